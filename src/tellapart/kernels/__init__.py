@@ -1,0 +1,1 @@
+"""Kernels: settings that are fitted on the pooled training sample."""

@@ -1,0 +1,85 @@
+"""Two samples side by side: the data every later step works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+Kind = Literal["numeric", "categorical"]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples `x` (m × D) and `y` (n × D) over the same D named columns.
+
+    Categorical columns hold integer codes; `categories` maps their names to the labels,
+    in code order. Made by `tellapart.tables.read_samples`, which checks everything:
+    below that door the numbers are finite and both samples have at least two rows.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def n_x(self) -> int:
+        """Rows of the first sample, m."""
+        return int(self.x.shape[0])
+
+    @property
+    def n_y(self) -> int:
+        """Rows of the second sample, n."""
+        return int(self.y.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, D."""
+        return int(self.x.shape[1])
+
+    def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
+        """Return the samples restricted to some rows of each."""
+        return Samples(self.x[of_x], self.y[of_y], self.names, self.kinds, self.categories)
+
+    def columns(self, index: IntArray | Sequence[int]) -> Samples:
+        """Return the samples restricted to some columns."""
+        chosen = [int(i) for i in index]
+        names = tuple(self.names[i] for i in chosen)
+        return Samples(
+            self.x[:, chosen],
+            self.y[:, chosen],
+            names,
+            tuple(self.kinds[i] for i in chosen),
+            {name: self.categories[name] for name in names if name in self.categories},
+        )
+
+    def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
+        """Split each sample at random into a training and a test part.
+
+        Each part of each sample keeps at least two rows, which the unbiased MMD² needs.
+        """
+        train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
+        train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
+        return self.rows(train_x, train_y), self.rows(test_x, test_y)
+
+
+def _split_rows(
+    n: int, test_size: float, rng: np.random.Generator, name: str
+) -> tuple[IntArray, IntArray]:
+    if n < 4:
+        raise InputError(
+            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
+            f"got {n}"
+        )
+    n_test = min(max(round(n * test_size), 2), n - 2)
+    order = rng.permutation(n)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])

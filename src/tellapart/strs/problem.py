@@ -1,0 +1,137 @@
+"""The sparse trust region problem: data only, no method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tellapart.arguments import check_integer, check_number
+from tellapart.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ShiftedFactor:
+    """The matrix A = shift·I − BᵀB, held as its factor B (r × D).
+
+    For D far above r the D × D matrix is never formed.
+    """
+
+    shift: float
+    B: FloatArray
+
+    def __post_init__(self) -> None:
+        factor = np.asarray(self.B, dtype=np.float64)
+        if factor.ndim != 2 or factor.shape[1] < 1:
+            raise InputError(f"B must be a matrix with at least one column; got {factor.shape}")
+        if not np.isfinite(factor).all():
+            raise InputError("B must hold finite numbers only; got NaN or infinite entries")
+        object.__setattr__(self, "shift", check_number("shift", self.shift))
+        object.__setattr__(self, "B", factor)
+
+
+class SparseTrustRegion:
+    """max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, for any symmetric A and any a.
+
+    Parameters
+    ----------
+    A : array of shape (D, D), or ShiftedFactor
+        A symmetric matrix, or `ShiftedFactor(shift, B)` for A = shift·I − BᵀB.
+    a : array of shape (D,)
+        The linear term.
+    d : int
+        The largest number of non-zeros, 1 ≤ d ≤ D.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = SparseTrustRegion(np.diag([1.0, 3.0, 2.0]), np.zeros(3), d=1)
+    >>> problem.value(np.array([0.0, 1.0, 0.0]))
+    3.0
+    """
+
+    def __init__(self, A: ArrayLike | ShiftedFactor, a: ArrayLike, d: int) -> None:
+        self.a = _checked_vector(a)
+        self.factor: ShiftedFactor | None = A if isinstance(A, ShiftedFactor) else None
+        if isinstance(A, ShiftedFactor):
+            columns = A.B.shape[1]
+        else:
+            self._dense = _checked_symmetric(A)
+            columns = self._dense.shape[0]
+        if self.a.shape[0] != columns:
+            raise InputError(
+                f"a must have as many entries as A has columns, {columns}; got {self.a.shape[0]}"
+            )
+        self.d = check_integer("d", d, 1, self.size)
+
+    @property
+    def size(self) -> int:
+        """Number of variables, D."""
+        return int(self.a.shape[0])
+
+    @cached_property
+    def A(self) -> FloatArray:
+        """The whole matrix, D × D. Avoid it where `factor` is set and D is large."""
+        if self.factor is None:
+            return self._dense
+        return self.submatrix(np.arange(self.size))
+
+    def product(self, z: FloatArray) -> FloatArray:
+        """Return A z."""
+        if self.factor is None:
+            return self._dense @ z
+        return self.factor.shift * z - self.factor.B.T @ (self.factor.B @ z)
+
+    def submatrix(self, support: IntArray) -> FloatArray:
+        """Return A restricted to the rows and columns in `support`."""
+        if self.factor is None:
+            return self._dense[np.ix_(support, support)]
+        columns = self.factor.B[:, support]
+        block = -(columns.T @ columns)
+        block[np.diag_indices_from(block)] += self.factor.shift
+        return block
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """The diagonal of A."""
+        if self.factor is None:
+            return np.ascontiguousarray(np.diag(self._dense))
+        return self.factor.shift - np.einsum("ij,ij->j", self.factor.B, self.factor.B)
+
+    def value(self, z: FloatArray) -> float:
+        """Return zᵀAz + aᵀz."""
+        support = np.flatnonzero(z)
+        part = z[support]
+        return float(part @ self.submatrix(support) @ part + self.a[support] @ part)
+
+
+def _checked_vector(a: ArrayLike) -> FloatArray:
+    try:
+        vector = np.asarray(a, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"a must be a vector of numbers; got {type(a).__name__}") from None
+    if vector.ndim != 1 or vector.shape[0] < 1:
+        raise InputError(f"a must be a vector with at least one entry; got shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        raise InputError("a must hold finite numbers only; got NaN or infinite entries")
+    return vector
+
+
+def _checked_symmetric(A: ArrayLike) -> FloatArray:
+    try:
+        matrix = np.asarray(A, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"A must be a matrix of numbers; got {type(A).__name__}") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"A must be a square matrix; got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise InputError("A must hold finite numbers only; got NaN or infinite entries")
+    asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
+    if asymmetry > 1e-8 * float(np.abs(matrix).max(initial=0.0)):
+        raise InputError(f"A must be symmetric; got max |A - A^T| = {asymmetry:.3g}")
+    return np.ascontiguousarray((matrix + matrix.T) / 2)
