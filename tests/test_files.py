@@ -1,0 +1,108 @@
+"""Reading tables from files, and one clear line for every file that cannot be read."""
+
+import gzip
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import feather, ipc, parquet
+
+from tellapart.errors import InputError
+from tellapart.files import read_table
+
+TABLE = pa.table({"age": [31, 47, 52], "sex": ["f", "m", "f"]})
+TEXT = "age,sex\n31,f\n47,m\n52,f\n"
+
+
+def write_stream(path):
+    with ipc.new_stream(path, TABLE.schema) as writer:
+        writer.write_table(TABLE)
+
+
+WRITERS = {
+    "a.csv": lambda p: p.write_text(TEXT),
+    "a.CSV": lambda p: p.write_text(TEXT),
+    "a.csv.gz": lambda p: p.write_bytes(gzip.compress(TEXT.encode())),
+    "bom.csv": lambda p: p.write_text(TEXT, encoding="utf-8-sig"),
+    "a.tsv": lambda p: p.write_text(TEXT.replace(",", "\t")),
+    "a.TXT": lambda p: p.write_text(TEXT.replace(",", "\t")),
+    "a.parquet": lambda p: parquet.write_table(TABLE, p),
+    "a.pq": lambda p: parquet.write_table(TABLE, p),
+    "a.feather": lambda p: feather.write_feather(TABLE, p),
+    "a.arrow": write_stream,
+    "a.ipc": lambda p: pl.DataFrame(TABLE.to_pydict()).write_ipc(p),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same_table(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    assert read_table(tmp_path / name).to_pydict() == TABLE.to_pydict()
+    assert read_table(str(tmp_path / name)).num_rows == 3
+
+
+def test_parquet_below_a_folder_that_looks_like_a_partition_gains_no_column(tmp_path):
+    (tmp_path / "year=2020").mkdir()
+    parquet.write_table(TABLE, tmp_path / "year=2020" / "a.parquet")
+    assert read_table(tmp_path / "year=2020" / "a.parquet").column_names == ["age", "sex"]
+
+
+def test_usual_marks_of_missing_values_become_null(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("age,sex\nNA,f\n47,\n52,NA\n")
+    assert read_table(path).to_pydict() == {"age": [None, 47, 52], "sex": ["f", None, None]}
+
+
+def test_quoted_fields_may_hold_line_breaks(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('age,note\n1,"two\nlines"\n2,one\n')
+    assert read_table(path)["note"].to_pylist() == ["two\nlines", "one"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", r"a\.csv: the file is empty"),
+        ("a.csv", b"a,b\n1,2\n3\n", r"a\.csv: .*Expected 2 columns, got 1"),
+        ("a.csv", "a,b\né,1\n".encode("latin-1"), "'a' is not UTF-8"),
+        ("a.csv", "é,b\n1,2\n".encode("latin-1"), "column names are not UTF-8"),
+        ("a.csv", b"a;b\n1;2\n", r"separated by ','; got a single column 'a;b'.*by ';'"),
+        ("a.txt", b"a,b\n1,2\n", r"separated by '\\t'; got a single column"),
+        ("a.csv.gz", b"not compressed", r"a\.csv\.gz: the file cannot be read"),
+        ("a.parquet", b"not a parquet file", r"a\.parquet: the file cannot be read: .*[Pp]arquet"),
+        ("a.feather", b"not a feather file", r"a\.feather: the file cannot be read: .*Feather"),
+        ("a.xlsx", b"PK", r"a\.xlsx: the file name must end in one of \.csv, .*\.feather"),
+    ],
+)
+def test_bad_files_give_one_line_without_a_chain(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_absent_file_and_folder(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.csv: there is no such file"):
+        read_table(tmp_path / "gone.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv: expected a file; got a folder"):
+        read_table(tmp_path / "folder.csv")
+
+
+def test_one_column_with_a_comma_in_its_name_is_no_mistake(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("height, cm\n170\n181\n")
+    assert read_table(path).to_pydict() == {"height, cm": [170, 181]}
+
+
+def test_row_labels_saved_by_pandas_are_left_out_with_a_warning(tmp_path):
+    frame = pd.DataFrame({"age": [31, 47]}, index=["p", "q"])
+    frame.to_csv(tmp_path / "a.csv")
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        with pytest.warns(UserWarning, match="row labels"):
+            table = read_table(tmp_path / name)
+        assert table.to_pydict() == {"age": [31, 47]}
