@@ -17,6 +17,9 @@ from tellapart.samples import FloatArray, Samples
 
 BoolArray = NDArray[np.bool_]
 
+# Entries of one column's Gram block: 256 kB.
+_BLOCK_ENTRIES = 32_768
+
 
 class Expansion(Protocol):
     """The kernel sums of one column's two samples, in a form that is cheap to evaluate."""
@@ -44,8 +47,17 @@ class Expansion(Protocol):
 class ScalarKernel(Protocol):
     """A kernel of one column with its bandwidth frozen, and k(v, v) = 1."""
 
+    @property
+    def compact(self) -> bool:
+        """Whether an expansion is far smaller than the samples, so that many can be kept."""
+        ...
+
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix k(u_i, v_j)."""
+        ...
+
+    def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the vector k(u_i, v_i)."""
         ...
 
     def expand(self, x: FloatArray, y: FloatArray) -> Expansion:
@@ -82,9 +94,18 @@ class FittedKernel:
 
     def gram(self, u: FloatArray, v: FloatArray, z: FloatArray) -> FloatArray:
         """Return the matrix K_z(u_i, v_j); only columns with z_s ≠ 0 are touched."""
+        active = np.flatnonzero(z)
+        columns_u = np.ascontiguousarray(u[:, active].T)
+        columns_v = np.ascontiguousarray(v[:, active].T)
         total = np.zeros((u.shape[0], v.shape[0]))
-        for s in np.flatnonzero(z):
-            total += z[s] * self.scalars[s].gram(u[:, s], v[:, s])
+        # Row blocks small enough for one column's matrix to stay in cache until it is added.
+        rows = max(1, _BLOCK_ENTRIES // max(1, v.shape[0]))
+        for start in range(0, u.shape[0], rows):
+            block = total[start : start + rows]
+            for s, column_u, column_v in zip(active, columns_u, columns_v, strict=True):
+                part = self.scalars[s].gram(column_u[start : start + rows], column_v)
+                part *= z[s]
+                block += part
         return total
 
 
@@ -96,6 +117,6 @@ class Kernel(Protocol):
         """The name users pass as `kernel=`."""
         ...
 
-    def fit(self, samples: Samples) -> FittedKernel:
-        """Freeze the bandwidths on the pooled training sample."""
+    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedKernel:
+        """Freeze the bandwidths on the pooled training sample, in `n_jobs` threads."""
         ...

@@ -1,0 +1,27 @@
+"""Kernels by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tellapart.errors import InputError
+from tellapart.kernels.base import Kernel
+from tellapart.kernels.linear import Linear
+
+KERNELS: dict[str, Callable[[], Kernel]] = {"linear": Linear}
+
+
+def resolve_kernel(kernel: str | Kernel) -> Kernel:
+    """Return the kernel of that name with its default settings, or the kernel itself.
+
+    Examples
+    --------
+    >>> resolve_kernel("linear")
+    Linear(scalar='gaussian', bandwidth='median')
+    """
+    if isinstance(kernel, str) and kernel in KERNELS:
+        return KERNELS[kernel]()
+    if isinstance(kernel, str) or not callable(getattr(kernel, "fit", None)):
+        known = ", ".join(map(repr, KERNELS))
+        raise InputError(f"kernel must be one of {known} or a kernel object; got {kernel!r}")
+    return kernel

@@ -1,0 +1,345 @@
+"""MMD², its variance under H1, and the coefficients (a, V) of the linear kernel.
+
+    MMD²_u = Σ_{i≠j} K(x_i, x_j)/m(m−1) + Σ_{i≠j} K(y_i, y_j)/n(n−1) − 2 Σ_{ij} K(x_i, y_j)/mn
+    p_i = mean_j K(x_i, x_j) − mean_j K(x_i, y_j),  q_j = mean_i K(y_j, y_i) − mean_i K(x_i, y_j)
+    σ² = 4ñ [var(p)/m + var(q)/n],  ñ = 2mn/(m + n)
+
+with population variances and the diagonals included in p and q. The "paired" estimator is the
+paper's, for m = n: the mean over i ≠ j of H_ij = K(x_i, x_j) + K(y_i, y_j) − K(x_i, y_j) −
+K(y_i, x_j), with σ² = 4 var(p_i + q_i).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tellapart.arguments import check_choice, check_n_jobs, check_number
+from tellapart.errors import InputError
+from tellapart.kernels.base import FittedKernel, ScalarKernel
+from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
+
+Estimator = Literal["unbiased", "paired"]
+ESTIMATORS: tuple[Estimator, ...] = ("unbiased", "paired")
+
+# Columns up to which V is always formed as a matrix.
+DENSE_COLUMNS = 2_000
+# Numbers in one block of rows (8 MB), and columns copied out of the samples at once.
+BLOCK_ENTRIES = 1_048_576
+_COLUMNS_AT_ONCE = 8
+# Rows of a tile of a transposed copy: both sides of it stay in the second-level cache.
+_TILE_ROWS = 256
+
+
+def mmd2(kxx: FloatArray, kyy: FloatArray, kxy: FloatArray, estimator: str = "unbiased") -> float:
+    """Return MMD² from Gram matrices.
+
+    Parameters
+    ----------
+    kxx, kyy, kxy : arrays of shape (m, m), (n, n), (m, n)
+        K(x_i, x_j), K(y_i, y_j) and K(x_i, y_j).
+    estimator : {"unbiased", "paired"}
+        "paired" drops the cross terms i = j and needs m = n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mmd2(np.eye(2), np.ones((2, 2)), np.zeros((2, 2)))
+    1.0
+    """
+    m, n = _checked_sizes(kxx.shape[0], kyy.shape[0], estimator)
+    within = (kxx.sum() - np.trace(kxx)) / (m * (m - 1))
+    within += (kyy.sum() - np.trace(kyy)) / (n * (n - 1))
+    if estimator == "paired":
+        return float(within - 2 * (kxy.sum() - np.trace(kxy)) / (m * (m - 1)))
+    return float(within - 2 * kxy.mean())
+
+
+def variance(
+    kxx: FloatArray, kyy: FloatArray, kxy: FloatArray, estimator: str = "unbiased"
+) -> float:
+    """Return σ², the variance of MMD² under H1 times ñ = 2mn/(m + n), from Gram matrices.
+
+    Parameters
+    ----------
+    kxx, kyy, kxy : arrays of shape (m, m), (n, n), (m, n)
+        K(x_i, x_j), K(y_i, y_j) and K(x_i, y_j).
+    estimator : {"unbiased", "paired"}
+        "paired" is 4 var(p_i + q_i) and needs m = n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> variance(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones((2, 2)), np.array([[1.0, 1.0], [0, 0]]))
+    0.5
+    """
+    m, n = _checked_sizes(kxx.shape[0], kyy.shape[0], estimator)
+    p = kxx.mean(axis=1) - kxy.mean(axis=1)
+    q = kyy.mean(axis=1) - kxy.mean(axis=0)
+    if estimator == "paired":
+        return float(4 * np.var(p + q))
+    return float(4 * _effective_size(m, n) * (np.var(p) / m + np.var(q) / n))
+
+
+@dataclass(frozen=True)
+class LinearCoefficients:
+    """The objective of the linear kernel, F(z) = aᵀz − λ zᵀVz.
+
+    Attributes
+    ----------
+    a : array of shape (D,)
+        MMD² of each column under its scalar kernel.
+    V : array of shape (D, D), or None
+        The variance, σ²(z) = zᵀVz.
+    B : array of shape (r, D), or None
+        Its factor, V = BᵀB, in place of V where D is large.
+    n_x, n_y : int
+        Rows of the samples.
+    """
+
+    a: FloatArray
+    V: FloatArray | None
+    B: FloatArray | None
+    n_x: int
+    n_y: int
+
+    def statistic(self, z: FloatArray) -> float:
+        """Return MMD²(z) = aᵀz."""
+        return float(self.a @ z)
+
+    def variance_at(self, z: FloatArray) -> float:
+        """Return σ²(z) = zᵀVz."""
+        return float(z @ self.variance_product(z))
+
+    def variance_product(self, z: FloatArray) -> FloatArray:
+        """Return V z."""
+        if self.B is not None:
+            return self.B.T @ (self.B @ z)
+        return self.variance_matrix() @ z
+
+    def variance_matrix(self) -> FloatArray:
+        """Return V as a matrix; avoid it where `B` is set and D is large."""
+        if self.V is not None:
+            return self.V
+        assert self.B is not None
+        return self.B.T @ self.B
+
+    def as_problem(self, regularization: float, d: int) -> SparseTrustRegion:
+        """Return max aᵀz − λ zᵀVz over ‖z‖₂ = 1, ‖z‖₀ ≤ d: A is −λV, variance is a cost."""
+        strength = check_number("regularization", regularization, 0.0)
+        if self.B is not None:
+            return SparseTrustRegion(ShiftedFactor(0.0, math.sqrt(strength) * self.B), self.a, d)
+        return SparseTrustRegion(-strength * self.variance_matrix(), self.a, d)
+
+
+def linear_coefficients(
+    samples: Samples,
+    kernel: FittedKernel,
+    *,
+    estimator: str = "unbiased",
+    n_jobs: int | None = 1,
+) -> LinearCoefficients:
+    """Return a and V of the linear kernel, in O(n) per column and without n × n matrices.
+
+    a_s is MMD² of column s under its scalar kernel. With P (m × D) and Q (n × D) the p_i and q_j
+    of every column, V = 4ñ [cov(P)/m + cov(Q)/n], or 4 cov(P + Q) for "paired" (ddof 0).
+    P and Q are made and used in blocks of rows. Where D > 2,000 and the rows of both samples are
+    at most 2 D, a factor of V is returned instead of the D × D matrix.
+
+    Parameters
+    ----------
+    samples : Samples
+        The two samples.
+    kernel : FittedKernel
+        A fitted linear kernel; its constant columns get a_s = 0 and zero rows in V.
+    estimator : {"unbiased", "paired"}
+        "paired" is the paper's estimator and needs m = n.
+    n_jobs : int or None
+        Number of threads; −1 is every core.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.kernels import Linear
+    >>> from tellapart.samples import Samples
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(200, 3)), rng.normal(size=(300, 3))
+    >>> y[:, 0] += 1
+    >>> samples = Samples(x, y, ("u", "v", "w"), ("numeric",) * 3)
+    >>> coefficients = linear_coefficients(samples, Linear().fit(samples))
+    >>> int(coefficients.a.argmax()), coefficients.V.shape
+    (0, (3, 3))
+    """
+    if kernel.name != "linear":
+        raise InputError(f"kernel must be a fitted linear kernel; got {kernel.name!r}")
+    m, n = _checked_sizes(samples.n_x, samples.n_y, estimator)
+    jobs = check_n_jobs(n_jobs)
+    a = np.zeros(samples.n_columns)
+    columns = _columns(samples, kernel, jobs)
+    for column in columns:
+        a[column.index] = column.mmd2(m, n, estimator)
+    D = samples.n_columns
+    if estimator == "paired":
+        parts = [_Part((0, 1), m, 4.0 / m)]
+    else:
+        scale = 4 * _effective_size(m, n)
+        parts = [_Part((0,), m, scale / m**2), _Part((1,), n, scale / n**2)]
+    rows = sum(part.rows for part in parts)
+    if D > DENSE_COLUMNS and rows <= 2 * D:
+        return LinearCoefficients(a, None, _factor(samples, columns, parts, jobs), m, n)
+    return LinearCoefficients(a, _covariance(samples, columns, parts, jobs), None, m, n)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The means of one column's kernel, and its p and q: by evaluation, or held."""
+
+    index: int
+    mean_xx: float
+    mean_yy: float
+    mean_xy: float
+    diagonal_xy: float
+    witness: Callable[[FloatArray], FloatArray] | None
+    held: tuple[FloatArray, FloatArray] | None
+
+    @classmethod
+    def of(cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray) -> _Column:
+        sums = scalar.expand(x, y)
+        # The cross terms i = j, which only the paired estimator leaves out.
+        diagonal = float(scalar.elementwise(x, y).mean()) if x.shape == y.shape else math.nan
+        witness, held = None, None
+        if scalar.compact:
+            witness = sums.witness
+        else:
+            held = sums.witness(x), sums.witness(y)
+        return cls(index, sums.mean_xx, sums.mean_yy, sums.mean_xy, diagonal, witness, held)
+
+    def mmd2(self, m: int, n: int, estimator: str) -> float:
+        # k(v, v) = 1 is taken out of the means over all pairs.
+        within = (m * self.mean_xx - 1) / (m - 1) + (n * self.mean_yy - 1) / (n - 1)
+        if estimator == "paired":
+            return within - 2 * (m * self.mean_xy - self.diagonal_xy) / (m - 1)
+        return within - 2 * self.mean_xy
+
+    def centred(self, side: int, rows: slice, values: FloatArray) -> FloatArray:
+        """Return p − mean(p) (side 0) or q − mean(q) (side 1) of some rows."""
+        if self.held is not None:
+            witness = self.held[side][rows]
+        else:
+            assert self.witness is not None
+            witness = self.witness(values)
+        mean = self.mean_xx - self.mean_xy if side == 0 else self.mean_xy - self.mean_yy
+        # q is minus the witness; the sign is dropped by the caller, with that of its mean.
+        return witness - mean
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A term weight · CᵀC of V, C the centred rows of P, of Q, or of P + Q."""
+
+    sides: tuple[int, ...]
+    rows: int
+    weight: float
+
+    def block(self, samples: Samples, columns: Sequence[_Column], rows: slice) -> FloatArray:
+        """Return the rows of √weight · C as columns: an array of shape (D, rows)."""
+        total = np.zeros((samples.n_columns, rows.stop - rows.start))
+        for side in self.sides:
+            values = _transposed((samples.x, samples.y)[side][rows])
+            sign = 1.0 if side == 0 else -1.0
+            for column in columns:
+                s = column.index
+                total[s] += sign * column.centred(side, rows, values[s])
+        total *= math.sqrt(self.weight)
+        return total
+
+
+def _columns(samples: Samples, kernel: FittedKernel, n_jobs: int) -> list[_Column]:
+    """Sum the kernels of all columns that vary, a few columns at a time."""
+    active = np.flatnonzero(~kernel.constant)
+    at_once = min(_COLUMNS_AT_ONCE, max(1, active.shape[0] // n_jobs))
+    groups = [active[i : i + at_once] for i in range(0, active.shape[0], at_once)]
+
+    def expand(group: IntArray) -> list[_Column]:
+        x, y = _transposed(samples.x, group), _transposed(samples.y, group)
+        return [_Column.of(int(s), kernel.scalars[s], x[i], y[i]) for i, s in enumerate(group)]
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return [column for columns in pool.map(expand, groups) for column in columns]
+
+
+def _covariance(
+    samples: Samples, columns: Sequence[_Column], parts: Sequence[_Part], n_jobs: int
+) -> FloatArray:
+    D = samples.n_columns
+    total = np.zeros((D, D))
+
+    def product(task: tuple[_Part, slice]) -> FloatArray:
+        block = task[0].block(samples, columns, task[1])
+        return block @ block.T
+
+    tasks = _tasks(parts, D)
+    with ThreadPoolExecutor(n_jobs) as pool:
+        # A few blocks at a time bound the memory; adding in order makes the sum independent of
+        # the number of threads.
+        for i in range(0, len(tasks), n_jobs):
+            for term in pool.map(product, tasks[i : i + n_jobs]):
+                total += term
+    return total
+
+
+def _factor(
+    samples: Samples, columns: Sequence[_Column], parts: Sequence[_Part], n_jobs: int
+) -> FloatArray:
+    factor = np.empty((sum(part.rows for part in parts), samples.n_columns))
+    offset = {part.sides: sum(p.rows for p in parts[:i]) for i, part in enumerate(parts)}
+
+    def fill(task: tuple[_Part, slice]) -> None:
+        part, rows = task
+        start = offset[part.sides]
+        factor[start + rows.start : start + rows.stop] = part.block(samples, columns, rows).T
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        list(pool.map(fill, _tasks(parts, samples.n_columns)))
+    return factor
+
+
+def _tasks(parts: Sequence[_Part], n_columns: int) -> list[tuple[_Part, slice]]:
+    step = max(1, BLOCK_ENTRIES // n_columns)
+    return [
+        (part, slice(start, min(start + step, part.rows)))
+        for part in parts
+        for start in range(0, part.rows, step)
+    ]
+
+
+def _transposed(rows: FloatArray, columns: IntArray | None = None) -> FloatArray:
+    """Return a contiguous copy of some columns as rows, tile by tile for the cache."""
+    width = rows.shape[1] if columns is None else columns.shape[0]
+    result = np.empty((width, rows.shape[0]))
+    for start in range(0, rows.shape[0], _TILE_ROWS):
+        tile = rows[start : start + _TILE_ROWS]
+        result[:, start : start + _TILE_ROWS] = (tile if columns is None else tile[:, columns]).T
+    return result
+
+
+def _effective_size(m: int, n: int) -> float:
+    return 2 * m * n / (m + n)
+
+
+def _checked_sizes(m: int, n: int, estimator: str) -> tuple[int, int]:
+    check_choice("estimator", estimator, ESTIMATORS)
+    if min(m, n) < 2:
+        raise InputError(f"both samples must have at least 2 rows; got {m} and {n}")
+    if estimator == "paired" and m != n:
+        raise InputError(
+            f"estimator 'paired' needs samples of the same size; got {m} and {n} rows; "
+            "use 'unbiased'"
+        )
+    return m, n
