@@ -96,8 +96,8 @@ def median_distance(ordered: FloatArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> median_distance(np.array([0.0, 0.0, 0.0, 0.0, 3.0, 5.0]))
-    4.0
+    >>> median_distance(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0]))
+    3.0
     """
     values, weights = _weighted(ordered)
     total = int(weights.sum())

@@ -76,8 +76,8 @@ def variance(
     Examples
     --------
     >>> import numpy as np
-    >>> variance(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones((2, 2)), np.array([[1.0, 1.0], [0, 0]]))
-    0.5
+    >>> variance(np.eye(2), np.ones((2, 2)), np.array([[1.0, 1.0], [0.0, 0.0]]))
+    1.0
     """
     m, n = _checked_sizes(kxx.shape[0], kyy.shape[0], estimator)
     p = kxx.mean(axis=1) - kxy.mean(axis=1)

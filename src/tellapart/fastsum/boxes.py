@@ -76,7 +76,8 @@ def _node_values_to_powers() -> FloatArray:
     powers = np.zeros((ORDER, ORDER))
     for k in range(ORDER):
         powers[: k + 1, k] = chebyshev.cheb2poly(np.eye(ORDER)[k, : k + 1])
-    return powers @ to_chebyshev
+    matrix: FloatArray = powers @ to_chebyshev
+    return matrix
 
 
 _TO_POWERS = _node_values_to_powers()
@@ -151,8 +152,8 @@ class BoxExpansion:
     >>> grid = BoxGrid(1.0)
     >>> x, y = np.array([0.0, 1.0]), np.array([2.0])
     >>> sums = BoxExpansion(BoxMoments.of(grid, x), BoxMoments.of(grid, y))
-    >>> round(sums.mean_xx, 12) == round((1 + np.exp(-0.5)) / 2, 12)
-    True
+    >>> round(sums.mean_xx, 6)
+    0.803265
     >>> sums.witness(np.array([2.0, 1e9])).round(6).tolist()
     [-0.629067, 0.0]
     """

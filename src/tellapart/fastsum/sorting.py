@@ -20,8 +20,8 @@ class SortedExpansion:
     --------
     >>> import numpy as np
     >>> sums = SortedExpansion(np.array([0.0, 1.0]), np.array([2.0]), bandwidth=1.0)
-    >>> round(sums.mean_xy, 6) == round((np.exp(-2) + np.exp(-1)) / 2, 6)
-    True
+    >>> round(sums.mean_xy, 6)
+    0.251607
     """
 
     def __init__(self, x: FloatArray, y: FloatArray, bandwidth: float) -> None:
@@ -54,7 +54,8 @@ class SortedExpansion:
         # The sums are exactly 0 outside the range, where `before` or `after` is negative.
         from_left = self._left[place] * np.exp(-np.maximum(before, 0.0) / self._bandwidth)
         from_right = self._right[place] * np.exp(-np.maximum(after, 0.0) / self._bandwidth)
-        return from_left + from_right
+        result: FloatArray = from_left + from_right
+        return result
 
 
 @njit(nogil=True, cache=True)

@@ -59,9 +59,8 @@ class GaussianScalar:
         frequencies = step * np.arange(modes + 1)
         weights = step / math.sqrt(2 * math.pi) * np.exp(-0.5 * np.square(frequencies))
         weights[1:] *= 2
-        angles = np.multiply.outer(
-            (values - (low + (high - low) / 2)) / self.bandwidth, frequencies
-        )
+        centred = (values - (low + (high - low) / 2)) / self.bandwidth
+        angles = np.multiply.outer(centred, frequencies)
         features = np.concatenate([np.cos(angles), np.sin(angles[:, 1:])], axis=1)
         features *= np.sqrt(np.concatenate([weights, weights[1:]]))
         return features
