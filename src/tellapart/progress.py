@@ -1,0 +1,62 @@
+"""How far the work is: told to a callback, or shown on standard error, never printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from tellapart.errors import InputError
+
+Report = Callable[[str, str], None]
+"""Called as report(stage, detail): "select", "12 steps, value 0.31, bound 0.33"."""
+
+
+def check_progress(value: object) -> bool | Report:
+    """Return `value` if it is a bool or can be called."""
+    if isinstance(value, bool):
+        return value
+    if callable(value):
+        return cast(Report, value)
+    raise InputError(
+        f"progress must be True, False or a function of (stage, detail); got {value!r}"
+    )
+
+
+@contextmanager
+def reporting(progress: bool | Report) -> Iterator[Report]:
+    """Give a `report(stage, detail)` for the length of the work.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> with reporting(lambda stage, detail: seen.append(stage)) as report:
+    ...     report("select", "started")
+    >>> seen
+    ['select']
+    """
+    if not isinstance(progress, bool):
+        yield progress
+        return
+    if not progress:
+        yield _silent
+        return
+    # Only those who ask for the display wait for rich to load.
+    from rich.console import Console
+
+    with Console(stderr=True).status("tellapart") as status:
+        yield lambda stage, detail: status.update(f"{stage}: {detail}")
+
+
+def solver_progress(report: Report, stage: str) -> Callable[[int, float, float | None], None]:
+    """Return a solver's progress callback that tells `report` in words."""
+
+    def tell(iterations: int, value: float, upper_bound: float | None) -> None:
+        bound = "none yet" if upper_bound is None else f"{upper_bound:.6g}"
+        report(stage, f"{iterations} steps, value {value:.6g}, bound {bound}")
+
+    return tell
+
+
+def _silent(stage: str, detail: str) -> None:
+    """Say nothing."""
