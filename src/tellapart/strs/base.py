@@ -1,0 +1,59 @@
+"""The contract of solvers, and the one way to turn a support into a Solution."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from tellapart.strs.control import Control
+from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
+from tellapart.strs.solution import Solution
+from tellapart.strs.trust_region import polish
+
+
+class Solver(Protocol):
+    """Immutable settings with one method; a solver is one file."""
+
+    @property
+    def name(self) -> str:
+        """The name users pass as `solver=`."""
+        ...
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Solve within the limits of `control`, perhaps starting from a support."""
+        ...
+
+
+def truncate(vector: FloatArray, d: int) -> IntArray:
+    """Return the sorted indices of the d largest entries by size; ties go to the lower index."""
+    order = np.argsort(-np.abs(vector), kind="stable")
+    return np.sort(order[:d])
+
+
+def finish(
+    problem: SparseTrustRegion,
+    support: IntArray,
+    *,
+    upper_bound: float | None,
+    solver: str,
+    iterations: int,
+    control: Control,
+) -> Solution:
+    """Return the Solution whose z is the exact maximiser on `support`."""
+    z, _ = polish(problem, support)
+    value = problem.value(z)
+    if upper_bound is not None:
+        upper_bound = max(upper_bound, value)
+    return Solution(
+        support=np.flatnonzero(z),
+        z=z,
+        value=value,
+        upper_bound=upper_bound,
+        status=control.status(value, upper_bound),
+        solver=solver,
+        iterations=iterations,
+        seconds=control.elapsed,
+    )

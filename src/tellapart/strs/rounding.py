@@ -1,0 +1,23 @@
+"""How far floating-point arithmetic can be off: allowances that keep bounds valid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellapart.strs.problem import IntArray, SparseTrustRegion
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
+    """Return an allowance for the rounding error of an exact maximum over one support.
+
+    Eigenvalues of A_SS are off by at most a small multiple of |S|·ε·‖A_SS‖_F, and the value is
+    off by no more than that and the same multiple of ε·‖a_S‖.
+    """
+    block = problem.submatrix(support)
+    size = support.shape[0]
+    scale = float(np.linalg.norm(block)) + float(np.linalg.norm(problem.a[support]))
+    if problem.factor is not None:
+        scale += abs(problem.factor.shift) + float(np.abs(np.diag(block)).sum())
+    return 16 * (size + 4) * EPS * scale

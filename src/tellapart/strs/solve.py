@@ -1,0 +1,100 @@
+"""One door to all solvers: names, checks, and the choice that "auto" makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tellapart.arguments import check_choice, check_number, check_random_state, check_time_limit
+from tellapart.errors import InputError
+from tellapart.strs.auto import choose
+from tellapart.strs.base import Solver
+from tellapart.strs.branch_and_bound import BranchAndBound
+from tellapart.strs.brute_force import BruteForce
+from tellapart.strs.control import Control, Progress
+from tellapart.strs.local_search import LocalSearch
+from tellapart.strs.problem import IntArray, SparseTrustRegion
+from tellapart.strs.solution import Solution
+from tellapart.strs.truncation import Truncation
+
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "truncation": Truncation,
+    "local-search": LocalSearch,
+    "branch-and-bound": BranchAndBound,
+    "brute-force": BruteForce,
+}
+
+
+def solve(
+    problem: SparseTrustRegion,
+    solver: str | Solver = "auto",
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    random_state: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+    start: ArrayLike | None = None,
+) -> Solution:
+    """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d.
+
+    Parameters
+    ----------
+    problem : SparseTrustRegion
+        The problem.
+    solver : str or Solver
+        A name in `SOLVERS`, "auto", or a solver object of your own.
+    gap : float
+        Relative gap at which an exact solver may stop.
+    time_limit : float, optional
+        Seconds after which the best point so far is returned, with its bound.
+    random_state : int, Generator or None
+        Used by randomised solvers only.
+    progress : callable, optional
+        Called as progress(iterations, best value, upper bound or None).
+    start : array of length D, optional
+        A point whose non-zeros the solver may start from.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = SparseTrustRegion(np.diag([1.0, 3.0, 2.0]), np.array([0.0, 0.0, 4.0]), d=1)
+    >>> solution = solve(problem)
+    >>> solution.support.tolist(), round(solution.value, 6), solution.status
+    ([2], 6.0, 'optimal')
+    """
+    if not isinstance(problem, SparseTrustRegion):
+        raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
+    chosen = _resolve(solver, problem)
+    control = Control(
+        gap=check_number("gap", gap, 0.0, 1.0, open_high=True),
+        time_limit=check_time_limit(time_limit),
+        rng=check_random_state(random_state),
+        progress=progress,
+    )
+    return chosen.solve(problem, control, _start_support(problem, start))
+
+
+def _resolve(solver: str | Solver, problem: SparseTrustRegion) -> Solver:
+    if not isinstance(solver, str) and hasattr(solver, "solve") and hasattr(solver, "name"):
+        return solver
+    name = check_choice("solver", solver, ["auto", *SOLVERS])
+    return SOLVERS[choose(problem) if name == "auto" else name]()
+
+
+def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:
+    if start is None:
+        return None
+    point = np.asarray(start, dtype=np.float64)
+    if point.shape != (problem.size,) or not np.isfinite(point).all():
+        raise InputError(f"start must be {problem.size} finite numbers; got shape {point.shape}")
+    support = np.flatnonzero(point)
+    if not 1 <= support.shape[0] <= problem.d:
+        raise InputError(
+            f"start must have between 1 and d = {problem.d} non-zeros; got {support.shape[0]}"
+        )
+    return support

@@ -1,0 +1,53 @@
+"""The trust region problem on the sphere, solved exactly on one support."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
+from tellapart.strs.secular import secular_root
+
+
+def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
+    """Return the maximiser of zᵀAz + aᵀz over ‖z‖₂ = 1, and its value.
+
+    With A = UΛUᵀ, λ₁ the largest eigenvalue and b = Uᵀa, the maximiser is
+    z = ½(μI − A)⁻¹a with μ ≥ λ₁ the root of Σ b_i²/(4(μ − λ_i)²) = 1. In the *hard case*
+    (b is 0 on the top eigenspace and the sum stays below 1 at μ = λ₁) the missing length is
+    filled up along a top eigenvector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, value = maximise_on_sphere(np.diag([1.0, 0.0]), np.array([0.0, 1.0]))
+    >>> bool(np.isclose(value, 1.25)), np.abs(z).round(4).tolist()
+    (True, [0.866, 0.5])
+    """
+    eigenvalues, vectors = np.linalg.eigh(A)
+    gaps = eigenvalues[-1] - eigenvalues
+    c = (vectors.T @ a) / 2
+    # Below rounding error the component along the top eigenspace is noise, not a direction.
+    noise = 8 * np.finfo(float).eps * float(np.linalg.norm(a))
+    c[(gaps <= noise) & (np.abs(c) <= noise)] = 0.0
+    s = secular_root(gaps, c, 0.0)
+    shifted = s + gaps
+    coordinates = np.divide(c, shifted, out=np.zeros_like(c), where=shifted > 0)
+    missing = 1.0 - float(coordinates @ coordinates)
+    if missing > 0.0:
+        coordinates[-1] += _signed(np.sqrt(coordinates[-1] ** 2 + missing), coordinates[-1])
+    z = vectors @ coordinates
+    z /= np.linalg.norm(z)
+    return z, float(z @ A @ z + a @ z)
+
+
+def _signed(length: float, entry: float) -> float:
+    """Return what to add to `entry` so that its size becomes `length`, keeping its sign."""
+    return length - entry if entry >= 0 else -length - entry
+
+
+def polish(problem: SparseTrustRegion, support: IntArray) -> tuple[FloatArray, float]:
+    """Return the best z (length D) with non-zeros in `support` only, and its value."""
+    part, value = maximise_on_sphere(problem.submatrix(support), problem.a[support])
+    z = np.zeros(problem.size)
+    z[support] = part
+    return z, value
