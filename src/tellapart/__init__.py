@@ -1,3 +1,55 @@
-"""tellapart: do two samples differ, and which few variables tell them apart?"""
+"""Tell whether two samples differ, and by which few variables."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tellapart import datasets, kernels, strs
+    from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
+    from tellapart.result import TestResult
+    from tellapart.selection import Selection, select_variables
+    from tellapart.two_sample import two_sample_test
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ConstantColumnWarning",
+    "InputError",
+    "MissingDependencyError",
+    "Selection",
+    "TestResult",
+    "__version__",
+    "datasets",
+    "kernels",
+    "select_variables",
+    "strs",
+    "two_sample_test",
+]
+
+_SUBMODULES = ("datasets", "kernels", "strs")
+_HOME = {
+    "ConstantColumnWarning": "errors",
+    "InputError": "errors",
+    "MissingDependencyError": "errors",
+    "Selection": "selection",
+    "TestResult": "result",
+    "select_variables": "selection",
+    "two_sample_test": "two_sample",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: Numba and scikit-learn take a second to load."""
+    if name in _SUBMODULES:
+        return import_module(f"tellapart.{name}")
+    if name in _HOME:
+        value = getattr(import_module(f"tellapart.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'tellapart' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

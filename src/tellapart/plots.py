@@ -1,0 +1,203 @@
+"""The figure of a test result: computed first, then drawn, each panel on an Axes it is given."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tellapart.result import TestResult
+from tellapart.samples import FloatArray, Samples
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness.
+COLOUR_X = "#0072B2"
+COLOUR_Y = "#D55E00"
+COLOUR_NULL = "#999999"
+COLOUR_STATISTIC = "#009E73"
+
+MOST_MARGINALS = 20
+MOST_BARS = 8
+FEW_VALUES = 12
+MARGINALS_PER_ROW = 5
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """One variable in both samples: shares per bar, or densities between bin edges.
+
+    `bars` holds the labels of bars, empty for a histogram; `edges` the bin edges, empty for
+    bars. `x` and `y` are the heights.
+    """
+
+    name: str
+    bars: tuple[str, ...]
+    edges: FloatArray
+    x: FloatArray
+    y: FloatArray
+
+
+def compute_marginal(samples: Samples, column: int) -> Marginal:
+    """Return the heights to draw for one column of two samples."""
+    name = samples.names[column]
+    x, y = samples.x[:, column], samples.y[:, column]
+    pooled = np.concatenate([x, y])
+    values = np.unique(pooled)
+    if samples.kinds[column] == "categorical":
+        labels = samples.categories[name]
+        return _bars(name, values, [labels[int(v)] for v in values], x, y)
+    whole = bool(np.all(values == np.round(values)))
+    if values.size <= FEW_VALUES and (whole or values.size <= 2):
+        return _bars(name, values, [f"{v:g}" for v in values], x, y, keep_all=True)
+    edges = _edges(pooled)
+    inside_x, inside_y = np.clip(x, edges[0], edges[-1]), np.clip(y, edges[0], edges[-1])
+    return Marginal(
+        name=name,
+        bars=(),
+        edges=edges,
+        x=np.histogram(inside_x, edges, density=True)[0],
+        y=np.histogram(inside_y, edges, density=True)[0],
+    )
+
+
+def draw_result(result: TestResult) -> Figure:
+    """Draw weights, null distribution and the marginals of the chosen variables.
+
+    More than 20 variables: the marginals of the 20 heaviest.
+    """
+    shown = _heaviest(result)
+    columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
+    rows = math.ceil(len(shown) / columns)
+    top = max(3.2, 0.24 * result.selection.support.size + 1.0)
+    figure = Figure(figsize=(max(9.0, 2.6 * columns), top + 2.3 * rows + 0.4), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, 2.3 * rows]).ravel()
+    weights, null = upper.subplots(1, 2)
+    draw_weights(weights, result)
+    draw_null(null, result)
+    grid = lower.subplots(rows, columns, squeeze=False).ravel()
+    for axes, column in zip(grid, shown, strict=False):
+        draw_marginal(axes, compute_marginal(result.held_out, column))
+    for axes in grid[len(shown) :]:
+        axes.set_axis_off()
+    handles = [
+        _patch(COLOUR_X, f"{_short(result.labels[0], 40)} ({result.n_test[0]} rows)"),
+        _patch(COLOUR_Y, f"{_short(result.labels[1], 40)} ({result.n_test[1]} rows)"),
+    ]
+    lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
+    figure.suptitle("\n".join(textwrap.wrap(result.verdict, 100)), fontsize=12)
+    return figure
+
+
+def draw_weights(axes: Axes, result: TestResult) -> None:
+    """Draw the weights of the chosen variables as horizontal bars, the heaviest on top."""
+    weights = result.selection.weights
+    places = np.arange(len(weights))
+    axes.barh(places, list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
+    axes.set_yticks(places, [_short(name, 36) for name in weights], fontsize=8)
+    axes.set_ylim(len(weights) - 0.4, -0.6)
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_xlabel("weight")
+    axes.set_title("Variables that tell them apart" if result.reject else "Variables tested")
+    _plain(axes)
+
+
+def draw_null(axes: Axes, result: TestResult) -> None:
+    """Draw the null distribution with the observed statistic and the critical value."""
+    bins = min(40, max(10, round(math.sqrt(result.null_distribution.size))))
+    axes.hist(result.null_distribution, bins=bins, color=COLOUR_NULL, label="relabelled rows")
+    axes.axvline(result.statistic, color=COLOUR_STATISTIC, linewidth=2, label="observed")
+    if math.isfinite(result.threshold):
+        axes.axvline(
+            result.threshold,
+            color="black",
+            linestyle="--",
+            linewidth=1.2,
+            label=f"critical value, level {result.alpha:g}",
+        )
+    axes.set_xlabel("statistic (MMD²)")
+    axes.set_ylabel("relabellings")
+    axes.set_title(f"p = {result.pvalue:.4g}")
+    # Above the bars, whatever their shape, rather than wherever there is room.
+    axes.margins(y=0.3)
+    axes.legend(fontsize=8, frameon=False, loc="upper center", ncols=2)
+    axes.locator_params(axis="x", nbins=6)
+    _plain(axes)
+
+
+def draw_marginal(axes: Axes, marginal: Marginal) -> None:
+    """Draw one variable in both samples: bars of shares, or overlaid densities."""
+    if marginal.bars:
+        places = np.arange(len(marginal.bars))
+        axes.bar(places - 0.2, marginal.x, 0.4, color=COLOUR_X)
+        axes.bar(places + 0.2, marginal.y, 0.4, color=COLOUR_Y)
+        slanted = max(map(len, marginal.bars)) * len(marginal.bars) > 18
+        axes.set_xticks(
+            places,
+            [_short(label, 12) for label in marginal.bars],
+            rotation=40 if slanted else 0,
+            ha="right" if slanted else "center",
+            fontsize=7,
+        )
+    else:
+        for heights, colour in ((marginal.x, COLOUR_X), (marginal.y, COLOUR_Y)):
+            axes.stairs(heights, marginal.edges, fill=True, alpha=0.35, color=colour)
+            axes.stairs(heights, marginal.edges, color=colour, linewidth=1.2)
+        axes.locator_params(axis="x", nbins=4)
+        axes.tick_params(axis="x", labelsize=7)
+    axes.set_yticks([])
+    axes.set_title("\n".join(textwrap.wrap(_short(marginal.name, 50), 26)), fontsize=8)
+    _plain(axes)
+
+
+def _heaviest(result: TestResult) -> list[int]:
+    """Return the columns to show, heaviest first, as in the panel of weights."""
+    place = {name: s for s, name in enumerate(result.selection.names)}
+    return [place[name] for name in result.selection.weights][:MOST_MARGINALS]
+
+
+def _bars(
+    name: str,
+    values: FloatArray,
+    labels: list[str],
+    x: FloatArray,
+    y: FloatArray,
+    *,
+    keep_all: bool = False,
+) -> Marginal:
+    """Return shares per value; the rarest of many categories are put together."""
+    counts_x = np.array([np.count_nonzero(x == v) for v in values])
+    counts_y = np.array([np.count_nonzero(y == v) for v in values])
+    shares_x, shares_y = counts_x / x.size, counts_y / y.size
+    if not keep_all and values.size > MOST_BARS:
+        order = np.argsort(-(shares_x + shares_y), kind="stable")
+        first, rest = order[: MOST_BARS - 1], order[MOST_BARS - 1 :]
+        labels = [*(labels[i] for i in first), "other"]
+        shares_x = np.append(shares_x[first], shares_x[rest].sum())
+        shares_y = np.append(shares_y[first], shares_y[rest].sum())
+    return Marginal(name, tuple(labels), np.zeros(0), shares_x, shares_y)
+
+
+def _edges(pooled: FloatArray) -> FloatArray:
+    """Return common bin edges; a few far values go to the outer bins, not the whole width."""
+    low, high = np.quantile(pooled, [0.005, 0.995])
+    if not high > low:
+        low, high = float(pooled.min()), float(pooled.max())
+    n_bins = min(max(round(2.0 * pooled.size ** (1 / 3)), 8), 40)
+    return np.linspace(low, high, n_bins + 1)
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _patch(colour: str, label: str) -> object:
+    from matplotlib.patches import Patch
+
+    return Patch(color=colour, label=label)
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,215 @@
+"""What a two-sample test answers: a p-value, the variables, and how sure both are."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tellapart.kernels.base import FittedKernel
+from tellapart.outputs import check_writable, write_atomically
+from tellapart.points import read_points
+from tellapart.samples import FloatArray, Samples
+from tellapart.selection import Selection
+from tellapart.tuning import Tuning
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BLOCK_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult:
+    """The answer of a two-sample test.
+
+    Attributes
+    ----------
+    pvalue : float
+        Valid in finite samples: under H₀, P(pvalue ≤ α) ≤ α.
+    statistic : float
+        MMD²_u(z) of the held-out rows.
+    threshold : float
+        The critical value: rejected exactly when `statistic > threshold`.
+    alpha : float
+        The level asked for.
+    null_distribution : array
+        The statistic under relabellings of the held-out rows.
+    exact : bool
+        Whether all distinct relabellings were enumerated.
+    selection : Selection
+        The variables, chosen on the training rows, and their certificate.
+    n_train, n_test : pair of int
+        Rows of X and of Y used to choose the variables, and held out for the p-value.
+    tuning : Tuning
+        Number of variables and λ, with the scores they were chosen by.
+    labels : pair of str
+        What to call the two samples.
+    seconds : float
+        Wall time of the whole test.
+    kernel : FittedKernel
+        The kernel with its bandwidths frozen on the training rows.
+    held_out : Samples
+        The held-out rows.
+    """
+
+    __test__ = False  # the name begins with "Test": keeps pytest from collecting it
+
+    pvalue: float
+    statistic: float
+    threshold: float
+    alpha: float
+    null_distribution: FloatArray
+    exact: bool
+    selection: Selection
+    n_train: tuple[int, int]
+    n_test: tuple[int, int]
+    tuning: Tuning
+    labels: tuple[str, str]
+    seconds: float
+    kernel: FittedKernel
+    held_out: Samples
+
+    @property
+    def reject(self) -> bool:
+        """Whether the samples differ at the level asked for: pvalue ≤ alpha."""
+        return self.pvalue <= self.alpha
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the chosen variables."""
+        return self.selection.variables
+
+    @property
+    def regularization(self) -> float:
+        """The λ that was used."""
+        return self.selection.regularization
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        p = f"p = {self.pvalue:.4g}, level {self.alpha:g}"
+        names = f"{self.labels[0]} and {self.labels[1]}"
+        if self.reject:
+            return f"{names} differ ({p})."
+        return f"No difference between {names} was found ({p}); this does not prove them alike."
+
+    def witness(self, points: object) -> FloatArray:
+        """Say at each point which sample is the denser there, as the kernel sees it.
+
+        f̂(v) = mean_i K(x_i, v) − mean_j K(y_j, v) over the held-out rows: positive where X
+        prevails, negative where Y does.
+
+        Parameters
+        ----------
+        points : array of shape (k, D), or table
+            Tables need the chosen variables only.
+
+        Returns
+        -------
+        array of length k
+        """
+        values = read_points(points, self.held_out, self.selection.support)
+        x, y, z = self.held_out.x, self.held_out.y, self.selection.z
+        step = max(BLOCK_BYTES // (8 * max(self.n_test)), 1)
+        parts = [
+            self.kernel.gram(values[start : start + step], x, z).mean(axis=1)
+            - self.kernel.gram(values[start : start + step], y, z).mean(axis=1)
+            for start in range(0, values.shape[0], step)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def summary(self) -> str:
+        """Return the answer as plain text: verdict, p-value, variables, certificate.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> print(result.summary())
+        X and Y differ (p = 0.001, level 0.05).
+        ...
+        1 of 3 variables chosen (linear kernel, λ = ...):
+          x1  1.000
+        Certificate: proved: no other choice ...
+        """
+        return "\n".join([self.verdict, "", *self.evidence(), "", self.selection.summary()])
+
+    def evidence(self) -> list[str]:
+        """Return lines that say where the p-value comes from."""
+        how = (
+            f"all {self.null_distribution.size} relabellings of the held-out rows"
+            if self.exact
+            else f"{self.null_distribution.size} random relabellings of the held-out rows"
+        )
+        return [
+            f"Statistic (MMD²): {self.statistic:.6g}, critical value {self.threshold:.6g}, "
+            f"from {how}.",
+            f"Rows held out for the p-value: {self.n_test[0]} of {self.labels[0]}, "
+            f"{self.n_test[1]} of {self.labels[1]}.",
+            f"Rows used to choose the variables: {self.n_train[0]} of {self.labels[0]}, "
+            f"{self.n_train[1]} of {self.labels[1]}.",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the data as plain Python values, ready for JSON."""
+        return {
+            "pvalue": self.pvalue,
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "reject": self.reject,
+            "alpha": self.alpha,
+            "exact": self.exact,
+            "n_permutations": int(self.null_distribution.size),
+            "labels": list(self.labels),
+            "n_train": list(self.n_train),
+            "n_test": list(self.n_test),
+            "variables": list(self.variables),
+            "regularization": self.regularization,
+            "selection": self.selection.to_dict(),
+            "tuning": asdict(self.tuning),
+            "seconds": self.seconds,
+            "null_distribution": self.null_distribution.tolist(),
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return `to_dict()` as strict JSON; write it to `path` too if given.
+
+        Numbers that JSON does not know, such as an infinite threshold, become null. The file
+        appears whole or not at all.
+        """
+        text = json.dumps(_finite(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        if path is not None:
+            write_atomically(check_writable("path", path), f"{text}\n".encode())
+        return text
+
+    def plot(self) -> Figure:
+        """Draw weights, null distribution and the chosen variables in one figure.
+
+        Returns
+        -------
+        matplotlib Figure
+            Save it with `figure.savefig("out.png")`.
+        """
+        # Matplotlib takes most of a second to load: only those who draw wait for it.
+        from tellapart.plots import draw_result
+
+        return draw_result(self)
+
+    def __repr__(self) -> str:
+        return f"<TestResult: p = {self.pvalue:.4g}, {len(self.variables)} variables>"
+
+
+def _finite(value: Any) -> Any:
+    """Return nested plain values with every NaN and infinity replaced by None."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
