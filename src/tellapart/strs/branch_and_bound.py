@@ -1,6 +1,206 @@
-"""Placeholder written while the real one is built."""
+"""Branch and bound on the hull bound with a shift per variable: exact, for any symmetric A."""
+
+from __future__ import annotations
+
+import heapq
 from dataclasses import dataclass
-from tellapart.strs.local_search import LocalSearch
+from itertools import count
+
+import numpy as np
+
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.control import Control
+from tellapart.strs.curvature import Curvature
+from tellapart.strs.local_search import improve_by_swaps
+from tellapart.strs.node import Node, Relaxed, fix_variables, relax, tighten
+from tellapart.strs.problem import IntArray, SparseTrustRegion
+from tellapart.strs.rounding import value_slack
+from tellapart.strs.solution import Solution
+from tellapart.strs.trust_region import polish
+
+WORTH_A_NEW_SHIFT = 0.8
+"""The shift is optimised again once a node has shrunk to this part of its variables."""
+
+
 @dataclass(frozen=True)
-class BranchAndBound(LocalSearch):
+class BranchAndBound:
+    """Best-first branch and bound over which variables are in. Exact within the gap asked for.
+
+    At a node the hull relaxation (`hull_relaxation`) gives a bound, fixes variables by its
+    scores, and is tightened by the best shift per variable (`diagonal_shift`); its solution is
+    rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
+    with the best point and a proved bound over all open nodes.
+    """
+
     name: str = "branch-and-bound"
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the best point and its proved bound."""
+        search = _Search(problem, control)
+        try:
+            search.run(start)
+        except KeyboardInterrupt:
+            # What is proved so far stands; the caller gets it instead of a traceback.
+            pass
+        return finish(
+            problem,
+            search.best,
+            upper_bound=search.upper_bound(),
+            solver=self.name,
+            iterations=search.visited,
+            control=control,
+        )
+
+
+class _Search:
+    """The state of one run: the best point, the open nodes, the bounds of what was closed."""
+
+    def __init__(self, problem: SparseTrustRegion, control: Control) -> None:
+        self.problem = problem
+        self.control = control
+        self.best = truncate(problem.a, problem.d)
+        self.value = polish(problem, self.best)[1]
+        self.closed_bound = -np.inf
+        self.visited = 0
+        self.current: Node | None = None
+        self.open: list[tuple[float, int, Node]] = []
+        self.ticket = count()
+        self.started = False
+
+    @property
+    def cutoff(self) -> float:
+        """Nodes whose bound is at most this are closed."""
+        return self.value + self.control.gap * abs(self.value)
+
+    @property
+    def tolerance(self) -> float:
+        """Accuracy of relaxations: a fraction of the gap asked for."""
+        return 0.1 * self.control.gap * abs(self.value)
+
+    def upper_bound(self) -> float | None:
+        """The highest bound among what is closed and what is open; None before the first."""
+        if not self.started:
+            return None
+        bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
+        if self.current is not None:
+            bounds.append(self.current.bound)
+        highest = max(bounds)
+        return highest if np.isfinite(highest) else None
+
+    def run(self, start: IntArray | None) -> None:
+        """Search until nothing open can beat the cutoff, or time is up."""
+        for support in [self.best, *([] if start is None else [start])]:
+            self.offer(support, swaps=True)
+        self.whole = Curvature.of(self.problem)
+        self.push(self.root())
+        self.started = True
+        while self.open and not self.control.out_of_time:
+            if self.open[0][2].bound <= self.cutoff:
+                break
+            node = heapq.heappop(self.open)[2]
+            self.current = node
+            self.visited += 1
+            for child in self.process(node):
+                self.push(child)
+            self.current = None
+            self.control.report(self.visited, self.value, self.upper_bound())
+
+    def push(self, node: Node) -> None:
+        """Add an open node; the highest bound comes first."""
+        heapq.heappush(self.open, (-node.bound, next(self.ticket), node))
+
+    def root(self) -> Node:
+        """Return the node of all points, with one shift for all variables."""
+        size, d = self.problem.size, self.problem.d
+        scores = np.abs(self.problem.a)
+        q = np.zeros(size)
+        q[truncate(scores, d)] = 1.0
+        return Node(
+            variables=np.arange(size),
+            forced=np.zeros(size, dtype=bool),
+            delta=np.full(size, self.whole.lowest_shift()),
+            q=q,
+            scores=scores,
+            bound=np.inf,
+        )
+
+    def process(self, node: Node) -> tuple[Node, ...]:
+        """Bound a node, shrink it, and return its children; none if it is closed."""
+        d = self.problem.d
+        curvature = self.whole.restrict(node.variables)
+        size_at_shift = np.inf
+        while not node.is_leaf(d):
+            relaxed = relax(
+                node,
+                curvature,
+                self.problem.a,
+                d,
+                tolerance=self.tolerance,
+                cutoff=self.cutoff,
+                stop=self.stop,
+            )
+            self.current = relaxed.node
+            self.offer(self.rounded(relaxed.node), swaps=self.visited == 1)
+            if relaxed.node.bound <= self.cutoff:
+                self.close(relaxed.node.bound)
+                return ()
+            node, given_up = fix_variables(relaxed, d, self.cutoff)
+            self.close(given_up)
+            if node.variables.shape[0] < relaxed.node.variables.shape[0]:
+                curvature = self.whole.restrict(node.variables)
+            if not np.array_equal(node.forced, relaxed.node.forced):
+                continue
+            if self.stop() or node.variables.shape[0] > WORTH_A_NEW_SHIFT * size_at_shift:
+                return self.branch(relaxed)
+            size_at_shift = node.variables.shape[0]
+            node = tighten(
+                relaxed,
+                d,
+                value=self.value,
+                tolerance=max(2 * self.tolerance, 1e-9 * abs(self.value)),
+                stop=self.stop,
+            )
+        self.close_leaf(node)
+        return ()
+
+    def branch(self, relaxed: Relaxed) -> tuple[Node, ...]:
+        """Return the children at the free variable whose perspective term is least tight."""
+        node = relaxed.node
+        slack = np.where(node.forced, -1.0, relaxed.point.slack)
+        position = int(np.argmax(slack))
+        if slack[position] <= 0.0:
+            # An integral q that is not closed: separate at its most valuable variable.
+            position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
+        return node.branch(position, self.problem.d)
+
+    def close(self, bound: float) -> None:
+        """Remember the bound of what will not be visited."""
+        self.closed_bound = max(self.closed_bound, bound)
+
+    def close_leaf(self, node: Node) -> None:
+        """Solve a node whose points share one support."""
+        support = node.leaf_support(self.problem.d)
+        value = self.offer(support, swaps=False)
+        self.close(min(node.bound, value + value_slack(self.problem, support)))
+
+    def rounded(self, node: Node) -> IntArray:
+        """Return the forced variables and those with the largest q, then score."""
+        order = np.lexsort((-node.scores, -node.q, ~node.forced))
+        return np.sort(node.variables[order[: self.problem.d]])
+
+    def offer(self, support: IntArray, *, swaps: bool) -> float:
+        """Compare the best point with the maximiser on a support, return that one's value."""
+        offered = polish(self.problem, support)[1]
+        value = offered
+        if swaps or value > self.value:
+            tried = max(30, 3 * self.problem.d)
+            support, value, _ = improve_by_swaps(self.problem, support, self.control, tried)
+        if value > self.value:
+            self.best, self.value = support, value
+        return offered
+
+    def stop(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.control.out_of_time
