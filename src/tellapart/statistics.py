@@ -15,14 +15,17 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from tellapart.arguments import check_choice, check_n_jobs, check_number
 from tellapart.errors import InputError
+from tellapart.fastsum.columns import map_columns, transposed
 from tellapart.kernels.base import FittedKernel, ScalarKernel
-from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.samples import FloatArray, Samples
 from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
 
 Estimator = Literal["unbiased", "paired"]
@@ -30,11 +33,8 @@ ESTIMATORS: tuple[Estimator, ...] = ("unbiased", "paired")
 
 # Columns up to which V is always formed as a matrix.
 DENSE_COLUMNS = 2_000
-# Numbers in one block of rows (8 MB), and columns copied out of the samples at once.
+# Numbers in one block of rows: 8 MB.
 BLOCK_ENTRIES = 1_048_576
-_COLUMNS_AT_ONCE = 8
-# Rows of a tile of a transposed copy: both sides of it stay in the second-level cache.
-_TILE_ROWS = 256
 
 
 def mmd2(kxx: FloatArray, kyy: FloatArray, kxy: FloatArray, estimator: str = "unbiased") -> float:
@@ -180,12 +180,17 @@ def linear_coefficients(
         raise InputError(f"kernel must be a fitted linear kernel; got {kernel.name!r}")
     m, n = _checked_sizes(samples.n_x, samples.n_y, estimator)
     jobs = check_n_jobs(n_jobs)
+    paired = estimator == "paired"
+
+    def expand(s: int, x: FloatArray, y: FloatArray) -> _Column:
+        return _Column.of(s, kernel.scalars[s], x, y, paired)
+
+    columns = map_columns(expand, samples, np.flatnonzero(~kernel.constant), jobs)
     a = np.zeros(samples.n_columns)
-    columns = _columns(samples, kernel, jobs)
     for column in columns:
-        a[column.index] = column.mmd2(m, n, estimator)
+        a[column.index] = column.mmd2(m, n, paired)
     D = samples.n_columns
-    if estimator == "paired":
+    if paired:
         parts = [_Part((0, 1), m, 4.0 / m)]
     else:
         scale = 4 * _effective_size(m, n)
@@ -209,10 +214,12 @@ class _Column:
     held: tuple[FloatArray, FloatArray] | None
 
     @classmethod
-    def of(cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray) -> _Column:
+    def of(
+        cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray, paired: bool
+    ) -> _Column:
         sums = scalar.expand(x, y)
         # The cross terms i = j, which only the paired estimator leaves out.
-        diagonal = float(scalar.elementwise(x, y).mean()) if x.shape == y.shape else math.nan
+        diagonal = float(scalar.elementwise(x, y).mean()) if paired else math.nan
         witness, held = None, None
         if scalar.compact:
             witness = sums.witness
@@ -220,23 +227,22 @@ class _Column:
             held = sums.witness(x), sums.witness(y)
         return cls(index, sums.mean_xx, sums.mean_yy, sums.mean_xy, diagonal, witness, held)
 
-    def mmd2(self, m: int, n: int, estimator: str) -> float:
+    def mmd2(self, m: int, n: int, paired: bool) -> float:
         # k(v, v) = 1 is taken out of the means over all pairs.
         within = (m * self.mean_xx - 1) / (m - 1) + (n * self.mean_yy - 1) / (n - 1)
-        if estimator == "paired":
+        if paired:
             return within - 2 * (m * self.mean_xy - self.diagonal_xy) / (m - 1)
         return within - 2 * self.mean_xy
 
     def centred(self, side: int, rows: slice, values: FloatArray) -> FloatArray:
-        """Return p − mean(p) (side 0) or q − mean(q) (side 1) of some rows."""
+        """Return p − mean(p) of some rows of x (side 0), or −(q − mean(q)) of y (side 1)."""
         if self.held is not None:
-            witness = self.held[side][rows]
+            result = self.held[side][rows].copy()
         else:
             assert self.witness is not None
-            witness = self.witness(values)
-        mean = self.mean_xx - self.mean_xy if side == 0 else self.mean_xy - self.mean_yy
-        # q is minus the witness; the sign is dropped by the caller, with that of its mean.
-        return witness - mean
+            result = self.witness(values)
+        result -= self.mean_xx - self.mean_xy if side == 0 else self.mean_xy - self.mean_yy
+        return result
 
 
 @dataclass(frozen=True)
@@ -251,27 +257,13 @@ class _Part:
         """Return the rows of √weight · C as columns: an array of shape (D, rows)."""
         total = np.zeros((samples.n_columns, rows.stop - rows.start))
         for side in self.sides:
-            values = _transposed((samples.x, samples.y)[side][rows])
-            sign = 1.0 if side == 0 else -1.0
+            values = transposed((samples.x, samples.y)[side][rows])
+            scale = math.sqrt(self.weight) * (1.0 if side == 0 else -1.0)
             for column in columns:
-                s = column.index
-                total[s] += sign * column.centred(side, rows, values[s])
-        total *= math.sqrt(self.weight)
+                part = column.centred(side, rows, values[column.index])
+                part *= scale
+                total[column.index] += part
         return total
-
-
-def _columns(samples: Samples, kernel: FittedKernel, n_jobs: int) -> list[_Column]:
-    """Sum the kernels of all columns that vary, a few columns at a time."""
-    active = np.flatnonzero(~kernel.constant)
-    at_once = min(_COLUMNS_AT_ONCE, max(1, active.shape[0] // n_jobs))
-    groups = [active[i : i + at_once] for i in range(0, active.shape[0], at_once)]
-
-    def expand(group: IntArray) -> list[_Column]:
-        x, y = _transposed(samples.x, group), _transposed(samples.y, group)
-        return [_Column.of(int(s), kernel.scalars[s], x[i], y[i]) for i, s in enumerate(group)]
-
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return [column for columns in pool.map(expand, groups) for column in columns]
 
 
 def _covariance(
@@ -285,13 +277,20 @@ def _covariance(
         return block @ block.T
 
     tasks = _tasks(parts, D)
-    with ThreadPoolExecutor(n_jobs) as pool:
+    # One BLAS thread in each of ours: on a busy machine its own threads wait for each other far
+    # longer than the products take.
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_jobs) as pool:
         # A few blocks at a time bound the memory; adding in order makes the sum independent of
         # the number of threads.
         for i in range(0, len(tasks), n_jobs):
             for term in pool.map(product, tasks[i : i + n_jobs]):
                 total += term
     return total
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _factor(
@@ -317,16 +316,6 @@ def _tasks(parts: Sequence[_Part], n_columns: int) -> list[tuple[_Part, slice]]:
         for part in parts
         for start in range(0, part.rows, step)
     ]
-
-
-def _transposed(rows: FloatArray, columns: IntArray | None = None) -> FloatArray:
-    """Return a contiguous copy of some columns as rows, tile by tile for the cache."""
-    width = rows.shape[1] if columns is None else columns.shape[0]
-    result = np.empty((width, rows.shape[0]))
-    for start in range(0, rows.shape[0], _TILE_ROWS):
-        tile = rows[start : start + _TILE_ROWS]
-        result[:, start : start + _TILE_ROWS] = (tile if columns is None else tile[:, columns]).T
-    return result
 
 
 def _effective_size(m: int, n: int) -> float:

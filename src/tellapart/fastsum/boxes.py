@@ -11,7 +11,7 @@ sum at v is one polynomial in tᵥ. Only boxes that hold data are stored: outlie
 one box each. The power sums of chunks of a sample add up (`BoxMoments.merge`), so the rows may
 come from memory, from a file in pieces, or from several machines.
 
-Fourier modes do the same work for light tails at 20–60 modes a point; the boxes need 10 powers
+Fourier modes do the same work for light tails at 20–60 modes a point; the boxes need 12 powers
 a point and no second method for heavy tails.
 """
 
@@ -29,11 +29,11 @@ from tellapart.samples import FloatArray, IntArray
 
 # Powers per box, and the largest width of a box in units of τ. The interpolation error is about
 # 2 (WIDTH / 4)^ORDER / √ORDER!, here 1e-15.
-ORDER = 10
-WIDTH = 0.25
+ORDER = 12
+WIDTH = 0.5
 # exp(−REACH² / 2) = 1e-16: boxes further apart than this, in units of τ, do not interact.
 REACH = 8.6
-# Boxes of a lookup table at most: 16 kB, so that it stays in the first-level cache.
+# Boxes of a lookup table at most: 32 kB.
 _TABLE = 4096
 
 
@@ -57,30 +57,34 @@ class BoxGrid:
         """The largest offset of two boxes that interact."""
         return math.ceil(REACH * self.bandwidth / self.width)
 
-    def coupling(self) -> FloatArray:
-        """Return C[reach + source − target, k, l] for powers k of the source, l of the target."""
+    def coupling(self, largest: int) -> FloatArray:
+        """Return C[largest + target − source, k, l], k a power of the target, l of the source.
+
+        The offsets of the boxes run from −largest to largest.
+        """
         ratio = self.width / self.bandwidth
-        nodes = np.cos(np.pi * (np.arange(ORDER) + 0.5) / ORDER)
-        offsets = np.arange(-self.reach, self.reach + 1.0)
-        gaps = offsets[:, None, None] + (nodes[:, None] - nodes) / 2
-        values = np.exp(-0.5 * np.square(ratio * gaps))
-        coupling: FloatArray = _TO_POWERS @ values @ _TO_POWERS.T
-        return coupling
+        gaps = np.arange(largest + 1.0)[:, None, None] + (_NODES[:, None] - _NODES) / 2
+        ahead = np.exp(-0.5 * np.square(ratio * gaps))
+        # M ahead Mᵀ for both matrices M, as plain products of two matrices each.
+        for matrix in (_TO_CHEBYSHEV, _TO_CHEBYSHEV, _TO_POWERS, _TO_POWERS):
+            product = ahead.reshape(-1, ORDER) @ matrix.T
+            ahead = product.reshape(gaps.shape).swapaxes(1, 2)
+        # Mirrored boxes: odd powers change their sign.
+        return np.concatenate([(_MIRROR * ahead)[:0:-1], ahead])
 
 
-def _node_values_to_powers() -> FloatArray:
-    """Return the matrix from values at the Chebyshev nodes to coefficients of powers."""
-    angles = np.pi * (np.arange(ORDER) + 0.5) / ORDER
-    to_chebyshev = 2.0 / ORDER * np.cos(np.outer(np.arange(ORDER), angles))
-    to_chebyshev[0] /= 2
-    powers = np.zeros((ORDER, ORDER))
-    for k in range(ORDER):
-        powers[: k + 1, k] = chebyshev.cheb2poly(np.eye(ORDER)[k, : k + 1])
-    matrix: FloatArray = powers @ to_chebyshev
-    return matrix
-
-
-_TO_POWERS = _node_values_to_powers()
+# Values at the Chebyshev nodes, to coefficients of Chebyshev polynomials, to those of powers.
+# In two steps: the Chebyshev coefficients fall off fast, so that the second one, whose entries
+# are large, amplifies no rounding errors.
+_ANGLES = np.pi * (np.arange(ORDER) + 0.5) / ORDER
+_NODES = np.cos(_ANGLES)
+_TO_CHEBYSHEV = np.cos(np.outer(np.arange(ORDER), _ANGLES)) * 2 / ORDER
+_TO_CHEBYSHEV[0] /= 2
+_TO_POWERS = np.stack(
+    [np.pad(chebyshev.cheb2poly([0.0] * k + [1.0]), (0, ORDER - 1 - k)) for k in range(ORDER)],
+    axis=1,
+)
+_MIRROR = (-1.0) ** np.add.outer(np.arange(ORDER), np.arange(ORDER))
 
 
 @dataclass(frozen=True)
@@ -162,13 +166,16 @@ class BoxExpansion:
         self._grid = x.grid
         boxes = np.union1d(x.boxes, y.boxes)
         mean_powers = np.stack([x.on(boxes) / x.count, y.on(boxes) / y.count])
-        coupling = self._grid.coupling()
+        span = boxes[-1] - boxes[0]
+        coupling = self._grid.coupling(int(min(span, self._grid.reach)))
         series = np.zeros_like(mean_powers)
         for sample in range(2):
             _couple(boxes, boxes, mean_powers[sample], coupling, series[sample])
-        self.mean_xx = float(np.vdot(mean_powers[0], series[0]))
-        self.mean_yy = float(np.vdot(mean_powers[1], series[1]))
-        self.mean_xy = float(np.vdot(mean_powers[0], series[1]))
+        # einsum, as a threaded BLAS costs more than it saves on these short arrays.
+        means = np.einsum("abk,cbk->ac", mean_powers, series)
+        self.mean_xx = float(means[0, 0])
+        self.mean_yy = float(means[1, 1])
+        self.mean_xy = float(means[0, 1])
         self._powers = mean_powers[0] - mean_powers[1]
         self._series = series[0] - series[1]
         self._lookup = _Lookup.of_boxes(boxes, mean_powers[0, :, 0] + mean_powers[1, :, 0])
@@ -189,7 +196,8 @@ class BoxExpansion:
         """Evaluate in boxes that hold no data: their series are made on the way."""
         lookup = _Lookup.of_values(values[np.isfinite(values)], self._grid.width)
         series = np.zeros((lookup.boxes.shape[0], ORDER))
-        _couple(lookup.boxes, self._lookup.boxes, self._powers, self._grid.coupling(), series)
+        coupling = self._grid.coupling(self._grid.reach)
+        _couple(lookup.boxes, self._lookup.boxes, self._powers, coupling, series)
         result = np.where(np.isnan(values), np.nan, 0.0)
         known = np.flatnonzero(np.isfinite(values))
         part = np.empty(known.shape[0])
@@ -222,8 +230,8 @@ class _Lookup:
         if values.shape[0] == 0:
             return cls._around(np.empty(0), 0.0)
         # Any centre is correct; that of every k-th value is cheap and good.
-        some = values[:: max(1, values.shape[0] // 512)]
-        start = math.floor(np.median(some) / width) - _TABLE // 2
+        some = np.sort(values[:: max(1, values.shape[0] // 512)])
+        start = math.floor(some[some.shape[0] // 2] / width) - _TABLE // 2
         seen = np.zeros(_TABLE, dtype=np.bool_)
         outside = np.empty(0)
         if _mark(values, 1 / width, float(start), seen):
@@ -243,11 +251,12 @@ class _Lookup:
         return cls(boxes, float(start), table)
 
 
+# The loops below look the table up in place and call `_bisect` only for what it does not cover:
+# as one function of both, the call would cost more than all the arithmetic.
+
+
 @njit(nogil=True, cache=True)
-def _find(box, boxes, start, table):  # type: ignore[no-untyped-def]
-    place = box - start
-    if 0.0 <= place < table.shape[0]:
-        return table[int(place)]
+def _bisect(box, boxes):  # type: ignore[no-untyped-def]
     low, high = 0, boxes.shape[0]
     while low < high:
         middle = (low + high) // 2
@@ -262,9 +271,10 @@ def _find(box, boxes, start, table):  # type: ignore[no-untyped-def]
 def _mark(values, inverse, start, seen):  # type: ignore[no-untyped-def]
     """Mark the boxes from `start` on that hold data; return whether some lie elsewhere."""
     outside = False
+    size = float(seen.shape[0])
     for v in values:
-        place = math.floor(v * inverse) - start
-        if 0.0 <= place < seen.shape[0]:
+        place = np.floor(v * inverse) - start
+        if place >= 0.0 and place < size:
             seen[int(place)] = True
         else:
             outside = True
@@ -273,18 +283,21 @@ def _mark(values, inverse, start, seen):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
 def _add_powers(values, inverse, boxes, start, table, powers):  # type: ignore[no-untyped-def]
+    size = float(table.shape[0])
     for v in values:
         scaled = v * inverse
         box = np.floor(scaled)
         t = 2.0 * (scaled - box) - 1.0
-        b = _find(box, boxes, start, table)
+        place = box - start
+        b = table[int(place)] if place >= 0.0 and place < size else _bisect(box, boxes)
+        row = powers[np.uint64(b)]
         power = 1.0
         for k in range(ORDER):
-            powers[b, k] += power
+            row[k] += power
             power *= t
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
 def _couple(targets, sources, powers, coupling, series):  # type: ignore[no-untyped-def]
     """Add to the series of each target box what the source boxes within reach send there."""
     reach = coupling.shape[0] // 2
@@ -294,10 +307,13 @@ def _couple(targets, sources, powers, coupling, series):  # type: ignore[no-unty
             first += 1
         j = first
         while j < sources.shape[0] and sources[j] - targets[i] <= reach:
-            matrix = coupling[int(sources[j] - targets[i]) + reach]
+            matrix = coupling[np.uint64(reach + int(targets[i] - sources[j]))]
+            row = powers[np.uint64(j)]
             for k in range(ORDER):
+                total = 0.0
                 for m in range(ORDER):
-                    series[i, m] += matrix[k, m] * powers[j, k]
+                    total += matrix[k, m] * row[m]
+                series[i, k] += total
             j += 1
 
 
@@ -305,17 +321,20 @@ def _couple(targets, sources, powers, coupling, series):  # type: ignore[no-unty
 def _evaluate(values, inverse, boxes, start, table, series, result):  # type: ignore[no-untyped-def]
     """Evaluate the series at each value; NaN, and counted, where the box has none."""
     unknown = 0
+    size = float(table.shape[0])
     for i in range(values.shape[0]):
         scaled = values[i] * inverse
         box = np.floor(scaled)
         t = 2.0 * (scaled - box) - 1.0
-        b = _find(box, boxes, start, table)
+        place = box - start
+        b = table[int(place)] if place >= 0.0 and place < size else _bisect(box, boxes)
         if b < 0:
             result[i] = np.nan
             unknown += 1
         else:
-            total = series[b, ORDER - 1]
+            row = series[np.uint64(b)]
+            total = row[ORDER - 1]
             for k in range(ORDER - 2, -1, -1):
-                total = total * t + series[b, k]
+                total = total * t + row[k]
             result[i] = total
     return unknown
