@@ -33,6 +33,8 @@ ESTIMATORS: tuple[Estimator, ...] = ("unbiased", "paired")
 
 # Columns up to which V is always formed as a matrix.
 DENSE_COLUMNS = 2_000
+# Rows of a factor of V at most, in multiples of D: beyond, the matrix is smaller and faster.
+MOST_FACTOR_ROWS = 2
 # Numbers in one block of rows: 8 MB.
 BLOCK_ENTRIES = 1_048_576
 
@@ -196,7 +198,7 @@ def linear_coefficients(
         scale = 4 * _effective_size(m, n)
         parts = [_Part((0,), m, scale / m**2), _Part((1,), n, scale / n**2)]
     rows = sum(part.rows for part in parts)
-    if D > DENSE_COLUMNS and rows <= 2 * D:
+    if D > DENSE_COLUMNS and rows <= MOST_FACTOR_ROWS * D:
         return LinearCoefficients(a, None, _factor(samples, columns, parts, jobs), m, n)
     return LinearCoefficients(a, _covariance(samples, columns, parts, jobs), None, m, n)
 

@@ -194,16 +194,17 @@ class BoxExpansion:
 
     def _witness_outside(self, values: FloatArray) -> FloatArray:
         """Evaluate in boxes that hold no data: their series are made on the way."""
-        lookup = _Lookup.of_values(values[np.isfinite(values)], self._grid.width)
-        series = np.zeros((lookup.boxes.shape[0], ORDER))
-        coupling = self._grid.coupling(self._grid.reach)
-        _couple(lookup.boxes, self._lookup.boxes, self._powers, coupling, series)
-        result = np.where(np.isnan(values), np.nan, 0.0)
-        known = np.flatnonzero(np.isfinite(values))
-        part = np.empty(known.shape[0])
         inverse = 1 / self._grid.width
-        _evaluate(values[known], inverse, lookup.boxes, lookup.start, lookup.table, series, part)
-        result[known] = part
+        with np.errstate(over="ignore"):
+            near = np.isfinite(values * inverse)
+        result = np.where(np.isnan(values), np.nan, 0.0)
+        lookup = _Lookup.of_values(values[near], self._grid.width)
+        coupling = self._grid.coupling(self._grid.reach)
+        series = np.zeros((lookup.boxes.shape[0], ORDER))
+        _couple(lookup.boxes, self._lookup.boxes, self._powers, coupling, series)
+        part = np.empty(np.count_nonzero(near))
+        _evaluate(values[near], inverse, lookup.boxes, lookup.start, lookup.table, series, part)
+        result[near] = part
         return result
 
 

@@ -33,11 +33,13 @@ class GaussianScalar:
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix k(u_i, v_j)."""
-        return self._of_difference(np.subtract.outer(u, v))
+        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
+            return self._of_difference(np.subtract.outer(u, v))
 
     def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the vector k(u_i, v_i)."""
-        return self._of_difference(u - v)
+        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
+            return self._of_difference(u - v)
 
     def expand(self, x: FloatArray, y: FloatArray) -> BoxExpansion:
         """Return the kernel sums of the two samples in O(n)."""
@@ -66,10 +68,9 @@ class GaussianScalar:
         return features
 
     def _of_difference(self, difference: FloatArray) -> FloatArray:
-        # In place: a Gram block is large. Far-away points may overflow to exp(−inf) = 0.
-        with np.errstate(over="ignore"):
-            difference /= self.bandwidth
-            np.square(difference, out=difference)
+        # In place: a Gram block is large.
+        difference /= self.bandwidth
+        np.square(difference, out=difference)
         difference *= -0.5
         return np.exp(difference, out=difference)
 
@@ -90,11 +91,13 @@ class LaplaceScalar:
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix k(u_i, v_j)."""
-        return self._of_difference(np.subtract.outer(u, v))
+        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
+            return self._of_difference(np.subtract.outer(u, v))
 
     def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the vector k(u_i, v_i)."""
-        return self._of_difference(u - v)
+        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
+            return self._of_difference(u - v)
 
     def expand(self, x: FloatArray, y: FloatArray) -> SortedExpansion:
         """Return the kernel sums of the two samples in O(n log n)."""
@@ -106,8 +109,7 @@ class LaplaceScalar:
 
     def _of_difference(self, difference: FloatArray) -> FloatArray:
         np.abs(difference, out=difference)
-        with np.errstate(over="ignore"):
-            difference /= -self.bandwidth
+        difference /= -self.bandwidth
         return np.exp(difference, out=difference)
 
 
