@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
 from tellapart.strs.base import finish, truncate
+from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
-from tellapart.strs.curvature import Curvature
+from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.local_search import improve_by_swaps
 from tellapart.strs.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.problem import IntArray, SparseTrustRegion
@@ -19,7 +21,9 @@ from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
 WORTH_A_NEW_SHIFT = 0.8
-"""The shift is optimised again once a node has shrunk to this part of its variables."""
+"""The shift is optimised again once a node has shrunk to this part of its variables…"""
+CHEAP_SHIFT = 500
+"""…and once at every node of at most this many."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class BranchAndBound:
         """Return the best point and its proved bound."""
         search = _Search(problem, control)
         try:
-            search.run(start)
+            with one_blas_thread() if problem.size <= DENSE_LIMIT else nullcontext():
+                search.run(start)
         except KeyboardInterrupt:
             # What is proved so far stands; the caller gets it instead of a traceback.
             pass
@@ -72,12 +77,12 @@ class _Search:
     @property
     def cutoff(self) -> float:
         """Nodes whose bound is at most this are closed."""
-        return self.value + self.control.gap * abs(self.value)
+        return self.value + self.control.allowed(self.value)
 
     @property
     def tolerance(self) -> float:
         """Accuracy of relaxations: a fraction of the gap asked for."""
-        return 0.1 * self.control.gap * abs(self.value)
+        return 0.1 * self.control.allowed(self.value)
 
     def upper_bound(self) -> float | None:
         """The highest bound among what is closed and what is open; None before the first."""
@@ -130,7 +135,7 @@ class _Search:
         """Bound a node, shrink it, and return its children; none if it is closed."""
         d = self.problem.d
         curvature = self.whole.restrict(node.variables)
-        size_at_shift = np.inf
+        shifted_here = False
         while not node.is_leaf(d):
             relaxed = relax(
                 node,
@@ -152,14 +157,16 @@ class _Search:
                 curvature = self.whole.restrict(node.variables)
             if not np.array_equal(node.forced, relaxed.node.forced):
                 continue
-            if self.stop() or node.variables.shape[0] > WORTH_A_NEW_SHIFT * size_at_shift:
+            size = node.variables.shape[0]
+            shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
+            if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
                 return self.branch(relaxed)
-            size_at_shift = node.variables.shape[0]
+            shifted_here = True
             node = tighten(
                 relaxed,
                 d,
                 value=self.value,
-                tolerance=max(2 * self.tolerance, 1e-9 * abs(self.value)),
+                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.value)),
                 stop=self.stop,
             )
         self.close_leaf(node)

@@ -16,10 +16,14 @@ Progress = Callable[[int, float, float | None], None]
 
 @dataclass(frozen=True)
 class Control:
-    """Stopping rules handed to every solver; `started` is the moment it was made."""
+    """Stopping rules handed to every solver; `started` is the moment it was made.
+
+    `resolution` is the difference in value that rounding error hides: a gap below it is closed.
+    """
 
     gap: float = 1e-4
     time_limit: float | None = None
+    resolution: float = 0.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     progress: Progress | None = None
     started: float = field(default_factory=time.perf_counter)
@@ -36,7 +40,11 @@ class Control:
 
     def closed(self, value: float, upper_bound: float) -> bool:
         """Whether upper_bound − value is within the relative gap asked for."""
-        return upper_bound - value <= self.gap * abs(value)
+        return upper_bound - value <= self.allowed(value)
+
+    def allowed(self, value: float) -> float:
+        """Return the distance to the bound at which `value` counts as optimal."""
+        return max(self.gap * abs(value), self.resolution)
 
     def status(self, value: float, upper_bound: float | None) -> Status:
         """Return the honest status of a value with its bound."""

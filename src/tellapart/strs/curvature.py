@@ -88,7 +88,9 @@ class Curvature:
         # The computed eigenvalue is off by at most a small multiple of n·ε·‖M‖.
         return lowest - 8 * self.size * EPS * float(np.linalg.norm(self.dense))
 
-    def complement(self, kept: IntArray, others: IntArray, delta: float) -> tuple[FloatArray, float]:
+    def complement(
+        self, kept: IntArray, others: IntArray, delta: float
+    ) -> tuple[FloatArray, float]:
         """Return the Schur complement of M over `kept`, once δ is subtracted on `others`.
 
         M_KK − M_KO (M_OO − δI)⁻¹ M_OK, for δ below every κ with M ⪰ κI, and a bound on the

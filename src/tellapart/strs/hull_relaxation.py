@@ -54,7 +54,7 @@ class HullPoint:
 
     @property
     def ratio(self) -> FloatArray:
-        """r = g/(2e), so that z = q·r."""
+        """R = g/(2e), so that z = q·r."""
         return self.g / (2 * self.e)
 
     @property

@@ -12,8 +12,8 @@ from tellapart.strs.control import Control
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
 from tellapart.strs.secular import secular_root
 from tellapart.strs.solution import Solution
-from tellapart.strs.trust_region import polish
 from tellapart.strs.truncation import candidate_supports
+from tellapart.strs.trust_region import polish
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def improve_by_swaps(
             problem.a[together],
             support.shape[0],
             # Less than this is rounding error, which could make the search cycle.
-            value + 1e-12 * (abs(value) + float(np.abs(problem.a).max())),
+            value + problem.resolution,
         )
         if position[0] < 0:
             break

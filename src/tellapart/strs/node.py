@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ BoolArray = NDArray[np.bool_]
 
 CANDIDATES = 200
 """Variables that get a shift of their own; the rest share one."""
-SHARED_DROP = 0.4
+SHARED_DROP = 0.5
 """How far below the uniform shift the shared one lies, in units of e = μ + δ there."""
 
 
@@ -28,7 +28,8 @@ class Node:
     """Some variables forced in, some removed; the rest free.
 
     `variables` are those in or free, as indices of the whole problem; `forced`, `delta`, `q` and
-    `scores` run along them. M − Diag(δ) ⪰ 0 is proved, so children inherit δ.
+    `scores` run along them. M − Diag(δ) ⪰ 0 is proved, so children inherit δ; `shift_size` is
+    the number of variables when δ was optimised, 0 for never.
     """
 
     variables: IntArray
@@ -37,6 +38,7 @@ class Node:
     q: FloatArray
     scores: FloatArray
     bound: float
+    shift_size: int = 0
 
     def picks(self, d: int) -> int:
         """How many free variables may still be chosen."""
@@ -50,7 +52,7 @@ class Node:
         """The support of a leaf."""
         return self.variables[self.forced] if self.picks(d) == 0 else self.variables
 
-    def keep(self, kept: BoolArray, forced: BoolArray, d: int, bound: float) -> Node:
+    def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> Node:
         """Return the child with the variables `kept`, of which `forced` are in."""
         picks = d - int(forced[kept].sum())
         free = np.flatnonzero(~forced[kept])
@@ -58,8 +60,13 @@ class Node:
         scores = self.scores[kept]
         if 0 < picks < free.shape[0]:
             q = rebalance(q, scores, free, picks)
-        return Node(
-            self.variables[kept], forced[kept], self.delta[kept], q, scores, min(bound, self.bound)
+        return replace(
+            self,
+            variables=self.variables[kept],
+            forced=forced[kept],
+            delta=self.delta[kept],
+            q=q,
+            scores=scores,
         )
 
     def branch(self, position: int, d: int) -> tuple[Node, Node]:
@@ -70,8 +77,8 @@ class Node:
         without = everything.copy()
         without[position] = False
         return (
-            self.keep(everything, with_it, d, self.bound),
-            self.keep(without, self.forced, d, self.bound),
+            self.keep(everything, with_it, d),
+            self.keep(without, self.forced, d),
         )
 
 
@@ -97,16 +104,12 @@ def relax(
     stop: Callable[[], bool],
 ) -> Relaxed:
     """Solve the hull relaxation of a node at its shift; `curvature` runs along its variables."""
-    relaxation = HullRelaxation(curvature, a[node.variables], node.delta, node.forced, node.picks(d))
-    point, hull = relaxation.solve(node.q, tolerance=tolerance, cutoff=cutoff, stop=stop)
-    solved = Node(
-        node.variables,
-        node.forced,
-        node.delta,
-        point.q,
-        hull.scores,
-        min(node.bound, hull.total),
+    relaxation = HullRelaxation(
+        curvature, a[node.variables], node.delta, node.forced, node.picks(d)
     )
+    point, hull = relaxation.solve(node.q, tolerance=tolerance, cutoff=cutoff, stop=stop)
+    bound = min(node.bound, hull.total)
+    solved = replace(node, q=point.q, scores=hull.scores, bound=bound)
     return Relaxed(solved, curvature, relaxation, point, hull)
 
 
@@ -131,7 +134,7 @@ def fix_variables(relaxed: Relaxed, d: int, cutoff: float) -> tuple[Node, float]
     forced[inside[if_out <= cutoff]] = True
     given_up = np.concatenate([if_in[if_in <= cutoff], if_out[if_out <= cutoff]])
     highest = float(given_up.max(initial=-np.inf))
-    return node.keep(kept, forced, d, node.bound), highest
+    return node.keep(kept, forced, d), highest
 
 
 def tighten(
@@ -171,10 +174,10 @@ def tighten(
     delta = best_shift(problem, start, mu, b, tolerance=tolerance, scale=scale, stop=stop)
     proved = _proved(ground, delta, allowance)
     if proved is None:
-        return node
+        return replace(node, shift_size=size)
     full = np.full(size, shared)
     full[chosen] = proved
-    return Node(node.variables, node.forced, full, node.q, node.scores, node.bound)
+    return replace(node, delta=full, shift_size=size)
 
 
 def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArray | None:

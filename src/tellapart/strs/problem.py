@@ -103,6 +103,17 @@ class SparseTrustRegion:
             return np.ascontiguousarray(np.diag(self._dense))
         return self.factor.shift - np.einsum("ij,ij->j", self.factor.B, self.factor.B)
 
+    @cached_property
+    def resolution(self) -> float:
+        """Differences in value below this are rounding error: 1e-12 of the largest entry."""
+        if self.factor is None:
+            largest = float(np.abs(self._dense).max())
+        else:
+            largest = abs(self.factor.shift) + float(
+                np.abs(self.diagonal - self.factor.shift).max()
+            )
+        return 1e-12 * (largest + float(np.abs(self.a).max()))
+
     def value(self, z: FloatArray) -> float:
         """Return zᵀAz + aᵀz."""
         support = np.flatnonzero(z)

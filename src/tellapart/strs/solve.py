@@ -73,6 +73,7 @@ def solve(
     control = Control(
         gap=check_number("gap", gap, 0.0, 1.0, open_high=True),
         time_limit=check_time_limit(time_limit),
+        resolution=problem.resolution,
         rng=check_random_state(random_state),
         progress=progress,
     )
