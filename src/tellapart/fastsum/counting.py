@@ -21,10 +21,7 @@ class CountExpansion:
     """
 
     def __init__(self, x: FloatArray, y: FloatArray) -> None:
-        self._levels, position = np.unique(np.concatenate([x, y]), return_inverse=True)
-        size = self._levels.shape[0]
-        share_x = np.bincount(position[: x.shape[0]], minlength=size) / x.shape[0]
-        share_y = np.bincount(position[x.shape[0] :], minlength=size) / y.shape[0]
+        self._levels, (share_x, share_y) = shares(x, y)
         self.mean_xx = float(share_x @ share_x)
         self.mean_yy = float(share_y @ share_y)
         self.mean_xy = float(share_x @ share_y)
@@ -35,3 +32,22 @@ class CountExpansion:
         place = np.searchsorted(self._levels, values)
         np.minimum(place, self._levels.shape[0] - 1, out=place)
         return np.where(self._levels[place] == values, self._difference[place], 0.0)
+
+
+def shares(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the distinct values of both samples, sorted, and the share of each in x and in y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values, parts = shares(np.array([2.0, 1.0]), np.array([2.0]))
+    >>> values.tolist(), parts.tolist()
+    ([1.0, 2.0], [[0.5, 0.5], [0.0, 1.0]])
+    """
+    # Each sample by itself: to sort values is much faster than to sort their places.
+    counted = [np.unique(sample, return_counts=True) for sample in (x, y)]
+    values = np.union1d(counted[0][0], counted[1][0])
+    parts = np.zeros((2, values.shape[0]))
+    for part, (own, counts) in zip(parts, counted, strict=True):
+        part[np.searchsorted(values, own)] = counts / counts.sum()
+    return values, parts

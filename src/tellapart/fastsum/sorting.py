@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from tellapart.fastsum.counting import shares
 from tellapart.samples import FloatArray
 
 
@@ -26,14 +27,7 @@ class SortedExpansion:
 
     def __init__(self, x: FloatArray, y: FloatArray, bandwidth: float) -> None:
         self._bandwidth = bandwidth
-        self._points, position = np.unique(np.concatenate([x, y]), return_inverse=True)
-        size = self._points.shape[0]
-        weights = np.stack(
-            [
-                np.bincount(position[: x.shape[0]], minlength=size) / x.shape[0],
-                np.bincount(position[x.shape[0] :], minlength=size) / y.shape[0],
-            ]
-        )
+        self._points, weights = shares(x, y)
         decay = np.exp(-np.diff(self._points) / bandwidth)
         left, right = _sweep(weights, decay)
         # Both sweeps count the point itself.
@@ -47,14 +41,18 @@ class SortedExpansion:
 
     def witness(self, values: FloatArray) -> FloatArray:
         """Return mean_i k(x_i, v) − mean_j k(y_j, v) for each v in `values`."""
-        place = np.searchsorted(self._points, values, side="right")
+        # In order, so that neighbouring values find their places in the same part of memory.
+        order = np.argsort(values)
+        ordered = values[order]
+        place = np.searchsorted(self._points, ordered, side="right")
         last = self._points.shape[0] - 1
-        before = values - self._points[np.maximum(place - 1, 0)]
-        after = self._points[np.minimum(place, last)] - values
+        before = ordered - self._points[np.maximum(place - 1, 0)]
+        after = self._points[np.minimum(place, last)] - ordered
         # The sums are exactly 0 outside the range, where `before` or `after` is negative.
         from_left = self._left[place] * np.exp(-np.maximum(before, 0.0) / self._bandwidth)
         from_right = self._right[place] * np.exp(-np.maximum(after, 0.0) / self._bandwidth)
-        result: FloatArray = from_left + from_right
+        result = np.empty(values.shape[0])
+        result[order] = from_left + from_right
         return result
 
 
