@@ -1,0 +1,130 @@
+"""The paper's strong SDP relaxation, rounded: a good point with a proved upper bound."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tellapart.errors import InputError
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.blas import one_blas_thread
+from tellapart.strs.control import Control
+from tellapart.strs.local_search import improve_by_swaps
+from tellapart.strs.problem import IntArray, SparseTrustRegion
+from tellapart.strs.sdp_admm import AdmmSettings, Progress, solve_admm
+from tellapart.strs.sdp_dual import data_slack
+from tellapart.strs.solution import Solution
+from tellapart.strs.trust_region import polish
+
+ONE_THREAD_LIMIT = 400
+"""Up to this many variables, more BLAS threads only wait for each other."""
+FINEST = 1e-7
+"""The relaxation is not solved to more than this: first-order steps would take too long."""
+
+
+@dataclass(frozen=True)
+class Sdp:
+    """The strong SDP relaxation by ADMM, rounded to the d largest q and polished.
+
+    max ⟨Ã, Z⟩ over Z ⪰ 0 of order D + 1 with Z₀₀ = 1, tr Z = 2, and for i = 1, …, D
+
+        Σ_j Z_ij² ≤ Z_ii q_i,  (Σ_j |Z_ij|)² ≤ d Z_ii q_i,  0 ≤ q ≤ 1,  Σq ≤ d,
+
+    where Ã holds A and, beside it, a/2. For A ⪰ 0 the relaxation is at most
+    ‖a‖₂ + min{(D/d)·opt, d·opt − min|a_k|}. The bound reported is not ADMM's objective but the
+    dual function at its multiplier, proved for any multiplier (`sdp_dual.dual_bound`).
+
+    The one to take for A with large positive eigenvalues and small a (sparse principal
+    components) at D up to a few hundred, for a bound rather than a proof of optimality.
+
+    Attributes
+    ----------
+    settings : AdmmSettings
+        How ADMM runs. A gap below its tolerance lowers the tolerance.
+    largest : int
+        Variables at most: every iteration decomposes a matrix of order D + 1.
+    """
+
+    name: str = "sdp"
+    settings: AdmmSettings = field(default_factory=AdmmSettings)
+    largest: int = 1_000
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the best rounded point and the best proved bound."""
+        if problem.size > self.largest:
+            raise InputError(
+                f"solver 'sdp' takes at most {self.largest:,} variables; got D = "
+                f"{problem.size:,}; use 'branch-and-bound'"
+            )
+        # Solved to the gap itself, the relaxation could leave a gap just above it.
+        tolerance = max(min(self.settings.tolerance, 0.3 * control.gap), FINEST)
+        rounding = _Rounding(problem, control, start)
+        try:
+            with one_blas_thread() if problem.size <= ONE_THREAD_LIMIT else nullcontext():
+                solve_admm(
+                    problem.A,
+                    problem.a,
+                    problem.d,
+                    np.zeros(problem.size, dtype=bool),
+                    replace(self.settings, tolerance=tolerance),
+                    rounding.stop,
+                )
+                rounding.improve()
+        except KeyboardInterrupt:
+            # What is proved so far stands; the caller gets it instead of a traceback.
+            pass
+        return finish(
+            problem,
+            rounding.best,
+            upper_bound=rounding.bound,
+            solver=self.name,
+            iterations=rounding.iterations,
+            control=control,
+        )
+
+
+class _Rounding:
+    """The best point and bound of one run, kept up to date as ADMM proceeds."""
+
+    def __init__(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None
+    ) -> None:
+        self.problem, self.control = problem, control
+        self.best = truncate(problem.a, problem.d)
+        self.value = polish(problem, self.best)[1]
+        self.bound: float | None = None
+        self.iterations = 0
+        self.slack = data_slack(problem)
+        if start is not None:
+            self.offer(start)
+
+    def stop(self, progress: Progress | None) -> bool:
+        """Round the shares at a check; say whether the gap is closed or time is up."""
+        if progress is None:
+            self.iterations += 1
+            return self.control.out_of_time
+        self.iterations = progress.iterations
+        self.bound = progress.bound.value + self.slack
+        self.offer(truncate(progress.q, self.problem.d))
+        self.control.report(self.iterations, self.value, self.bound)
+        return self.control.closed(self.value, self.bound) or self.control.out_of_time
+
+    def offer(self, support: IntArray) -> None:
+        """Keep a support if its best point is the best so far."""
+        value = polish(self.problem, support)[1]
+        if value > self.value:
+            self.best, self.value = support, value
+
+    def improve(self) -> None:
+        """Exchange variables of the rounded support while that helps."""
+        if self.bound is None or self.control.closed(self.value, self.bound):
+            return
+        # A sweep costs about d⁴ per variable tried: this keeps it to a fraction of a second.
+        tried = max(1, min(200, int(3e7 / self.problem.d**4)))
+        support, value, _ = improve_by_swaps(self.problem, self.best, self.control, tried)
+        if value > self.value:
+            self.best, self.value = support, value

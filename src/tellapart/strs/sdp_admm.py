@@ -1,0 +1,246 @@
+"""ADMM for the strong SDP relaxation: two projections, taken in turn, with proved bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.strs.problem import FloatArray, IntArray
+from tellapart.strs.sdp_acceleration import Anderson
+from tellapart.strs.sdp_dual import DualBound, dual_bound
+from tellapart.strs.sdp_projection import project_rows, project_spectrum
+from tellapart.strs.sdp_rows import BoolArray
+
+WORSE = 2.0
+"""A residual above this multiple of the least so far sends the iteration back."""
+UNBALANCED = 3.0
+"""Relative residuals may differ by this factor before ρ changes."""
+PENALTY_FACTOR = 2.0
+
+
+@dataclass(frozen=True)
+class AdmmSettings:
+    """How the iteration runs; the defaults suit data of any scale.
+
+    Attributes
+    ----------
+    tolerance : float
+        Accuracy of the relaxation's value at which the iteration ends, relative to it (or to a
+        thousandth of the data's norm, for a value near 0).
+    max_iterations : int
+        Iterations at most.
+    relaxation : float
+        Over-relaxation, in (0, 2).
+    penalty : float
+        First penalty ρ, in units of the data's norm.
+    memory : int
+        Steps that Anderson acceleration looks back.
+    check_every : int
+        Iterations between evaluations of the bound, and between changes of ρ.
+    """
+
+    tolerance: float = 1e-4
+    max_iterations: int = 5_000
+    relaxation: float = 1.6
+    penalty: float = 0.3
+    memory: int = 10
+    check_every: int = 10
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A point to start from: the copy Y, the multiplier W of Z = Y, both of order D + 1, and ρ."""
+
+    Y: FloatArray
+    W: FloatArray
+    penalty: float
+
+    def restrict(self, kept: IntArray) -> Iterate:
+        """Return the part of the variables `kept`."""
+        both = np.ix_(np.append(0, kept + 1), np.append(0, kept + 1))
+        return Iterate(self.Y[both], self.W[both], self.penalty)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the iteration stands at a check.
+
+    `bound` is the best proved bound so far and W its multiplier; `value` is ⟨Ã, Z⟩, a number
+    without proof that tends to the relaxation's value; `q` are the shares to round.
+    """
+
+    bound: DualBound
+    W: FloatArray
+    value: float
+    q: FloatArray
+    iterations: int
+    converged: bool
+    iterate: Iterate
+
+
+def solve_admm(
+    A: FloatArray,
+    a: FloatArray,
+    d: int,
+    forced: BoolArray,
+    settings: AdmmSettings,
+    stop: Callable[[Progress | None], bool],
+    start: Iterate | None = None,
+) -> Progress:
+    """Solve max ⟨Ã, Z⟩ over Z = Y, Z in {Z ⪰ 0, tr Z = 2}, Y in {Y₀₀ = 1, cone rows, q}.
+
+    In the variable X = Y + W/ρ one iteration is
+
+        Y = P₂(X),  W = ρ(X − Y),  Z = P₁(Y + (Ã − W)/ρ),  X ← X + α(Z − Y),
+
+    accelerated by Anderson's method; a step that makes ‖Z − Y‖ much worse is taken back. Any W
+    gives a proved bound, so stopping early costs tightness, never validity.
+
+    Parameters
+    ----------
+    A, a, d
+        The problem, restricted to the variables that are not fixed to 0.
+    forced : bool array
+        Variables with q = 1.
+    settings : AdmmSettings
+        How to run.
+    stop : callable
+        Called as stop(progress) before the first iteration and at checks, and as stop(None) at
+        all other iterations; True ends the run.
+    start : Iterate, optional
+        Where to start, from a similar problem.
+    """
+    state = _Splitting(A, a, d, forced, settings, start)
+    trivial = dual_bound(A, a, d, forced)
+    progress = state.report(trivial, np.zeros_like(A), False)
+    if stop(progress):
+        return progress
+    for iteration in range(1, settings.max_iterations + 1):
+        state.step(iteration)
+        if iteration % settings.check_every and iteration > 1:
+            if stop(None):
+                break
+            continue
+        W = state.W[1:, 1:].copy()
+        bound = dual_bound(A, a, d, forced, W)
+        converged = state.is_accurate(bound.value)
+        if bound.value >= progress.bound.value:
+            bound, W = progress.bound, progress.W
+        progress = state.report(bound, W, converged)
+        if stop(progress) or converged:
+            break
+        state.balance()
+    return progress
+
+
+class _Splitting:
+    """The iterates of one run."""
+
+    def __init__(
+        self,
+        A: FloatArray,
+        a: FloatArray,
+        d: int,
+        forced: BoolArray,
+        settings: AdmmSettings,
+        start: Iterate | None,
+    ) -> None:
+        size = int(a.shape[0])
+        self.d, self.forced, self.settings = d, forced, settings
+        # Multiples of the identity are constant on the sphere: without their mean the norm is
+        # that of what is left to decide.
+        self.mean = float(np.trace(A)) / size
+        self.data = np.zeros((size + 1, size + 1))
+        self.data[1:, 1:] = A - self.mean * np.eye(size)
+        self.data[0, 1:] = self.data[1:, 0] = a / 2
+        self.scale = float(np.linalg.norm(self.data))
+        if start is None:
+            start = Iterate(
+                Y=np.diag(np.append(1.0, np.full(size, 1.0 / size))),
+                W=np.zeros_like(self.data),
+                penalty=settings.penalty * self.scale if self.scale > 0.0 else 1.0,
+            )
+        self.penalty = start.penalty
+        self.X = start.Y + start.W / self.penalty
+        self.Y, self.W, self.Z = start.Y, start.W, start.Y
+        self.change = np.inf
+        self.q = np.full(size, d / size)
+        self.prices, self.search = np.zeros((size, 2)), np.zeros(2)
+        self.anderson = Anderson(settings.memory, self.X.size)
+        self.least = np.inf
+        self.plain = self.X
+        self.iteration = 0
+
+    def step(self, iteration: int) -> None:
+        """Do one iteration."""
+        self.iteration = iteration
+        before = self.Y
+        self.Y = self.X.copy()
+        self.Y[0, 0] = 1.0
+        self.Y[1:, 1:], self.q = project_rows(
+            np.ascontiguousarray(self.X[1:, 1:]), self.forced, self.d, self.prices, self.search
+        )
+        self.W = self.penalty * (self.X - self.Y)
+        target = self.Y + (self.data - self.W) / self.penalty
+        self.Z = project_spectrum((target + target.T) / 2)
+        self.change = float(np.linalg.norm(self.Y - before))
+        residual = self.residual
+        if residual > WORSE * self.least:
+            self.anderson.reset()
+            self.X = self.plain
+            return
+        self.least = min(self.least, residual)
+        move = self.settings.relaxation * (self.Z - self.Y)
+        self.plain = self.X + move
+        self.X = self.anderson.extrapolate(self.X, move)
+
+    @property
+    def residual(self) -> float:
+        """How far the two copies are apart."""
+        return float(np.linalg.norm(self.Z - self.Y))
+
+    def is_accurate(self, bound: float) -> bool:
+        """Whether the value is known to the tolerance, as far as one can tell without proof.
+
+        Both copies' objectives agree with the bound, and what the disagreement Z − Y can be worth
+        at the prices W is small.
+        """
+        allowed = self.settings.tolerance * max(abs(bound), 1e-3 * self.scale)
+        spread = max(abs(bound - self._value(self.Z)), abs(bound - self._value(self.Y)))
+        return spread <= allowed and self.worth <= 2 * allowed
+
+    @property
+    def worth(self) -> float:
+        """‖W‖·‖Z − Y‖, which bounds the value of the disagreement."""
+        return float(np.linalg.norm(self.W)) * self.residual
+
+    def balance(self) -> None:
+        """Change ρ where the relative residuals of Z = Y and of W's condition differ much."""
+        primal = self.residual / float(np.linalg.norm(self.Y))
+        dual = self.change * self.penalty / max(float(np.linalg.norm(self.W)), 1e-300)
+        if UNBALANCED * min(primal, dual) >= max(primal, dual):
+            return
+        factor = PENALTY_FACTOR if primal > dual else 1.0 / PENALTY_FACTOR
+        W = self.penalty * (self.X - self.Y)
+        self.penalty *= factor
+        self.X = self.Y + W / self.penalty
+        self.plain = self.X
+        self.least = np.inf
+        self.anderson.reset()
+
+    def report(self, bound: DualBound, W: FloatArray, converged: bool) -> Progress:
+        """Return the state of the run with its best bound."""
+        return Progress(
+            bound=bound,
+            W=W,
+            value=self._value(self.Z),
+            q=self.q,
+            iterations=self.iteration,
+            converged=converged,
+            iterate=Iterate(self.Y, self.W, self.penalty),
+        )
+
+    def _value(self, Z: FloatArray) -> float:
+        return float(np.vdot(self.data, Z)) + self.mean
