@@ -140,55 +140,99 @@ def _at(
     return _Iterate(b, delta, mu, nu, p, factor, ground_factor, objective, barrier)
 
 
-def _newton_step(
-    problem: ShiftProblem, at: _Iterate, weight: float
-) -> tuple[_Iterate | None, float]:
-    """Return the iterate after a damped Newton step (None if none helps) and the decrement."""
-    n = problem.a.shape[0]
-    free = (~problem.forced).astype(float)
-    inverse = _inverse(at.factor)
-    ground_inverse = inverse if at.factor is at.ground_factor else _inverse(at.ground_factor)
-    u = inverse @ (problem.a - at.b) / 2
+@dataclass(frozen=True)
+class _Cones:
+    """Derivatives of the terms −log((p + ν)e − b²/4) − log p in (e, b, ν), p eliminated.
 
+    `e`, `b`, `n` are the gradient, `ee` … `nn` the Hessian, entry by entry. A step in the others
+    moves p by −newton_p − (from_n·Δν + from_e·Δe + from_b·Δb), which saves `saved` of the merit.
+    """
+
+    e: FloatArray
+    b: FloatArray
+    n: FloatArray
+    ee: FloatArray
+    eb: FloatArray
+    bb: FloatArray
+    nn: FloatArray
+    ne: FloatArray
+    nb: FloatArray
+    newton_p: FloatArray
+    from_n: FloatArray
+    from_e: FloatArray
+    from_b: FloatArray
+    saved: float
+
+
+def _cones(problem: ShiftProblem, at: _Iterate, weight: float) -> _Cones:
+    free = (~problem.forced).astype(float)
     e = at.mu + at.delta
     y = at.p + at.nu * free
     cone = y * e - at.b * at.b / 4
-    # Derivatives of −log(cone) in (y, e, b).
     dy, de, db = -e / cone, -y / cone, at.b / (2 * cone)
     yy, ye, yb = dy * dy, dy * de - 1 / cone, dy * db
-    ee, eb, bb = de * de, de * db, db * db + 0.5 / cone
-    # p appears in its own terms only: eliminate it.
     inverse_p = free / at.p
     gradient_p = weight + dy - inverse_p
     pp = yy + inverse_p**2
     newton_p = gradient_p / pp
-    ye_p, yb_p = ye / pp, yb / pp
-    de, db, dn = de - ye * newton_p, db - yb * newton_p, (dy - yy * newton_p) * free
-    nn, ne, nb = (yy - yy * yy / pp) * free, (ye - yy * ye_p) * free, (yb - yy * yb_p) * free
-    ee, eb, bb = ee - ye * ye_p, eb - ye * yb_p, bb - yb * yb_p
+    yy_p, ye_p, yb_p = yy / pp, ye / pp, yb / pp
+    return _Cones(
+        e=de - ye * newton_p,
+        b=db - yb * newton_p,
+        n=(dy - yy * newton_p) * free,
+        ee=de * de - ye * ye_p,
+        eb=de * db - ye * yb_p,
+        bb=db * db + 0.5 / cone - yb * yb_p,
+        nn=(yy - yy * yy_p) * free,
+        ne=(ye - yy * ye_p) * free,
+        nb=(yb - yy * yb_p) * free,
+        newton_p=newton_p,
+        from_n=yy_p * free,
+        from_e=ye_p,
+        from_b=yb_p,
+        saved=float(gradient_p @ newton_p),
+    )
 
+
+def _newton_system(
+    problem: ShiftProblem, at: _Iterate, weight: float, cones: _Cones
+) -> tuple[FloatArray, FloatArray]:
+    """Return the gradient and Hessian (upper triangle) of the merit in (b, δ, μ, ν)."""
+    n = problem.a.shape[0]
+    inverse = _inverse(at.factor)
+    ground_inverse = inverse if at.factor is at.ground_factor else _inverse(at.ground_factor)
+    u = inverse @ (problem.a - at.b) / 2
     gradient = np.empty(2 * n + 2)
-    gradient[:n] = -weight * u + db
-    gradient[n:-2] = weight * u * u + ground_inverse.diagonal() + de
-    gradient[-2] = weight + de.sum()
-    gradient[-1] = weight * problem.picks + dn.sum()
+    gradient[:n] = -weight * u + cones.b
+    gradient[n:-2] = weight * u * u + ground_inverse.diagonal() + cones.e
+    gradient[-2] = weight + cones.e.sum()
+    gradient[-1] = weight * problem.picks + cones.n.sum()
     hessian = np.zeros((2 * n + 2, 2 * n + 2))
     scaled = inverse * u
     hessian[:n, :n] = 0.5 * weight * inverse
     hessian[:n, n:-2] = -weight * scaled
     hessian[n:-2, n:-2] = 2 * weight * u[:, None] * scaled + ground_inverse**2
     index = np.arange(n)
-    hessian[index, index] += bb
-    hessian[index, n + index] += eb
-    hessian[n + index, n + index] += ee
-    hessian[:n, -2], hessian[n:-2, -2], hessian[-2, -2] = eb, ee, ee.sum()
-    hessian[:n, -1], hessian[n:-2, -1], hessian[-2, -1] = nb, ne, ne.sum()
-    hessian[-1, -1] = nn.sum()
+    hessian[index, index] += cones.bb
+    hessian[index, n + index] += cones.eb
+    hessian[n + index, n + index] += cones.ee
+    hessian[:n, -2], hessian[n:-2, -2], hessian[-2, -2] = cones.eb, cones.ee, cones.ee.sum()
+    hessian[:n, -1], hessian[n:-2, -1], hessian[-2, -1] = cones.nb, cones.ne, cones.ne.sum()
+    hessian[-1, -1] = cones.nn.sum()
     if np.isfinite(problem.mu_above):
         room = at.mu - problem.mu_above
         gradient[-2] -= 1 / room
         hessian[-2, -2] += 1 / room**2
+    return gradient, hessian
 
+
+def _newton_step(
+    problem: ShiftProblem, at: _Iterate, weight: float
+) -> tuple[_Iterate | None, float]:
+    """Return the iterate after a damped Newton step (None if none helps) and the decrement."""
+    n = problem.a.shape[0]
+    cones = _cones(problem, at, weight)
+    gradient, hessian = _newton_system(problem, at, weight, cones)
     root, failed = lapack.dpotrf(hessian, lower=0)
     if failed:
         # Near the end the Hessian is PSD only up to rounding error.
@@ -198,8 +242,9 @@ def _newton_step(
             return None, 0.0
     step, _ = lapack.dpotrs(root, -gradient, lower=0)
     step_b, step_delta, step_mu, step_nu = step[:n], step[n:-2], step[-2], step[-1]
-    step_p = -newton_p - (yy * free * step_nu + ye * (step_delta + step_mu) + yb * step_b) / pp
-    decrement = -float(gradient @ step) + float(gradient_p @ newton_p)
+    step_p = cones.from_n * step_nu + cones.from_e * (step_delta + step_mu)
+    step_p = -cones.newton_p - step_p - cones.from_b * step_b
+    decrement = -float(gradient @ step) + cones.saved
 
     merit = at.merit(weight)
     length = 1.0
@@ -221,4 +266,5 @@ def _newton_step(
 def _inverse(factor: FloatArray) -> FloatArray:
     """Return the inverse from a lower Cholesky factor."""
     lower, _ = lapack.dpotri(factor, lower=1)
-    return np.tril(lower) + np.tril(lower, -1).T
+    inverse: FloatArray = np.tril(lower) + np.tril(lower, -1).T
+    return inverse
