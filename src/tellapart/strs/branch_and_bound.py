@@ -85,7 +85,7 @@ class _Search:
         return 0.1 * self.control.allowed(self.value)
 
     def upper_bound(self) -> float | None:
-        """The highest bound among what is closed and what is open; None before the first."""
+        """Return the highest bound among what is closed and what is open; None before the first."""
         if not self.started:
             return None
         bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]

@@ -48,7 +48,8 @@ class Curvature:
     def diagonal(self) -> FloatArray:
         """The diagonal of M."""
         if self.factor is not None:
-            return np.einsum("ij,ij->j", self.factor, self.factor) - self.shift
+            lengths: FloatArray = np.einsum("ij,ij->j", self.factor, self.factor)
+            return lengths - self.shift
         assert self.dense is not None
         return np.ascontiguousarray(np.diag(self.dense))
 

@@ -49,7 +49,7 @@ class Node:
         return self.picks(d) == 0 or self.variables.shape[0] <= d
 
     def leaf_support(self, d: int) -> IntArray:
-        """The support of a leaf."""
+        """Return the support of a leaf."""
         return self.variables[self.forced] if self.picks(d) == 0 else self.variables
 
     def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> Node:
@@ -193,4 +193,5 @@ def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArr
         return None
     safety = 4 * (delta.shape[0] + 2) * EPS * float(np.abs(np.diag(shifted)).sum())
     safety += 4 * EPS * float(np.abs(np.diag(ground)).max() + np.abs(delta).max())
-    return delta - safety - allowance
+    lowered: FloatArray = delta - safety - allowance
+    return lowered

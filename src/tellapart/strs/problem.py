@@ -75,7 +75,7 @@ class SparseTrustRegion:
         return int(self.a.shape[0])
 
     @cached_property
-    def A(self) -> FloatArray:
+    def A(self) -> FloatArray:  # noqa: N802 - the name of the mathematics
         """The whole matrix, D × D. Avoid it where `factor` is set and D is large."""
         if self.factor is None:
             return self._dense
@@ -101,7 +101,8 @@ class SparseTrustRegion:
         """The diagonal of A."""
         if self.factor is None:
             return np.ascontiguousarray(np.diag(self._dense))
-        return self.factor.shift - np.einsum("ij,ij->j", self.factor.B, self.factor.B)
+        lengths: FloatArray = np.einsum("ij,ij->j", self.factor.B, self.factor.B)
+        return self.factor.shift - lengths
 
     @cached_property
     def resolution(self) -> float:

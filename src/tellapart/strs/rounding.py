@@ -20,4 +20,5 @@ def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
     scale = float(np.linalg.norm(block)) + float(np.linalg.norm(problem.a[support]))
     if problem.factor is not None:
         scale += abs(problem.factor.shift) + float(np.abs(np.diag(block)).sum())
-    return 16 * (size + 4) * EPS * scale
+    slack: float = 16 * (size + 4) * EPS * scale
+    return slack

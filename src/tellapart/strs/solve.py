@@ -26,6 +26,9 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "brute-force": BruteForce,
 }
 
+SMALLEST_GAP = 1e-9
+"""Floating-point arithmetic cannot prove less."""
+
 
 def solve(
     problem: SparseTrustRegion,
@@ -45,7 +48,8 @@ def solve(
     solver : str or Solver
         A name in `SOLVERS`, "auto", or a solver object of your own.
     gap : float
-        Relative gap at which an exact solver may stop.
+        Relative gap at which an exact solver may stop, at least 1e-9: floating-point arithmetic
+        cannot prove less.
     time_limit : float, optional
         Seconds after which the best point so far is returned, with its bound.
     random_state : int, Generator or None
@@ -71,7 +75,7 @@ def solve(
         raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
     chosen = _resolve(solver, problem)
     control = Control(
-        gap=check_number("gap", gap, 0.0, 1.0, open_high=True),
+        gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
         time_limit=check_time_limit(time_limit),
         resolution=problem.resolution,
         rng=check_random_state(random_state),
