@@ -18,6 +18,8 @@ WORSE = 2.0
 UNBALANCED = 3.0
 """Relative residuals may differ by this factor before ρ changes."""
 PENALTY_FACTOR = 2.0
+PENALTY_RANGE = 1e4
+"""ρ stays within this factor of the data's norm, where rounding error cannot take over."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Progress:
     bound: DualBound
     W: FloatArray
     value: float
+    Z: FloatArray
     q: FloatArray
     iterations: int
     converged: bool
@@ -156,11 +159,12 @@ class _Splitting:
         self.data[1:, 1:] = A - self.mean * np.eye(size)
         self.data[0, 1:] = self.data[1:, 0] = a / 2
         self.scale = float(np.linalg.norm(self.data))
+        self.unit = self.scale if self.scale > 0.0 else 1.0
         if start is None:
             start = Iterate(
                 Y=np.diag(np.append(1.0, np.full(size, 1.0 / size))),
                 W=np.zeros_like(self.data),
-                penalty=settings.penalty * self.scale if self.scale > 0.0 else 1.0,
+                penalty=settings.penalty * self.unit,
             )
         self.penalty = start.penalty
         self.X = start.Y + start.W / self.penalty
@@ -223,6 +227,8 @@ class _Splitting:
         if UNBALANCED * min(primal, dual) >= max(primal, dual):
             return
         factor = PENALTY_FACTOR if primal > dual else 1.0 / PENALTY_FACTOR
+        if not 1.0 / PENALTY_RANGE < factor * self.penalty / self.unit < PENALTY_RANGE:
+            return
         W = self.penalty * (self.X - self.Y)
         self.penalty *= factor
         self.X = self.Y + W / self.penalty
@@ -236,6 +242,7 @@ class _Splitting:
             bound=bound,
             W=W,
             value=self._value(self.Z),
+            Z=self.Z,
             q=self.q,
             iterations=self.iteration,
             converged=converged,

@@ -24,7 +24,7 @@ def project_spectrum(X: FloatArray) -> FloatArray:
     falling = values[::-1]
     thresholds = (np.cumsum(falling) - TRACE) / np.arange(1, falling.shape[0] + 1)
     kept = int(np.count_nonzero(falling > thresholds))
-    part = vectors[:, -kept:] * np.sqrt(values[-kept:] - thresholds[kept - 1])
+    part = vectors[:, -kept:] * np.sqrt(np.maximum(values[-kept:] - thresholds[kept - 1], 0.0))
     return np.asarray(part @ part.T)
 
 
