@@ -12,7 +12,6 @@ import typer
 
 from tellapart import __version__
 from tellapart.console import complain, say, show_result, warnings_as_lines
-from tellapart.datasets import demo_tables
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.files import read_table
 from tellapart.outputs import check_writable, write_atomically
@@ -53,8 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     except (InputError, MissingDependencyError, OSError) as error:
         complain(f"error: {_in_options(str(error))}")
         return 2
-    except typer.Abort:
-        complain("stopped")
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as error:
         # Errors of usage: which package they come from depends on the version of typer.
@@ -146,6 +144,9 @@ def demo(
     json_path, plot_path = _outputs(
         str(folder / "tellapart-demo.json"), str(folder / "tellapart-demo.png")
     )
+    # scikit-learn takes a second to load: only the demo waits for it.
+    from tellapart.datasets import demo_tables
+
     malignant, benign = demo_tables()
     say(
         f"Do {malignant.num_rows} malignant and {benign.num_rows} benign breast tumours differ, "

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from tellapart.result import TestResult
 from tellapart.samples import FloatArray, Samples
@@ -83,8 +84,8 @@ def draw_result(result: TestResult) -> Figure:
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
     handles = [
-        _patch(COLOUR_X, f"{_short(result.labels[0], 40)} ({result.n_test[0]} rows)"),
-        _patch(COLOUR_Y, f"{_short(result.labels[1], 40)} ({result.n_test[1]} rows)"),
+        Patch(color=COLOUR_X, label=f"{_short(result.labels[0], 40)} ({result.n_test[0]} rows)"),
+        Patch(color=COLOUR_Y, label=f"{_short(result.labels[1], 40)} ({result.n_test[1]} rows)"),
     ]
     lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     figure.suptitle("\n".join(textwrap.wrap(result.verdict, 100)), fontsize=12)
@@ -122,7 +123,7 @@ def draw_null(axes: Axes, result: TestResult) -> None:
     axes.set_title(f"p = {result.pvalue:.4g}")
     # Above the bars, whatever their shape, rather than wherever there is room.
     axes.margins(y=0.3)
-    axes.legend(fontsize=8, frameon=False, loc="upper center", ncols=2)
+    axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
     axes.locator_params(axis="x", nbins=6)
     _plain(axes)
 
@@ -148,7 +149,7 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> None:
         axes.locator_params(axis="x", nbins=4)
         axes.tick_params(axis="x", labelsize=7)
     axes.set_yticks([])
-    axes.set_title("\n".join(textwrap.wrap(_short(marginal.name, 50), 26)), fontsize=8)
+    axes.set_title("\n".join(textwrap.wrap(_short(marginal.name, 50), 28)), fontsize=8)
     _plain(axes)
 
 
@@ -190,13 +191,11 @@ def _edges(pooled: FloatArray) -> FloatArray:
 
 
 def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _patch(colour: str, label: str) -> object:
-    from matplotlib.patches import Patch
-
-    return Patch(color=colour, label=label)
+    """Return text of at most `width` characters; the end, often a number, is kept."""
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - 1 - tail]}…{text[-tail:]}"
 
 
 def _plain(axes: Axes) -> None:
