@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from tellapart.strs.base import finish
 from tellapart.strs.control import Control
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
-from tellapart.strs.secular import secular_root
 from tellapart.strs.solution import Solution
 from tellapart.strs.truncation import candidate_supports
-from tellapart.strs.trust_region import polish
+from tellapart.strs.trust_region import maximise_on_sphere, polish
+
+CHEAP_STARTS = 300
+"""Above this many variables the truncations of A take longer than the swaps they save."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class LocalSearch:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support that swaps reach from several starts."""
-        starts = candidate_supports(problem)
+        starts = candidate_supports(problem, CHEAP_STARTS)
         if start is not None:
             starts.insert(0, start)
         best, best_value, sweeps = starts[0], -np.inf, 0
@@ -71,19 +72,74 @@ def improve_by_swaps(
         tried = min(candidates, problem.size - support.shape[0])
         outsiders = np.argsort(-gradient, kind="stable")[:tried]
         together = np.concatenate([support, outsiders])
-        position = _first_better_swap(
+        leaving, coming = _better_swap(
             problem.submatrix(together),
             problem.a[together],
-            support.shape[0],
-            # Less than this is rounding error, which could make the search cycle.
+            z[support],
             value + problem.resolution,
+            control,
         )
-        if position[0] < 0:
+        if leaving < 0:
             break
-        kept = np.delete(support, position[0])
-        support = np.sort(np.append(kept, together[position[1]]))
-        z, value = polish(problem, support)
+        swapped = np.sort(np.append(np.delete(support, leaving), together[coming]))
+        z, new_value = polish(problem, swapped)
+        # A gain that was rounding error could make the search cycle.
+        if new_value <= value:
+            break
+        support, value = swapped, new_value
     return support, value, sweeps
+
+
+def _better_swap(
+    A: FloatArray, a: FloatArray, z: FloatArray, threshold: float, control: Control
+) -> tuple[int, int]:
+    """Return a swap that beats `threshold`, or (−1, −1) if none is found in time.
+
+    The variables in come first in A and a; z is the maximiser over them. Those that matter
+    least leave first, for those that promise most.
+    """
+    d = z.shape[0]
+    multiplier = float(z @ A[:d, :d] @ z + 0.5 * a[:d] @ z)
+    for leaving in np.argsort(np.abs(z), kind="stable"):
+        reach = _reach_without(A, a, np.delete(np.arange(d), leaving), (multiplier, threshold))
+        for coming in np.argsort(-reach, kind="stable"):
+            if control.out_of_time:
+                return -1, -1
+            if reach[coming] <= threshold:
+                break
+            swapped = np.arange(d)
+            swapped[leaving] = d + coming
+            if maximise_on_sphere(A[np.ix_(swapped, swapped)], a[swapped])[1] > threshold:
+                return int(leaving), int(d + coming)
+    return -1, -1
+
+
+def _reach_without(
+    A: FloatArray, a: FloatArray, rest: IntArray, multipliers: tuple[float, ...]
+) -> FloatArray:
+    """Return upper limits to the values over `rest` and one outsider, for each outsider.
+
+    The maximum over a support S is at most μ + ¼ a_Sᵀ(μI − A_SS)⁻¹a_S for every μ above the
+    eigenvalues of A_SS. From one eigendecomposition over `rest`, this costs d² operations for
+    each outsider, against some 10 d³ for the maximum itself. The current μ rules out nearly all
+    swaps; μ = threshold decides where a plays no part, and without room there a swap surely helps.
+    """
+    d = rest.shape[0] + 1
+    eigenvalues, vectors = np.linalg.eigh(A[np.ix_(rest, rest)])
+    c = vectors.T @ a[rest]
+    cross = vectors.T @ A[rest, d:]
+    diagonal = np.diag(A)[d:]
+    reach = np.full(diagonal.shape[0], np.inf)
+    for mu in multipliers:
+        gaps = mu - eigenvalues
+        if (gaps <= 0).any():
+            continue
+        room = mu - diagonal - (cross * cross).T @ (1 / gaps)
+        lift = a[d:] + cross.T @ (c / gaps)
+        limit = np.full(reach.shape[0], np.inf)
+        np.divide(lift * lift, 4 * room, out=limit, where=room > 0)
+        reach = np.minimum(reach, mu + float(c @ (c / gaps)) / 4 + limit)
+    return reach
 
 
 def fill_up(problem: SparseTrustRegion, support: IntArray) -> IntArray:
@@ -93,48 +149,3 @@ def fill_up(problem: SparseTrustRegion, support: IntArray) -> IntArray:
     order = np.argsort(-np.abs(problem.a), kind="stable")
     added = order[~np.isin(order, support)][: problem.d - support.shape[0]]
     return np.sort(np.concatenate([support, added]))
-
-
-@numba.njit(cache=True, nogil=True)
-def _sphere_value(A: FloatArray, a: FloatArray) -> float:
-    """Return max zᵀAz + aᵀz over the sphere, as μ + Σ c_i²/(μ − λ_i) with c = Uᵀa/2."""
-    eigenvalues, vectors = np.linalg.eigh(A)
-    top = eigenvalues[-1]
-    gaps = top - eigenvalues
-    c = (vectors.T @ a) / 2
-    s = secular_root(gaps, c, 0.0)
-    value = top + s
-    for i in range(c.shape[0]):
-        if s + gaps[i] > 0.0:
-            value += c[i] * c[i] / (s + gaps[i])
-    return float(value)
-
-
-@numba.njit(cache=True, nogil=True)
-def _first_better_swap(A: FloatArray, a: FloatArray, d: int, threshold: float) -> tuple[int, int]:
-    """Return (i, j), the best swap of i < d for the first j ≥ d that beats `threshold`.
-
-    (−1, −1) if no swap does. Outsiders come in order of promise, so the first that helps is
-    nearly the best and the sweep need not be finished.
-    """
-    index = np.empty(d, dtype=np.intp)
-    block = np.empty((d, d))
-    linear = np.empty(d)
-    for j in range(d, A.shape[0]):
-        best = threshold
-        chosen = -1
-        for i in range(d):
-            for s in range(d):
-                index[s] = s
-            index[i] = j
-            for s in range(d):
-                linear[s] = a[index[s]]
-                for r in range(d):
-                    block[s, r] = A[index[s], index[r]]
-            value = _sphere_value(block, linear)
-            if value > best:
-                best = value
-                chosen = i
-        if chosen >= 0:
-            return chosen, j
-    return -1, -1

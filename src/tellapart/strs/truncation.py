@@ -25,7 +25,8 @@ class Truncation:
     the sparsity constraint. For A ⪰ 0,
     V_I ≥ opt/√d − 2‖a‖_(d+1) and V_II ≥ (d/D)·opt − (d/D)‖a‖₂ − (1 + √(d/D))‖a‖_(d).
     The truncation of a itself, exact for A = 0, is tried too. A is shifted to be PSD for I,
-    which changes no ranking of points on the sphere.
+    which changes no ranking of points on the sphere. Above 2,000 variables only the truncation
+    of a is tried.
     """
 
     name: str = "truncation"
@@ -49,10 +50,13 @@ class Truncation:
         )
 
 
-def candidate_supports(problem: SparseTrustRegion) -> list[IntArray]:
-    """Return the supports worth polishing: of a, of Truncation I's best, of Truncation II."""
+def candidate_supports(problem: SparseTrustRegion, limit: int = DENSE_LIMIT) -> list[IntArray]:
+    """Return the supports worth polishing: of a, of Truncation I's best, of Truncation II.
+
+    I and II each take an eigendecomposition of order D: above `limit` variables they are left out.
+    """
     supports = [truncate(problem.a, problem.d)]
-    if problem.size <= DENSE_LIMIT:
+    if problem.size <= limit:
         supports.append(np.flatnonzero(truncation_one(problem)))
         unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
         supports.append(truncate(unconstrained, problem.d))
