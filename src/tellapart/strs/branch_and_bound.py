@@ -77,7 +77,7 @@ class _Search:
     @property
     def cutoff(self) -> float:
         """Nodes whose bound is at most this are closed."""
-        return self.value + self.control.allowed(self.value)
+        return self.value + self.control.allowed(self.value) - self.problem.forming_error
 
     @property
     def tolerance(self) -> float:
@@ -91,7 +91,8 @@ class _Search:
         bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
         if self.current is not None:
             bounds.append(self.current.bound)
-        highest = max(bounds)
+        # Nodes bound the problem of the matrix as multiplied out.
+        highest = max(bounds) + self.problem.forming_error
         return highest if np.isfinite(highest) else None
 
     def run(self, start: IntArray | None) -> None:
@@ -104,8 +105,9 @@ class _Search:
         while self.open and not self.control.out_of_time:
             if self.open[0][2].bound <= self.cutoff:
                 break
-            node = heapq.heappop(self.open)[2]
-            self.current = node
+            # In this order Ctrl-C at no moment leaves the node out of the bound.
+            self.current = node = self.open[0][2]
+            heapq.heappop(self.open)
             self.visited += 1
             for child in self.process(node):
                 self.push(child)

@@ -41,21 +41,21 @@ class BruteForce:
         supports = combinations(range(problem.size), problem.d)
         first = np.arange(problem.d) if start is None else start
         best, best_value = first, polish(problem, first)[1]
-        visited = 0
+        bound, visited = -np.inf, 0
         while visited < count and not control.out_of_time:
             for indices in islice(supports, self.batch):
                 support = np.array(indices, dtype=np.intp)
                 value = polish(problem, support)[1]
+                # Another support's value may be off by more than the best one's.
+                bound = max(bound, value + value_slack(problem, support))
                 visited += 1
                 if value > best_value:
                     best, best_value = support, value
             control.report(visited, best_value, None)
-        complete = visited == count
-        bound = best_value + value_slack(problem, best) if complete else None
         return finish(
             problem,
             best,
-            upper_bound=bound,
+            upper_bound=bound if visited == count else None,
             solver=self.name,
             iterations=visited,
             control=control,

@@ -90,14 +90,17 @@ class Curvature:
         return lowest - 8 * self.size * EPS * float(np.linalg.norm(self.dense))
 
     def complement(
-        self, kept: IntArray, others: IntArray, delta: float
+        self, kept: IntArray, others: IntArray, delta: float, margin: float
     ) -> tuple[FloatArray, float]:
         """Return the Schur complement of M over `kept`, once δ is subtracted on `others`.
 
-        M_KK − M_KO (M_OO − δI)⁻¹ M_OK, for δ below every κ with M ⪰ κI, and a bound on the
-        rounding error of its eigenvalues. With it and a diagonal Δ_K below it, the whole matrix
-        M − Diag(Δ_K, δ) is PSD. From a factor only r × r matrices are formed: with
+        M_KK − M_KO (M_OO − δI)⁻¹ M_OK, for M ⪰ (δ + margin)·I with margin > 0, and a bound on
+        the rounding error of its eigenvalues. With it and a diagonal Δ_K below it, the whole
+        matrix M − Diag(Δ_K, δ) is PSD. From a factor only r × r matrices are formed: with
         η = −shift − δ it is B_Kᵀ(I + B_O B_Oᵀ/η)⁻¹B_K − shift·I.
+
+        The error is at most a small multiple of n·ε·(condition of the inverted matrix)·(trace of
+        the subtracted or inner product).
         """
         if self.factor is not None:
             eta = -self.shift - delta
@@ -117,7 +120,8 @@ class Curvature:
             cross = self.dense[np.ix_(others, kept)]
             half = solve_triangular(root, cross, lower=True, check_finite=False)
             result = self.block(kept) - half.T @ half
-            mass = float(np.abs(np.diag(self.block(kept))).sum())
-            condition = float(np.trace(inside)) / max(-delta, EPS)
+            # M − δI ⪰ 0, so that what is subtracted is at most M_KK − δI.
+            mass = float((np.abs(self.diagonal[kept]) + abs(delta)).sum())
+            condition = float(np.trace(inside)) / margin
         allowance = 8 * (self.size + self.depth) * EPS * mass * max(condition, 1.0)
         return result, allowance

@@ -146,15 +146,20 @@ def tighten(
     if size <= CANDIDATES + CANDIDATES // 4:
         chosen, others = np.arange(size), np.empty(0, dtype=np.intp)
     else:
-        rank = np.where(node.forced | (node.q > 0), np.inf, relaxed.hull.scores)
-        order = np.argsort(-rank, kind="stable")
-        chosen, others = np.sort(order[:CANDIDATES]), np.sort(order[CANDIDATES:])
+        needed = node.forced | (node.q > 0)
+        number = max(CANDIDATES, int(needed.sum()))
+        if number > 2 * CANDIDATES:
+            # A step costs the cube of this number: branching is quicker.
+            return replace(node, shift_size=size)
+        order = np.argsort(-np.where(needed, np.inf, relaxed.hull.scores), kind="stable")
+        chosen, others = np.sort(order[:number]), np.sort(order[number:])
     matrix = relaxed.curvature.block(chosen)
     ground, allowance, shared = matrix, 0.0, -np.inf
     if others.shape[0] > 0:
         base = float(node.delta.min())
-        shared = base - SHARED_DROP * (point.mu + base)
-        ground, allowance = relaxed.curvature.complement(chosen, others, shared)
+        margin = SHARED_DROP * (point.mu + base)
+        shared = base - margin
+        ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
     lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
     e_scale = float(point.e[chosen].max())
     start = np.full(chosen.shape[0], lowest - 1e-3 * e_scale)

@@ -14,6 +14,9 @@ from tellapart.errors import InputError
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
+SMALLEST = 1e-100
+"""Problems whose largest entry is smaller, or larger than 1/this, are refused."""
+
 
 @dataclass(frozen=True)
 class ShiftedFactor:
@@ -26,7 +29,7 @@ class ShiftedFactor:
     B: FloatArray
 
     def __post_init__(self) -> None:
-        factor = np.asarray(self.B, dtype=np.float64)
+        factor = _real_numbers("B", self.B, "matrix")
         if factor.ndim != 2 or factor.shape[1] < 1:
             raise InputError(f"B must be a matrix with at least one column; got {factor.shape}")
         if not np.isfinite(factor).all():
@@ -68,6 +71,12 @@ class SparseTrustRegion:
                 f"a must have as many entries as A has columns, {columns}; got {self.a.shape[0]}"
             )
         self.d = check_integer("d", d, 1, self.size)
+        largest = max(self._largest_entry(), float(np.abs(self.a).max()))
+        if largest > 0 and not SMALLEST <= largest <= 1 / SMALLEST:
+            raise InputError(
+                f"A and a must have a largest entry between {SMALLEST:g} and {1 / SMALLEST:g}, "
+                f"whose square is a floating-point number; got {largest:.3g}; rescale both"
+            )
 
     @property
     def size(self) -> int:
@@ -104,16 +113,41 @@ class SparseTrustRegion:
         lengths: FloatArray = np.einsum("ij,ij->j", self.factor.B, self.factor.B)
         return self.factor.shift - lengths
 
+    def _largest_entry(self) -> float:
+        if self.factor is None:
+            return float(np.abs(self._dense).max())
+        return max(abs(self.factor.shift), float(np.abs(self.factor.B).max(initial=0.0)) ** 2)
+
+    @cached_property
+    def forming_error(self) -> float:
+        """How far zᵀAz is off, at most, when A is multiplied out from its factor; else 0.
+
+        Entries of BᵀB are off by at most r·ε·|b_i||b_j|, so that the form is off by at most
+        r·ε(Σ|z_i||b_i|)², no more than r·ε times the sum of the d largest |b_i|². The rest of
+        the constant covers bounds, which use such a matrix at points of the hull too.
+        """
+        if self.factor is None:
+            return 0.0
+        lengths = np.sort(np.einsum("ij,ij->j", self.factor.B, self.factor.B))
+        scale = float(lengths[-self.d :].sum()) + abs(self.factor.shift)
+        eps = float(np.finfo(np.float64).eps)
+        return eps * scale * 8 * (int(self.factor.B.shape[0]) + 4)
+
     @cached_property
     def resolution(self) -> float:
-        """Differences in value below this are rounding error: 1e-12 of the largest entry."""
-        if self.factor is None:
-            largest = float(np.abs(self._dense).max())
-        else:
-            largest = abs(self.factor.shift) + float(
-                np.abs(self.diagonal - self.factor.shift).max()
-            )
-        return 1e-12 * (largest + float(np.abs(self.a).max()))
+        """Differences in value below this are rounding error: 1e-12 of a typical entry.
+
+        Typical, not largest: one variable on a huge scale must not blur the others. Proofs over
+        many variables add up more rounding errors.
+        """
+        own = np.abs(self.diagonal)
+        if self.factor is not None:
+            own = abs(self.factor.shift) + np.abs(self.diagonal - self.factor.shift)
+        elif not own.any():
+            own = np.abs(self._dense).ravel()
+        typical = _typical(own) + _typical(np.abs(self.a))
+        smallest = float(np.finfo(np.float64).tiny)
+        return max(1e-12 * max(1.0, self.size / 30) * typical, 2 * self.forming_error, smallest)
 
     def value(self, z: FloatArray) -> float:
         """Return zᵀAz + aᵀz."""
@@ -122,28 +156,39 @@ class SparseTrustRegion:
         return float(part @ self.submatrix(support) @ part + self.a[support] @ part)
 
 
-def _checked_vector(a: ArrayLike) -> FloatArray:
+def _typical(sizes: FloatArray) -> float:
+    """Return the median of the sizes that are not 0, or 0."""
+    present = sizes[sizes > 0]
+    return float(np.median(present)) if present.shape[0] > 0 else 0.0
+
+
+def _real_numbers(name: str, values: ArrayLike, shape: str) -> FloatArray:
     try:
-        vector = np.asarray(a, dtype=np.float64)
+        if np.iscomplexobj(values):
+            raise TypeError
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"a must be a vector of numbers; got {type(a).__name__}") from None
+        raise InputError(
+            f"{name} must be a {shape} of real numbers; got {type(values).__name__}"
+        ) from None
+
+
+def _checked_vector(a: ArrayLike) -> FloatArray:
+    vector = _real_numbers("a", a, "vector")
     if vector.ndim != 1 or vector.shape[0] < 1:
         raise InputError(f"a must be a vector with at least one entry; got shape {vector.shape}")
     if not np.isfinite(vector).all():
         raise InputError("a must hold finite numbers only; got NaN or infinite entries")
-    return vector
+    return vector.copy()
 
 
 def _checked_symmetric(A: ArrayLike) -> FloatArray:
-    try:
-        matrix = np.asarray(A, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"A must be a matrix of numbers; got {type(A).__name__}") from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+    matrix = _real_numbers("A", A, "matrix")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 1:
         raise InputError(f"A must be a square matrix; got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         raise InputError("A must hold finite numbers only; got NaN or infinite entries")
     asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
     if asymmetry > 1e-8 * float(np.abs(matrix).max(initial=0.0)):
         raise InputError(f"A must be symmetric; got max |A - A^T| = {asymmetry:.3g}")
-    return np.ascontiguousarray((matrix + matrix.T) / 2)
+    return np.ascontiguousarray(matrix / 2 + matrix.T / 2)

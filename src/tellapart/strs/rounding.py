@@ -13,12 +13,9 @@ def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
     """Return an allowance for the rounding error of an exact maximum over one support.
 
     Eigenvalues of A_SS are off by at most a small multiple of |S|·ε·‖A_SS‖_F, and the value is
-    off by no more than that and the same multiple of ε·‖a_S‖.
+    off by no more than that and the same multiple of ε·‖a_S‖. A factor is multiplied out first.
     """
     block = problem.submatrix(support)
-    size = support.shape[0]
+    size = int(support.shape[0])
     scale = float(np.linalg.norm(block)) + float(np.linalg.norm(problem.a[support]))
-    if problem.factor is not None:
-        scale += abs(problem.factor.shift) + float(np.abs(np.diag(block)).sum())
-    slack: float = 16 * (size + 4) * EPS * scale
-    return slack
+    return 16 * (size + 4) * EPS * scale + problem.forming_error
