@@ -73,6 +73,8 @@ def solve(
     """
     if not isinstance(problem, SparseTrustRegion):
         raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be callable or None; got {type(progress).__name__}")
     chosen = _resolve(solver, problem)
     control = Control(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
@@ -85,7 +87,8 @@ def solve(
 
 
 def _resolve(solver: str | Solver, problem: SparseTrustRegion) -> Solver:
-    if not isinstance(solver, str) and hasattr(solver, "solve") and hasattr(solver, "name"):
+    is_object = not isinstance(solver, str | type)
+    if is_object and hasattr(solver, "solve") and hasattr(solver, "name"):
         return solver
     name = check_choice("solver", solver, ["auto", *SOLVERS])
     return SOLVERS[choose(problem) if name == "auto" else name]()
@@ -94,7 +97,12 @@ def _resolve(solver: str | Solver, problem: SparseTrustRegion) -> Solver:
 def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:
     if start is None:
         return None
-    point = np.asarray(start, dtype=np.float64)
+    try:
+        point = np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"start must be {problem.size} finite numbers; got {type(start).__name__}"
+        ) from None
     if point.shape != (problem.size,) or not np.isfinite(point).all():
         raise InputError(f"start must be {problem.size} finite numbers; got shape {point.shape}")
     support = np.flatnonzero(point)
