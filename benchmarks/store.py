@@ -1,0 +1,28 @@
+"""Rows to benchmarks/results: a CSV to draw from and a Markdown table to read."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as a Markdown table; the keys of the first are the heading."""
+    heading = list(rows[0])
+    lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
+    lines += [f"| {' | '.join(str(row[key]) for key in heading)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def store(name: str, text: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write results/{name}.md and results/{name}.csv, and show the text."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(text.rstrip() + "\n", encoding="utf-8")
+    with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    print(text)
