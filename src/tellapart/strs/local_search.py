@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.strs.base import finish
+from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
 from tellapart.strs.solution import Solution
@@ -15,6 +17,8 @@ from tellapart.strs.trust_region import maximise_on_sphere, polish
 
 CHEAP_STARTS = 300
 """Above this many variables the truncations of A take longer than the swaps they save."""
+SMALL_BLOCKS = 500
+"""Supports up to this size are handled faster by one thread than by several."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,20 @@ class LocalSearch:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support that swaps reach from several starts."""
+        with one_blas_thread() if problem.d <= SMALL_BLOCKS else nullcontext():
+            best, sweeps = self._search(problem, control, start)
+        return finish(
+            problem,
+            best,
+            upper_bound=None,
+            solver=self.name,
+            iterations=sweeps,
+            control=control,
+        )
+
+    def _search(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None
+    ) -> tuple[IntArray, int]:
         starts = candidate_supports(problem, CHEAP_STARTS)
         if start is not None:
             starts.insert(0, start)
@@ -48,14 +66,7 @@ class LocalSearch:
                 best, best_value = improved, value
             if control.out_of_time:
                 break
-        return finish(
-            problem,
-            best,
-            upper_bound=None,
-            solver=self.name,
-            iterations=sweeps,
-            control=control,
-        )
+        return best, sweeps
 
 
 def improve_by_swaps(
