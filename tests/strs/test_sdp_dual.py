@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
+from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.sdp_conic import solve_conic
-from tellapart.strs.sdp_dual import data_slack, dual_bound, sphere_bound
+from tellapart.strs.sdp_dual import dual_bound, sphere_bound
 from tellapart.strs.trust_region import maximise_on_sphere, polish
 
 
@@ -78,13 +78,6 @@ def test_sphere_bound_in_the_hard_case(a):
 
 def test_zero_problem_has_bound_zero():
     assert sphere_bound(np.zeros((2, 2)), np.zeros(2)) == 0.0
-
-
-def test_data_slack_counts_factors_only():
-    B = np.ones((3, 4))
-    assert data_slack(SparseTrustRegion(np.eye(4), np.zeros(4), 2)) == 0.0
-    slack = data_slack(SparseTrustRegion(ShiftedFactor(1.0, B), np.zeros(4), 2))
-    assert 0.0 < slack < 1e-12
 
 
 def test_best_multiplier_reaches_the_relaxation():

@@ -19,15 +19,15 @@ from tellapart.strs.local_search import improve_by_swaps
 from tellapart.strs.optional import load
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
 from tellapart.strs.rounding import value_slack
-from tellapart.strs.sdp import ONE_THREAD_LIMIT
+from tellapart.strs.sdp import ONE_THREAD_LIMIT, tolerance_for
 from tellapart.strs.sdp_admm import AdmmSettings, Iterate, Progress, solve_admm
 from tellapart.strs.sdp_conic import solve_conic
-from tellapart.strs.sdp_dual import DualBound, data_slack, dual_bound
+from tellapart.strs.sdp_dual import DualBound, dual_bound
 from tellapart.strs.sdp_rows import BoolArray
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
-WORTHWHILE = 0.1
+WORTHWHILE = 0.5
 """ADMM stops at a node once its bound can fall by at most this part of what is left to close."""
 
 
@@ -120,7 +120,7 @@ class _Search:
         self.problem, self.control, self.solver = problem, control, solver
         self.best = truncate(problem.a, problem.d)
         self.value = polish(problem, self.best)[1]
-        self.slack = data_slack(problem)
+        self.slack = problem.forming_error
         self.closed_bound = -np.inf
         self.visited = 0
         self.open: list[tuple[float, int, _Node]] = []
@@ -188,9 +188,8 @@ class _Search:
             left = None if limit is None else limit - self.control.elapsed
             conic = solve_conic(A, a, d, node.forced, time_limit=left, solver=self.solver.name)
             return conic.bound, conic.q, None
-        progress = solve_admm(
-            A, a, d, node.forced, AdmmSettings(max_iterations=1_000), self.enough, node.iterate
-        )
+        settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
+        progress = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
         return progress.bound, progress.q, progress.iterate
 
     def enough(self, progress: Progress | None) -> bool:
@@ -199,7 +198,7 @@ class _Search:
             return self.control.out_of_time
         bound = progress.bound.value + self.slack
         to_close = bound - self.cutoff
-        return to_close <= 0.0 or abs(bound - progress.value) <= WORTHWHILE * to_close
+        return to_close <= 0.0 or progress.error <= WORTHWHILE * to_close
 
     def branch(self, node: _Node, bound: DualBound, q: FloatArray) -> None:
         """Fix what the bound's row terms allow, then push both sides of one more decision."""
@@ -230,8 +229,7 @@ class _Search:
         """Compare the best point with the maximiser on a support, return that one's value."""
         offered = value = polish(self.problem, support)[1]
         if swaps or value > self.value:
-            tried = max(1, min(200, int(3e7 / self.problem.d**4)))
-            support, value, _ = improve_by_swaps(self.problem, support, self.control, tried)
+            support, value, _ = improve_by_swaps(self.problem, support, self.control)
         if value > self.value:
             self.best, self.value = support, value
         return offered

@@ -14,7 +14,6 @@ from tellapart.strs.control import Control
 from tellapart.strs.local_search import improve_by_swaps
 from tellapart.strs.problem import IntArray, SparseTrustRegion
 from tellapart.strs.sdp_admm import AdmmSettings, Progress, solve_admm
-from tellapart.strs.sdp_dual import data_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
@@ -60,8 +59,7 @@ class Sdp:
                 f"solver 'sdp' takes at most {self.largest:,} variables; got D = "
                 f"{problem.size:,}; use 'branch-and-bound'"
             )
-        # Solved to the gap itself, the relaxation could leave a gap just above it.
-        tolerance = max(min(self.settings.tolerance, 0.3 * control.gap), FINEST)
+        tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, start)
         try:
             with one_blas_thread() if problem.size <= ONE_THREAD_LIMIT else nullcontext():
@@ -98,7 +96,6 @@ class _Rounding:
         self.value = polish(problem, self.best)[1]
         self.bound: float | None = None
         self.iterations = 0
-        self.slack = data_slack(problem)
         if start is not None:
             self.offer(start)
 
@@ -108,7 +105,7 @@ class _Rounding:
             self.iterations += 1
             return self.control.out_of_time
         self.iterations = progress.iterations
-        self.bound = progress.bound.value + self.slack
+        self.bound = progress.bound.value + self.problem.forming_error
         self.offer(truncate(progress.q, self.problem.d))
         self.control.report(self.iterations, self.value, self.bound)
         return self.control.closed(self.value, self.bound) or self.control.out_of_time
@@ -123,8 +120,11 @@ class _Rounding:
         """Exchange variables of the rounded support while that helps."""
         if self.bound is None or self.control.closed(self.value, self.bound):
             return
-        # A sweep costs about d⁴ per variable tried: this keeps it to a fraction of a second.
-        tried = max(1, min(200, int(3e7 / self.problem.d**4)))
-        support, value, _ = improve_by_swaps(self.problem, self.best, self.control, tried)
+        support, value, _ = improve_by_swaps(self.problem, self.best, self.control)
         if value > self.value:
             self.best, self.value = support, value
+
+
+def tolerance_for(gap: float) -> float:
+    """Return the accuracy of relaxations that can close a gap: at the gap itself, they may not."""
+    return max(0.3 * gap, FINEST)

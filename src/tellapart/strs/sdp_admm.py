@@ -15,6 +15,8 @@ from tellapart.strs.sdp_rows import BoolArray
 
 WORSE = 2.0
 """A residual above this multiple of the least so far sends the iteration back."""
+LONGEST_LEAP = 1e3
+"""An accelerated step longer than this many plain ones is not taken."""
 UNBALANCED = 3.0
 """Relative residuals may differ by this factor before ρ changes."""
 PENALTY_FACTOR = 2.0
@@ -70,7 +72,8 @@ class Progress:
     """Where the iteration stands at a check.
 
     `bound` is the best proved bound so far and W its multiplier; `value` is ⟨Ã, Z⟩, a number
-    without proof that tends to the relaxation's value; `q` are the shares to round.
+    without proof that tends to the relaxation's value; `error` estimates, also without proof, how
+    far the latest bound may be above that; `q` are the shares to round.
     """
 
     bound: DualBound
@@ -78,6 +81,7 @@ class Progress:
     value: float
     Z: FloatArray
     q: FloatArray
+    error: float
     iterations: int
     converged: bool
     iterate: Iterate
@@ -117,7 +121,7 @@ def solve_admm(
     """
     state = _Splitting(A, a, d, forced, settings, start)
     trivial = dual_bound(A, a, d, forced)
-    progress = state.report(trivial, np.zeros_like(A), False)
+    progress = state.report(trivial, np.zeros_like(A), np.inf)
     if stop(progress):
         return progress
     for iteration in range(1, settings.max_iterations + 1):
@@ -128,11 +132,11 @@ def solve_admm(
             continue
         W = state.W[1:, 1:].copy()
         bound = dual_bound(A, a, d, forced, W)
-        converged = state.is_accurate(bound.value)
+        error = state.error(bound.value)
         if bound.value >= progress.bound.value:
             bound, W = progress.bound, progress.W
-        progress = state.report(bound, W, converged)
-        if stop(progress) or converged:
+        progress = state.report(bound, W, error)
+        if stop(progress) or progress.converged:
             break
         state.balance()
     return progress
@@ -194,31 +198,30 @@ class _Splitting:
         if residual > WORSE * self.least:
             self.anderson.reset()
             self.X = self.plain
+            # The plain point is kept whatever its residual: rounding error could refuse it too.
+            self.least = np.inf
             return
         self.least = min(self.least, residual)
         move = self.settings.relaxation * (self.Z - self.Y)
         self.plain = self.X + move
-        self.X = self.anderson.extrapolate(self.X, move)
+        leap = self.anderson.extrapolate(self.X, move)
+        # The residual is bounded, so it cannot tell a leap out of all proportion from a good one.
+        longest = LONGEST_LEAP * float(np.linalg.norm(move))
+        self.X = leap if float(np.linalg.norm(leap - self.X)) <= longest else self.plain
 
     @property
     def residual(self) -> float:
         """How far the two copies are apart."""
         return float(np.linalg.norm(self.Z - self.Y))
 
-    def is_accurate(self, bound: float) -> bool:
-        """Whether the value is known to the tolerance, as far as one can tell without proof.
+    def error(self, bound: float) -> float:
+        """Estimate, without proof, how far `bound` may be above the relaxation's value.
 
-        Both copies' objectives agree with the bound, and what the disagreement Z − Y can be worth
-        at the prices W is small.
+        Both copies' objectives should agree with the bound, and what their disagreement Z − Y can
+        be worth at the prices W should be small.
         """
-        allowed = self.settings.tolerance * max(abs(bound), 1e-3 * self.scale)
         spread = max(abs(bound - self._value(self.Z)), abs(bound - self._value(self.Y)))
-        return spread <= allowed and self.worth <= 2 * allowed
-
-    @property
-    def worth(self) -> float:
-        """‖W‖·‖Z − Y‖, which bounds the value of the disagreement."""
-        return float(np.linalg.norm(self.W)) * self.residual
+        return max(spread, 0.5 * float(np.linalg.norm(self.W)) * self.residual)
 
     def balance(self) -> None:
         """Change ρ where the relative residuals of Z = Y and of W's condition differ much."""
@@ -236,8 +239,9 @@ class _Splitting:
         self.least = np.inf
         self.anderson.reset()
 
-    def report(self, bound: DualBound, W: FloatArray, converged: bool) -> Progress:
+    def report(self, bound: DualBound, W: FloatArray, error: float) -> Progress:
         """Return the state of the run with its best bound."""
+        size = max(abs(bound.value), 1e-3 * self.scale)
         return Progress(
             bound=bound,
             W=W,
@@ -245,7 +249,8 @@ class _Splitting:
             Z=self.Z,
             q=self.q,
             iterations=self.iteration,
-            converged=converged,
+            error=error,
+            converged=error <= self.settings.tolerance * size,
             iterate=Iterate(self.Y, self.W, self.penalty),
         )
 

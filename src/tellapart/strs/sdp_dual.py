@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from tellapart.strs.problem import FloatArray, SparseTrustRegion
+from tellapart.strs.problem import FloatArray
 from tellapart.strs.rounding import EPS
 from tellapart.strs.sdp_rows import BoolArray, row_support
 from tellapart.strs.secular import secular_root
@@ -72,15 +72,6 @@ def sphere_bound(A: FloatArray, a: FloatArray) -> float:
     # At noise = 0 all of A and a is 0, and so is the value.
     rest = float(np.sum(c * c / (gaps + s))) if s > 0.0 else 0.0
     return float(values[-1]) + s + rest + 16 * (size + 4) * noise
-
-
-def data_slack(problem: SparseTrustRegion) -> float:
-    """Return what forming A = shift·I − BᵀB from a factor may change in a value."""
-    if problem.factor is None:
-        return 0.0
-    lengths = int(sum(problem.factor.B.shape))
-    square = float(np.linalg.norm(problem.factor.B)) ** 2
-    return 4 * lengths * EPS * (square + abs(problem.factor.shift))
 
 
 @numba.njit(cache=True, nogil=True)
