@@ -68,7 +68,7 @@ KINDS = {
         lambda rng, size: rng.normal(size=size),
     ),
     "one huge variable": (
-        lambda rng, size: -gram(rng, size) - np.diag([1e12] + [0.0] * (size - 1)),
+        lambda rng, size: -gram(rng, size) - np.diag([3e8] + [0.0] * (size - 1)),
         lambda rng, size: rng.normal(size=size),
     ),
 }
