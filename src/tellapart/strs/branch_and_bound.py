@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import count
 
@@ -42,21 +42,19 @@ class BranchAndBound:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        search = _Search(problem, control)
-        try:
-            with one_blas_thread() if problem.size <= DENSE_LIMIT else nullcontext():
+        with one_blas_thread() if problem.size <= DENSE_LIMIT else nullcontext():
+            search = _Search(problem, control)
+            # At Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+            with suppress(KeyboardInterrupt):
                 search.run(start)
-        except KeyboardInterrupt:
-            # What is proved so far stands; the caller gets it instead of a traceback.
-            pass
-        return finish(
-            problem,
-            search.best,
-            upper_bound=search.upper_bound(),
-            solver=self.name,
-            iterations=search.visited,
-            control=control,
-        )
+            return finish(
+                problem,
+                search.best,
+                upper_bound=search.upper_bound(),
+                solver=self.name,
+                iterations=search.visited,
+                control=control,
+            )
 
 
 class _Search:
