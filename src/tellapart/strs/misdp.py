@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
@@ -19,7 +18,7 @@ from tellapart.strs.local_search import improve_by_swaps
 from tellapart.strs.optional import load
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
 from tellapart.strs.rounding import value_slack
-from tellapart.strs.sdp import ONE_THREAD_LIMIT, tolerance_for
+from tellapart.strs.sdp import tolerance_for
 from tellapart.strs.sdp_admm import AdmmSettings, Iterate, Progress, solve_admm
 from tellapart.strs.sdp_conic import solve_conic
 from tellapart.strs.sdp_dual import DualBound, dual_bound
@@ -49,6 +48,14 @@ class Misdp:
         Nodes at most.
     largest : int
         Variables at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.strs import SparseTrustRegion, solve
+    >>> solution = solve(SparseTrustRegion(np.ones((4, 4)), np.zeros(4), d=2), Misdp())
+    >>> round(solution.value, 6), solution.status
+    (2.0, 'optimal')
     """
 
     name: str = "misdp"
@@ -70,7 +77,7 @@ class Misdp:
             load("clarabel", self.name)
         search = _Search(problem, control, self)
         try:
-            with one_blas_thread() if problem.size <= ONE_THREAD_LIMIT else nullcontext():
+            with one_blas_thread():
                 search.run(start)
         except KeyboardInterrupt:
             # What is proved so far stands; the caller gets it instead of a traceback.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,8 +16,6 @@ from tellapart.strs.sdp_admm import AdmmSettings, Progress, solve_admm
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
-ONE_THREAD_LIMIT = 400
-"""Up to this many variables, more BLAS threads only wait for each other."""
 FINEST = 1e-7
 """The relaxation is not solved to more than this: first-order steps would take too long."""
 
@@ -44,6 +41,14 @@ class Sdp:
         How ADMM runs. A gap below its tolerance lowers the tolerance.
     largest : int
         Variables at most: every iteration decomposes a matrix of order D + 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.strs import SparseTrustRegion, solve
+    >>> solution = solve(SparseTrustRegion(np.ones((4, 4)), np.zeros(4), d=2), Sdp())
+    >>> round(solution.value, 6), solution.status
+    (2.0, 'optimal')
     """
 
     name: str = "sdp"
@@ -62,7 +67,7 @@ class Sdp:
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, start)
         try:
-            with one_blas_thread() if problem.size <= ONE_THREAD_LIMIT else nullcontext():
+            with one_blas_thread():
                 solve_admm(
                     problem.A,
                     problem.a,
