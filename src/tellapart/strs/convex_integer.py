@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from tellapart.arguments import check_integer
 from tellapart.errors import InputError
 from tellapart.strs.base import finish, truncate
+from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.convex_integer_model import Program, run_scip
 from tellapart.strs.convex_integer_socp import solve_socp
@@ -62,47 +64,69 @@ class ConvexInteger:
             )
         load("clarabel", self.name)
         load("pyscipopt", self.name)
-        best = truncate(problem.a, problem.d) if start is None else start
-        bound: float | None = None
-        nodes = 0
-        try:
-            best = LocalSearch().solve(problem, control, start).support
-            best, bound = self._cone_program(problem, best, control)
-            best, bound, nodes = self._integer_program(problem, best, bound, control)
-        except KeyboardInterrupt:
-            # What is proved so far stands; the caller gets it instead of a traceback.
-            pass
+        search = _Search(problem, control, self)
+        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+        with suppress(KeyboardInterrupt), one_blas_thread():
+            search.run(start)
         return finish(
-            problem, best, upper_bound=bound, solver=self.name, iterations=nodes, control=control
+            problem,
+            search.best,
+            upper_bound=None if search.bound is None else search.bound + problem.forming_error,
+            solver=self.name,
+            iterations=search.nodes,
+            control=control,
         )
 
-    def _cone_program(
-        self, problem: SparseTrustRegion, best: IntArray, control: Control
-    ) -> tuple[IntArray, float]:
-        """Return the program's solution for λ₀ = λmax(A): cheap, and a bound in any case."""
-        top = float(np.linalg.eigvalsh(problem.A)[-1])
-        z, bound = solve_socp(problem.A, problem.a, problem.d, top, control, self.name)
-        return _better(problem, best, z, control), bound
 
-    def _integer_program(
-        self, problem: SparseTrustRegion, best: IntArray, bound: float, control: Control
-    ) -> tuple[IntArray, float, int]:
-        """Return the best support, the lower bound of the two programs, and SCIP's nodes."""
-        value = polish(problem, best)[1]
+class _Search:
+    """The state of one run: the best support, the program's bound, the nodes it took."""
+
+    def __init__(
+        self, problem: SparseTrustRegion, control: Control, settings: ConvexInteger
+    ) -> None:
+        self.problem = problem
+        self.control = control
+        self.settings = settings
+        self.best = truncate(problem.a, problem.d)
+        self.value = polish(problem, self.best)[1]
+        self.bound: float | None = None
+        self.nodes = 0
+
+    def run(self, start: IntArray | None) -> None:
+        """Find a point, solve the cone program and, where λmax(A) > λ₀, the integer one."""
+        problem, control, name = self.problem, self.control, self.settings.name
+        self.offer(LocalSearch().solve(problem, control, start).support)
+        eigenvalues, vectors = np.linalg.eigh(problem.A)
+        # λ₀ = λmax(A) first: a cheap program, and a proved bound in any case.
+        top = float(eigenvalues[-1])
+        z, self.bound = solve_socp(problem.A, problem.a, problem.d, top, control, name)
+        self.nodes = 1
+        self.round(z)
+        done = control.out_of_time or control.closed(self.value, self.bound)
+        if self.value >= top or done:
+            return
         program = Program.build(
-            problem.A, problem.a, problem.d, value, self.pieces, ERROR * abs(value)
+            eigenvalues,
+            vectors,
+            problem.a,
+            problem.d,
+            floor=self.value,
+            pieces=self.settings.pieces,
+            accuracy=ERROR * abs(self.value),
         )
-        if program.curved.shape[0] == 0 or control.out_of_time or control.closed(value, bound):
-            return best, bound, 1
-        outcome = run_scip(program, value, control, self.name)
+        outcome = run_scip(program, self.value, control, name)
+        self.nodes = outcome.nodes
+        self.bound = min(self.bound, outcome.bound)
         for z in outcome.points[:3]:
-            best = _better(problem, best, z, control)
-        return best, min(bound, outcome.bound), outcome.nodes
+            self.round(z)
 
+    def round(self, z: FloatArray) -> None:
+        """Offer the support that swaps reach from the d largest entries of z."""
+        support, _, _ = improve_by_swaps(self.problem, truncate(z, self.problem.d), self.control)
+        self.offer(support)
 
-def _better(
-    problem: SparseTrustRegion, best: IntArray, z: FloatArray, control: Control
-) -> IntArray:
-    """Return the better of a support and the one that swaps reach from the rounded z."""
-    support, value, _ = improve_by_swaps(problem, truncate(z, problem.d), control)
-    return support if value > polish(problem, best)[1] else best
+    def offer(self, support: IntArray) -> None:
+        """Keep a support if it is the best so far."""
+        value = polish(self.problem, support)[1]
+        if value > self.value:
+            self.best, self.value = support, value

@@ -19,6 +19,8 @@ FEASIBILITY = 1e-7
 MARGIN = 10 * FEASIBILITY
 """Every constraint is loosened by this: no point of the region is ever within SCIP's tolerance
 of being cut off, so that its tolerances cannot make the bound too low."""
+MOST_PIECES = 8
+"""N where no accuracy asks for less: beyond it the bound hardly moves and SCIP slows down."""
 REDUCED_COST = 1e-9
 """SCIP's tolerance on reduced costs: each variable may hide this much times its range."""
 
@@ -46,15 +48,22 @@ class Program:
 
     @classmethod
     def build(
-        cls, A: FloatArray, a: FloatArray, d: int, floor: float, pieces: int | None, accuracy: float
+        cls,
+        eigenvalues: FloatArray,
+        vectors: FloatArray,
+        a: FloatArray,
+        d: int,
+        *,
+        floor: float,
+        pieces: int | None,
+        accuracy: float = 0.0,
     ) -> Program:
-        """Return the program; without `pieces`, the least N ≤ 8 whose error is below `accuracy`."""
-        eigenvalues, vectors = np.linalg.eigh(A)
+        """Return the program; without `pieces`, the least N whose error is below `accuracy`."""
         reach = ranges(vectors, d)
         curved = float(np.maximum(eigenvalues - floor, 0.0) @ reach**2)
         if pieces is None:
             wanted = np.sqrt(curved / (4 * accuracy)) if accuracy > 0 else np.inf
-            pieces = int(np.clip(np.ceil(wanted), 1, 8))
+            pieces = int(np.clip(np.ceil(wanted), 1, MOST_PIECES))
         return cls(eigenvalues, vectors, a, d, floor, pieces, reach)
 
     @property
