@@ -16,10 +16,10 @@ from tellapart.tuning import (
     N_SPLITS,
     PriceScore,
     SizeScore,
-    _folds,
     _ratio,
     as_good_as_the_best,
     best_price,
+    make_folds,
     score_prices,
     size_path,
     smallest_good_size,
@@ -157,7 +157,7 @@ def test_ratio_is_finite(variance):
 
 
 def test_weights_of_price_zero_are_the_top_of_a():
-    fold = _folds(case(), Linear(), np.random.default_rng(0), 1)[0]
+    fold = make_folds(case(), Linear(), np.random.default_rng(0), 1)[0]
     z = fold.weights(2, 0.0)
     a = fold.coefficients.a
     assert set(np.flatnonzero(z)) == set(np.argsort(-np.abs(a))[:2])
@@ -166,7 +166,7 @@ def test_weights_of_price_zero_are_the_top_of_a():
 
 @pytest.mark.parametrize("price", [0.01, 0.5, 5.0])
 def test_weights_beat_those_of_price_zero(price):
-    fold = _folds(case(), Linear(), np.random.default_rng(0), 1)[0]
+    fold = make_folds(case(), Linear(), np.random.default_rng(0), 1)[0]
     problem = fold.coefficients.as_problem(price, 3)
     z = fold.weights(3, price)
     assert np.count_nonzero(z) <= 3
@@ -176,14 +176,14 @@ def test_weights_beat_those_of_price_zero(price):
 
 def test_kernel_is_fitted_on_the_training_part_only():
     samples = case()
-    fold = _folds(samples, Linear(), np.random.default_rng(0), 1)[0]
+    fold = make_folds(samples, Linear(), np.random.default_rng(0), 1)[0]
     again = Linear().fit(fold.train)
     assert fold.kernel.scalars == again.scalars
     assert fold.kernel.scalars != Linear().fit(samples).scalars
 
 
 def test_a_strong_signal_is_found_with_a_small_pvalue():
-    folds = _folds(case(n=200, name="mixture"), Linear(), np.random.default_rng(0), 1)
+    folds = make_folds(case(n=200, name="mixture"), Linear(), np.random.default_rng(0), 1)
     prices = score_prices(folds, 1, (0.0, 0.1), np.random.default_rng(1), silent)
     assert all(p == 1 / 200 for score in prices for p in score.pvalues)
 

@@ -18,6 +18,8 @@ from tellapart.kernels.base import FittedKernel
 from tellapart.samples import FloatArray, Samples
 
 MEMORY_BUDGET = 1_000_000_000
+LABEL_BLOCK = 16_000_000
+"""Bytes of unpacked labels at a time: more of them only leave the cache."""
 TIE_TOLERANCE = 1e-12
 """Two statistics closer than this times the largest |K| are a tie."""
 
@@ -175,7 +177,8 @@ def draw_relabellings(
     step = max(memory_budget // (4 * n_rows), 1)
     for start in range(1, n_permutations + 1, step):
         size = min(step, n_permutations + 1 - start)
-        shuffled = rng.permuted(np.broadcast_to(true, (size, n_rows)), axis=1)
+        # Rows contiguous in memory: shuffling across strides takes three times as long.
+        shuffled = rng.permuted(np.tile(true, (size, 1)), axis=1)
         bits[start : start + size] = np.packbits(shuffled, axis=1)
     return Relabellings(bits, exact=False)
 
@@ -191,7 +194,7 @@ def _gram_forms(
     n_rows, n_labels = pooled.shape[0], labels.bits.shape[0]
     # A kernel builds its block in about three arrays of that size.
     step = _block_size(memory_budget // 2, 3 * n_rows + 2 * n_labels)
-    inner = _block_size(memory_budget // 4, n_labels)
+    inner = _block_size(min(memory_budget // 4, LABEL_BLOCK), n_labels)
     within, touching = np.zeros(n_labels), np.zeros(n_labels)
     total = magnitude = 0.0
     for start in range(0, n_rows, step):
@@ -237,7 +240,7 @@ def _feature_forms(
         row_sums = features @ sums - diagonal
         embedded = np.zeros((n_labels, features.shape[1]))
         of_diagonal = np.zeros(n_labels)
-        step = _block_size(memory_budget // 4, n_labels)
+        step = _block_size(min(memory_budget // 4, LABEL_BLOCK), n_labels)
         for start in range(0, n_rows, step):
             stop = min(start + step, n_rows)
             block = labels.block(start, stop)

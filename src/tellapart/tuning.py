@@ -176,7 +176,7 @@ def tune(
     price = DEFAULT_REGULARIZATION if regularization is None else regularization
     if n_variables is not None and regularization is not None:
         return Tuning(n_variables, regularization)
-    folds = _folds(samples, kernel, rng, n_jobs)
+    folds = make_folds(samples, kernel, rng, n_jobs)
     if not folds:
         size = min(samples.n_columns, DEFAULT_VARIABLES) if n_variables is None else n_variables
         return Tuning(size, price)
@@ -277,7 +277,9 @@ def size_path(most: int) -> list[int]:
     return [*(d for d in path if d < last), last]
 
 
-def _folds(samples: Samples, kernel: Kernel, rng: np.random.Generator, n_jobs: int) -> list[Fold]:
+def make_folds(
+    samples: Samples, kernel: Kernel, rng: np.random.Generator, n_jobs: int
+) -> list[Fold]:
     """Split the training half in two, several times; splits without a varying column are left."""
     if min(samples.n_x, samples.n_y) < FEWEST_ROWS:
         return []

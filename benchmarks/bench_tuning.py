@@ -1,0 +1,73 @@
+"""What the choice of λ costs: power with λ tuned on one split, tuned on five, and fixed.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/bench_tuning.py [runs]
+
+The paper's four cases, D = 100, d = 20, 100 + 100 rows split in halves, level 0.05, linear kernel,
+`runs` pairs each (default 100). The weights come from the heuristic that tuning uses, for every λ
+alike, so that only the rule differs. Writes benchmarks/results/tuning.md and tuning.csv.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from store import store, table
+from tellapart.datasets import CASES, make_case
+from tellapart.kernels import Linear
+from tellapart.permutation import permutation_test
+from tellapart.samples import Samples
+from tellapart.statistics import linear_coefficients
+from tellapart.strs import solve
+from tellapart.strs.thresholding import Thresholding
+from tellapart.tables import read_samples
+from tellapart.tuning import GRID, PriceScore, best_price, make_folds, score_prices
+
+ROWS, COLUMNS, VARIABLES = 100, 100, 20
+FIXED = (0.0, 0.1, 1.0)
+RULES = ("one split", "five splits", *(f"λ = {price:g}" for price in FIXED))
+
+
+def rejections(train: Samples, test: Samples) -> dict[float, bool]:
+    """Return for each λ whether the held-out rows reject."""
+    kernel = Linear().fit(train)
+    coefficients = linear_coefficients(train, kernel)
+    rejected = {}
+    for price in GRID:
+        z = solve(coefficients.as_problem(price, VARIABLES), solver=Thresholding()).z
+        rng = np.random.default_rng(1)
+        null = permutation_test(test, kernel, z, n_permutations=199, alpha=0.05, rng=rng)
+        rejected[price] = null.pvalue <= 0.05
+    return rejected
+
+
+def one_run(case: str, seed: int) -> list[bool]:
+    """Return whether each rule rejects."""
+    rng = np.random.default_rng(seed)
+    x, y, _ = make_case(case, ROWS, n_features=COLUMNS, n_informative=VARIABLES, random_state=rng)
+    train, test = read_samples(x, y).split(0.5, rng)
+    rejected = rejections(train, test)
+    folds = make_folds(train, Linear(), rng, n_jobs=1)
+    scores = score_prices(folds, VARIABLES, GRID, rng, lambda stage, detail: None)  # noqa: ARG005
+    first = [PriceScore(s.regularization, s.pvalues[:1], s.ratios[:1]) for s in scores]
+    chosen = [best_price(first), best_price(scores), *FIXED]
+    return [rejected[price] for price in chosen]
+
+
+def main(runs: int) -> None:
+    """Measure every case and store the table."""
+    rows = []
+    for case in CASES:
+        powers = np.mean([one_run(case, seed) for seed in range(runs)], axis=0)
+        rows.append({"case": case, **{r: f"{p:.2f}" for r, p in zip(RULES, powers, strict=True)}})
+    text = (
+        "# Power by the way λ is chosen\n\n"
+        f"{runs} runs per case, D = {COLUMNS}, d = {VARIABLES}, {ROWS} + {ROWS} rows, level 0.05; "
+        "`python benchmarks/bench_tuning.py`.\n\n" + table(rows)
+    )
+    store("tuning", text, rows)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
