@@ -33,9 +33,10 @@ class Program:
     ‖z‖₁ ≤ √d, g_i = v_iᵀz, where ξ_i ≥ g_i² interpolates the square linearly between the points
     γ_ij = jθ_i/N, j = −N..N, and Σ_{λ_i>λ₀}(ξ_i − θ_i²/4N²) + Σ_{λ_i≤λ₀} g_i² ≤ 1.
 
-    The printed program leaves out Σ_j η_ij = 1. Without it ξ_i may be θ_i|g_i| for any N, and
-    the guarantee fails. Adding κI to A and κ to λ₀ moves the value by κ exactly, so no
-    PSD shift is needed here. λ₀ may be any number: on the sphere Σ g_i² = 1.
+    The printed program leaves Σ_j η_ij = 1 to the meaning of SOS-2; solvers need it written
+    out, or ξ_i may be θ_i|g_i|, the error of N = 1 whatever N. Adding κI to A and κ to λ₀ moves
+    the value by κ exactly, so that no PSD shift is needed here. λ₀ may be any number for the
+    bound to hold, since Σ g_i² = 1 on the sphere; the guarantee asks for λ₀ ≤ opt.
     """
 
     eigenvalues: FloatArray

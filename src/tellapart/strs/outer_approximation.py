@@ -26,6 +26,8 @@ from tellapart.strs.trust_region import polish
 CUTS = ("auto", "closed-form", "sdp")
 SDP_LIMIT = 14
 """Up to this many variables semidefinite cuts are cheap enough to be an automatic choice."""
+SDP_LARGEST = 60
+"""Beyond this one semidefinite program takes minutes, and no time limit can be kept."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,11 @@ class OuterApproximation:
     ) -> Solution:
         """Return the best support and the bound of the last master problem."""
         check_choice("cuts", self.cuts, CUTS)
-        if problem.size > self.largest:
+        largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
+        if problem.size > largest:
             raise InputError(
-                f"solver {self.name!r} takes at most {self.largest:,} variables; "
-                f"got {problem.size:,}; use 'branch-and-bound'"
+                f"solver {self.name!r} with cuts={self.cuts!r} takes at most {largest:,} "
+                f"variables; got {problem.size:,}; use 'branch-and-bound'"
             )
         load("highspy", self.name)
         if self.cuts != "closed-form":
