@@ -28,6 +28,8 @@ from tellapart.strs.solution import Status, relative_gap
 from tellapart.tables import read_samples
 
 NAMES_SHOWN = 10
+ROUNDING = 1e-9
+"""A relative gap this small is not worth a word."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +99,8 @@ class Selection:
         by = f"{self.solver}, {self.seconds:.2f} s"
         if self.gap is None or not math.isfinite(self.gap):
             return f"a good choice of {chosen}, not proved to be the best ({by})"
-        better = f"do better by more than {100 * self.gap:.2g} %" if self.gap > 0 else "do better"
+        margin = f" by more than {100 * self.gap:.2g} %" if self.gap > ROUNDING else ""
+        better = f"do better{margin}"
         if self.status == "optimal":
             return f"proved: no other choice of at most {chosen} can {better} ({by})"
         return f"proved only that no other choice of at most {chosen} can {better} ({by})"
@@ -130,7 +133,7 @@ class Selection:
             "z": self.z.tolist(),
             "value": self.value,
             "upper_bound": self.upper_bound,
-            "gap": self.gap,
+            "gap": self.gap if self.gap is None or math.isfinite(self.gap) else None,
             "status": self.status,
             "solver": self.solver,
             "seconds": self.seconds,

@@ -31,7 +31,7 @@ class Thresholding:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support met on the way from a few starts."""
-        curvature = 2.0 * _norm(problem) + _TINY
+        curvature = 2.0 * _norm(problem)
         starts = [
             truncate(problem.a, problem.d),
             # The signal per unit of its own noise, where A is a penalty on variance.
@@ -42,7 +42,7 @@ class Thresholding:
         best, best_value, steps = starts[0], -np.inf, 0
         for support in starts:
             for length in self.lengths:
-                found, value, used = self._climb(problem, support, length / curvature)
+                found, value, used = self._climb(problem, support, length, curvature)
                 steps += used
                 if value > best_value:
                     best, best_value = found, value
@@ -58,7 +58,7 @@ class Thresholding:
         )
 
     def _climb(
-        self, problem: SparseTrustRegion, support: IntArray, step: float
+        self, problem: SparseTrustRegion, support: IntArray, length: float, curvature: float
     ) -> tuple[IntArray, float, int]:
         """Return the best support on one path, its value, and the steps taken."""
         best, best_value = support, -np.inf
@@ -68,7 +68,9 @@ class Thresholding:
             z, value = polish(problem, support)
             if value > best_value:
                 best, best_value = support, value
-            support = truncate(z + step * (problem.a + 2.0 * problem.product(z)), problem.d)
+            gradient = problem.a + 2.0 * problem.product(z)
+            # L z + length·∇, not z + (length/L)∇: without curvature there is no step to take.
+            support = truncate(curvature * z + length * gradient, problem.d)
         return best, best_value, len(seen)
 
 

@@ -1,0 +1,37 @@
+"""Progress goes to a callback or to standard error."""
+
+import pytest
+
+from tellapart.errors import InputError
+from tellapart.progress import check_progress, reporting, solver_progress
+
+
+def test_a_function_is_called():
+    seen = []
+    with reporting(lambda stage, detail: seen.append((stage, detail))) as report:
+        report("tune", "half way")
+    assert seen == [("tune", "half way")]
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_standard_output_is_left_alone(progress, capsys):
+    with reporting(progress) as report:
+        report("tune", "[half] way")
+    assert capsys.readouterr().out == ""
+
+
+def test_solvers_are_put_in_words():
+    seen = []
+    tell = solver_progress(lambda stage, detail: seen.append((stage, detail)), "select")
+    tell(3, 0.25, None)
+    tell(9, 0.25, 0.5)
+    assert seen == [
+        ("select", "3 steps, value 0.25, bound none yet"),
+        ("select", "9 steps, value 0.25, bound 0.5"),
+    ]
+
+
+@pytest.mark.parametrize("value", [None, 1, "yes"])
+def test_anything_else_is_an_error(value):
+    with pytest.raises(InputError, match="progress must be"):
+        check_progress(value)
