@@ -1,8 +1,18 @@
 """Sparse trust region problems: max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d."""
 
 from tellapart.strs.base import Solver
+from tellapart.strs.compare import Comparison, compare
 from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.solve import SOLVERS, solve
 
-__all__ = ["SOLVERS", "ShiftedFactor", "Solution", "Solver", "SparseTrustRegion", "solve"]
+__all__ = [
+    "SOLVERS",
+    "Comparison",
+    "ShiftedFactor",
+    "Solution",
+    "Solver",
+    "SparseTrustRegion",
+    "compare",
+    "solve",
+]

@@ -14,14 +14,22 @@ from tellapart.strs.base import Solver
 from tellapart.strs.branch_and_bound import BranchAndBound
 from tellapart.strs.brute_force import BruteForce
 from tellapart.strs.control import Control, Progress
+from tellapart.strs.convex_integer import ConvexInteger
 from tellapart.strs.local_search import LocalSearch
+from tellapart.strs.misdp import Misdp
+from tellapart.strs.outer_approximation import OuterApproximation
 from tellapart.strs.problem import IntArray, SparseTrustRegion
+from tellapart.strs.sdp import Sdp
 from tellapart.strs.solution import Solution
 from tellapart.strs.truncation import Truncation
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "truncation": Truncation,
     "local-search": LocalSearch,
+    "sdp": Sdp,
+    "convex-integer": ConvexInteger,
+    "outer-approximation": OuterApproximation,
+    "misdp": Misdp,
     "branch-and-bound": BranchAndBound,
     "brute-force": BruteForce,
 }
