@@ -106,9 +106,14 @@ def test_leaves():
     assert both.is_leaf(2)
     assert both.picks(2) == 0
     assert both.leaf_support(2).tolist() == [1, 3]
+    assert [support.tolist() for support in both.supports(2)] == [[1, 3]]
     few = node.keep(np.array([True, False, False, False, True]), node.forced, 2)
     assert few.is_leaf(2)
     assert few.leaf_support(2).tolist() == [0, 4]
+    assert [support.tolist() for support in few.supports(2)] == [[0, 4]]
+    assert [support.tolist() for support in first.supports(2)] == [[0, 1], [1, 2], [1, 3], [1, 4]]
+    assert node.visits(2) == 10 * 3008
+    assert few.visits(2) == both.visits(2) == 3008
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("zero", "A zero")])

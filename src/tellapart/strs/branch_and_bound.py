@@ -24,6 +24,8 @@ WORTH_A_NEW_SHIFT = 0.8
 """The shift is optimised again once a node has shrunk to this part of its variables…"""
 CHEAP_SHIFT = 500
 """…and once at every node of at most this many."""
+CHEAP_VISITS = 600_000
+"""Operations, of the order of 10 ms, that a node may spend on visiting all its supports."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,8 @@ class _Search:
                 curvature = self.whole.restrict(node.variables)
             if not np.array_equal(node.forced, relaxed.node.forced):
                 continue
+            if node.visits(d) <= CHEAP_VISITS:
+                break
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
             if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
@@ -169,7 +173,7 @@ class _Search:
                 tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.value)),
                 stop=self.stop,
             )
-        self.close_leaf(node)
+        self.visit_supports(node)
         return ()
 
     def branch(self, relaxed: Relaxed) -> tuple[Node, ...]:
@@ -186,11 +190,13 @@ class _Search:
         """Remember the bound of what will not be visited."""
         self.closed_bound = max(self.closed_bound, bound)
 
-    def close_leaf(self, node: Node) -> None:
-        """Solve a node whose points share one support."""
-        support = node.leaf_support(self.problem.d)
-        value = self.offer(support, swaps=False)
-        self.close(min(node.bound, value + value_slack(self.problem, support)))
+    def visit_supports(self, node: Node) -> None:
+        """Solve a node support by support: it has one, or few."""
+        highest = -np.inf
+        for support in node.supports(self.problem.d):
+            value = self.offer(support, swaps=False)
+            highest = max(highest, value + value_slack(self.problem, support))
+        self.close(min(node.bound, highest))
 
     def rounded(self, node: Node) -> IntArray:
         """Return the forced variables and those with the largest q, then score."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +53,18 @@ class Node:
     def leaf_support(self, d: int) -> IntArray:
         """Return the support of a leaf."""
         return self.variables[self.forced] if self.picks(d) == 0 else self.variables
+
+    def supports(self, d: int) -> Iterator[IntArray]:
+        """Return the supports that together contain every point of the node."""
+        free = self.variables[~self.forced]
+        picked = combinations(free, min(self.picks(d), free.shape[0]))
+        forced = self.variables[self.forced]
+        return (np.sort(np.append(forced, chosen)).astype(np.intp) for chosen in picked)
+
+    def visits(self, d: int) -> int:
+        """Return about how many operations it takes to solve the node support by support."""
+        free = int((~self.forced).sum())
+        return comb(free, min(self.picks(d), free)) * (3_000 + d**3)
 
     def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> Node:
         """Return the child with the variables `kept`, of which `forced` are in."""
