@@ -89,10 +89,11 @@ def test_shift_respects_the_ground_and_the_limit_on_mu():
     assert bound_with(problem, delta) >= bound_with(free, shifted(free)) - 1e-6
 
 
-def test_infeasible_start_is_returned():
+@pytest.mark.parametrize(("level", "mu"), [(100.0, 1.0), (-100.0, 100.0), (-100.0, 1.0)])
+def test_infeasible_start_is_returned(level, mu):
     problem = make(0)
-    delta = np.full(8, 100.0)
-    back = best_shift(problem, delta, 1.0, problem.a, tolerance=1e-6, scale=1.0, stop=lambda: False)
+    delta = np.full(8, level)
+    back = best_shift(problem, delta, mu, problem.a, tolerance=1e-6, scale=1.0, stop=lambda: False)
     np.testing.assert_array_equal(back, delta)
 
 

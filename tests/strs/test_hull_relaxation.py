@@ -143,6 +143,23 @@ def test_factor_form_gives_the_same_bound():
     assert totals[0] == pytest.approx(totals[1], rel=1e-7)
 
 
+def test_no_linear_term_and_a_singular_matrix():
+    """Every term may be 0: the bound is 0 up to rounding error, without a division by 0."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(3, 12))
+    for curvature in (
+        Curvature(dense=None, factor=B, shift=0.0),
+        Curvature(dense=B.T @ B, factor=None, shift=0.0),
+        Curvature(dense=np.zeros((12, 12)), factor=None, shift=0.0),
+    ):
+        relaxation = HullRelaxation(
+            curvature, np.zeros(12), np.zeros(12), np.zeros(12, dtype=bool), 5
+        )
+        for q in (np.full(12, 5 / 12), np.r_[np.ones(5), np.zeros(7)]):
+            bound = relaxation.bound(relaxation.evaluate(q))
+            assert 0 <= bound.total <= 1e-13
+
+
 def test_stops_at_the_cutoff_and_on_request():
     relaxation, _, rng = make(0)
     q = random_q(relaxation, rng)

@@ -106,7 +106,10 @@ def best_shift(
 def _start(
     problem: ShiftProblem, delta: FloatArray, mu: float, b: FloatArray, scale: float
 ) -> _Iterate | None:
-    scores = b * b / (4 * (mu + delta))
+    e = mu + delta
+    if (e <= 0).any():
+        return None
+    scores = b * b / (4 * e)
     free = np.flatnonzero(~problem.forced)
     nu = float(np.partition(scores[free], -problem.picks)[-problem.picks])
     margin = scale / problem.a.shape[0]

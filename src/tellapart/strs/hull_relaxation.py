@@ -126,8 +126,9 @@ class HullRelaxation:
     def _multiplier(self, eigenvalues: FloatArray, c: FloatArray) -> tuple[float, bool]:
         """Return the best μ with e = μ + δ > 0 kept, and whether that limit did not bind."""
         lowest = float(self.delta.min())
-        scale = float(np.linalg.norm(c)) + 1e-3 * abs(lowest) + np.finfo(float).tiny
-        start = 1e-9 * scale
+        start = 1e-9 * (float(np.linalg.norm(c)) + 1e-3 * abs(lowest))
+        # Eigenvalues known up to rounding error must not end up at 0.
+        start += 4 * EPS * float(np.abs(eigenvalues).max()) + float(np.finfo(float).tiny)
         mu_start = start - min(lowest, float(eigenvalues[0]))
         extra = secular_root(eigenvalues + mu_start, c, 0.0)
         return mu_start + extra, extra > 0.0
