@@ -15,8 +15,8 @@ from math import comb
 
 import numpy as np
 from pyscipopt import Model, quicksum
-from store import store, table
 
+from store import store, table
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
 from tellapart.statistics import linear_coefficients

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tellapart import datasets, kernels, strs
+    from tellapart import datasets, kernels, objective, strs
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.result import TestResult
     from tellapart.selection import Selection, select_variables
@@ -23,12 +23,13 @@ __all__ = [
     "__version__",
     "datasets",
     "kernels",
+    "objective",
     "select_variables",
     "strs",
     "two_sample_test",
 ]
 
-_SUBMODULES = ("datasets", "kernels", "strs")
+_SUBMODULES = ("datasets", "kernels", "objective", "strs")
 _HOME = {
     "ConstantColumnWarning": "errors",
     "InputError": "errors",
