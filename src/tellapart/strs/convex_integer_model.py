@@ -14,15 +14,17 @@ from tellapart.strs.optional import load
 from tellapart.strs.problem import FloatArray, IntArray
 from tellapart.strs.rounding import EPS
 
-FEASIBILITY = 1e-7
-"""SCIP's feasibility tolerance here."""
+FEASIBILITY = 1e-6
+"""SCIP's feasibility tolerance, its default: LPs fail at smaller ones."""
 MARGIN = 10 * FEASIBILITY
-"""Every constraint is loosened by this: no point of the region is ever within SCIP's tolerance
+"""Constraints with data in them are loosened by this: no point is within SCIP's tolerance
 of being cut off, so that its tolerances cannot make the bound too low."""
 MOST_PIECES = 8
 """N where no accuracy asks for less: beyond it the bound hardly moves and SCIP slows down."""
-REDUCED_COST = 1e-9
+REDUCED_COST = 1e-7
 """SCIP's tolerance on reduced costs: each variable may hide this much times its range."""
+STEEPEST = 1e4
+"""Charges on g_i² above this many units are cut to it, a weaker program that LPs can handle."""
 
 
 @dataclass(frozen=True)
@@ -121,25 +123,25 @@ def run_scip(program: Program, value: float, control: Control, solver: str) -> O
     allowance = _allowance(program, model.getNVars())
     watcher = _watcher(scip, program, value, allowance, control)
     model.includeEventhdlr(watcher, "tellapart", "stops when the bound closes on the best value")
-    _run(model, watcher, value, control)
+    failed = _run(model, watcher, value, control)
+    if failed:
+        # What SCIP had proved after its last node still holds.
+        return Outcome([], watcher.bound, watcher.nodes)
     points = [
         np.array([model.getSolVal(solution, entry) for entry in z]) for solution in model.getSols()
     ]
-    bound = program.floor + program.unit * float(model.getDualbound()) + allowance
-    known = abs(float(model.getDualbound())) < model.infinity()
-    nodes = int(model.getNTotalNodes())
-    return Outcome(points, bound if known else float("inf"), nodes)
+    return Outcome(points, watcher.translate(model.getDualbound()), int(model.getNTotalNodes()))
 
 
 def _allowance(program: Program, variables: int) -> float:
     """Return what SCIP's reduced-cost tolerance and the rounding of the data may hide.
 
-    Ranges are at most 2 in units of the objective; SCIP adds one variable for every square.
+    Ranges are at most 2 in units of the objective; SCIP may add one variable for each.
     """
     size = program.a.shape[0]
     scale = float(np.linalg.norm(program.eigenvalues)) + float(np.linalg.norm(program.a))
     rounding = 16 * (size + 8) * EPS * (scale + abs(program.floor))
-    return rounding + program.unit * (8 * variables * REDUCED_COST + FEASIBILITY)
+    return rounding + program.unit * (4 * variables * REDUCED_COST + FEASIBILITY)
 
 
 def _state(scip: Any, model: Any, program: Program) -> list[Any]:
@@ -183,7 +185,7 @@ def _state(scip: Any, model: Any, program: Program) -> list[Any]:
             model.addCons(along - g <= MARGIN)
             model.addCons(along - g >= -MARGIN)
             lengths.append(g * g)
-            charges.append(-float(weights[i]) * g * g)
+            charges.append(min(-float(weights[i]), STEEPEST) * g * g)
     model.addCons(total(lengths) <= 1.0 + spare + MARGIN)
     gain = total(float(linear[j]) * z[j] for j in range(size))
     model.addCons(total(charges) - gain - s <= MARGIN)
@@ -196,7 +198,13 @@ def _watcher(scip: Any, program: Program, value: float, allowance: float, contro
 
     class Watcher(scip.Eventhdlr):  # type: ignore[misc]
         nodes = 0
-        bound: float | None = None
+        bound = float("inf")
+
+        def translate(self, dual: float) -> float:
+            """Return SCIP's dual bound as a proved bound on the optimum."""
+            if abs(dual) >= self.model.infinity():
+                return float("inf")
+            return program.floor + program.unit * float(dual) + allowance
 
         def eventinit(self) -> None:
             self.model.catchEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
@@ -206,21 +214,32 @@ def _watcher(scip: Any, program: Program, value: float, allowance: float, contro
 
         def eventexec(self, _event: Any) -> None:
             self.nodes = int(self.model.getNNodes())
-            self.bound = program.floor + program.unit * float(self.model.getDualbound()) + allowance
+            self.bound = self.translate(self.model.getDualbound())
             if control.closed(value, self.bound):
                 self.model.interruptSolve()
 
     return Watcher()
 
 
-def _run(model: Any, watcher: Any, value: float, control: Control) -> None:
-    """Run SCIP beside the main thread, which stays free to report and to see Ctrl-C."""
-    thread = Thread(target=model.optimizeNogil, daemon=True)
+def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
+    """Run SCIP beside the main thread, which stays free to report and to see Ctrl-C.
+
+    Return whether SCIP gave up with an error of its own, such as an LP it could not solve.
+    """
+    errors: list[Exception] = []
+
+    def optimise() -> None:
+        try:
+            model.optimizeNogil()
+        except Exception as error:
+            errors.append(error)
+
+    thread = Thread(target=optimise, daemon=True)
     thread.start()
     try:
         while thread.is_alive():
             thread.join(0.1)
-            if watcher.bound is not None:
+            if np.isfinite(watcher.bound):
                 control.report(watcher.nodes, value, watcher.bound)
     except KeyboardInterrupt:
         # SCIP's bound stands wherever it stops.
@@ -229,3 +248,4 @@ def _run(model: Any, watcher: Any, value: float, control: Control) -> None:
         if thread.is_alive():
             model.interruptSolve()
             thread.join()
+    return bool(errors)
