@@ -63,7 +63,7 @@ def test_progress_is_the_same_at_every_scale():
     plain = admm(A, a, 3)
     for factor in (1e-8, 1e8):
         scaled = admm(factor * A, factor * a, 3)
-        assert scaled.bound.value == pytest.approx(factor * plain.bound.value, rel=1e-6)
+        assert scaled.bound.value == pytest.approx(factor * plain.bound.value, rel=1e-4)
     shifted = admm(A + 7.0 * np.eye(10), a, 3)
     assert shifted.bound.value == pytest.approx(plain.bound.value + 7.0, rel=1e-4)
 

@@ -101,7 +101,7 @@ def test_rows_are_feasible_and_optimal():
         assert (q <= 1.0).all()
         assert q.sum() <= d * (1 + 1e-10)
         normal = X - Y
-        supports = np.sort(row_supports(normal, np.sqrt(d)))[::-1][:d].sum()
+        supports = np.sort(row_supports(normal, np.sqrt(d), np.zeros((len(X), 2))))[::-1][:d].sum()
         assert supports - np.vdot(normal, Y) <= 1e-9 * (1 + np.abs(X).max()) ** 2
 
 
@@ -132,7 +132,7 @@ def test_row_support_bounds_every_row_and_is_reached(d):
         w = rng.normal(size=5) * 10 ** rng.uniform(-3, 3)
         sizes = np.abs(w)
         sizes[0] = 0.0
-        bound = row_support(w[0], sizes, np.sqrt(d))
+        bound = row_support(w[0], sizes, np.sqrt(d), (0.0, 0.0))[0]
         # Feasible rows: projections of far points along w approach the maximiser.
         X = np.zeros((5, 5))
         X[0] = w * 1e6 / np.abs(w).max()

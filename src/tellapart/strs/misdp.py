@@ -27,7 +27,9 @@ from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
 WORTHWHILE = 0.5
-"""ADMM stops at a node once its bound can fall by at most this part of what is left to close."""
+"""ADMM stops at a node once its bound can fall by at most this part of what is left to close…"""
+PATIENCE = 10
+"""…or has fallen by less than a tenth of it in this many checks: branching does more."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ class _Search:
         self.value = polish(problem, self.best)[1]
         self.slack = problem.forming_error
         self.closed_bound = -np.inf
+        self.bounds: list[float] = []
         self.visited = 0
         self.open: list[tuple[float, int, _Node]] = []
         self.current: _Node | None = None
@@ -196,6 +199,7 @@ class _Search:
             conic = solve_conic(A, a, d, node.forced, time_limit=left, solver=self.solver.name)
             return conic.bound, conic.q, None
         settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
+        self.bounds.clear()
         progress = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
         return progress.bound, progress.q, progress.iterate
 
@@ -205,7 +209,10 @@ class _Search:
             return self.control.out_of_time
         bound = progress.bound.value + self.slack
         to_close = bound - self.cutoff
-        return to_close <= 0.0 or progress.error <= WORTHWHILE * to_close
+        if to_close <= 0.0 or progress.error <= WORTHWHILE * to_close:
+            return True
+        self.bounds.append(bound)
+        return len(self.bounds) > PATIENCE and self.bounds[-PATIENCE - 1] - bound < 0.1 * to_close
 
     def branch(self, node: _Node, bound: DualBound, q: FloatArray) -> None:
         """Fix what the bound's row terms allow, then push both sides of one more decision."""

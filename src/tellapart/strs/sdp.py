@@ -16,6 +16,8 @@ from tellapart.strs.sdp_admm import AdmmSettings, Progress, solve_admm
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
+HOPELESS = 0.05
+"""An error of the bound below this part of its distance to the best point is not the obstacle."""
 FINEST = 1e-7
 """The relaxation is not solved to more than this: first-order steps would take too long."""
 
@@ -38,7 +40,7 @@ class Sdp:
     Attributes
     ----------
     settings : AdmmSettings
-        How ADMM runs. A gap below its tolerance lowers the tolerance.
+        How ADMM runs. A small gap lowers its tolerance where that may close the gap.
     largest : int
         Variables at most: every iteration decomposes a matrix of order D + 1.
 
@@ -65,7 +67,7 @@ class Sdp:
                 f"{problem.size:,}; use 'branch-and-bound'"
             )
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
-        rounding = _Rounding(problem, control, start)
+        rounding = _Rounding(problem, control, self.settings.tolerance, start)
         try:
             with one_blas_thread():
                 solve_admm(
@@ -94,9 +96,13 @@ class _Rounding:
     """The best point and bound of one run, kept up to date as ADMM proceeds."""
 
     def __init__(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None
+        self,
+        problem: SparseTrustRegion,
+        control: Control,
+        accuracy: float,
+        start: IntArray | None,
     ) -> None:
-        self.problem, self.control = problem, control
+        self.problem, self.control, self.accuracy = problem, control, accuracy
         self.best = truncate(problem.a, problem.d)
         self.value = polish(problem, self.best)[1]
         self.bound: float | None = None
@@ -113,7 +119,11 @@ class _Rounding:
         self.bound = progress.bound.value + self.problem.forming_error
         self.offer(truncate(progress.q, self.problem.d))
         self.control.report(self.iterations, self.value, self.bound)
-        return self.control.closed(self.value, self.bound) or self.control.out_of_time
+        if self.control.closed(self.value, self.bound) or self.control.out_of_time:
+            return True
+        # Accurate, and far too accurate for the rest to close the gap to the rounded point.
+        enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.value))
+        return progress.error <= enough
 
     def offer(self, support: IntArray) -> None:
         """Keep a support if its best point is the best so far."""

@@ -18,7 +18,7 @@ class Anderson:
     """
 
     def __init__(self, memory: int, length: int) -> None:
-        self._points = np.empty((memory, length))
+        self._moves = np.empty((memory, length))
         self._steps = np.empty((memory, length))
         self._gram = np.zeros((memory, memory))
         self._last: tuple[FloatArray, FloatArray] | None = None
@@ -33,15 +33,16 @@ class Anderson:
         """Return the next point after `point`, whose plain successor is point + step."""
         x, s = point.ravel(), step.ravel()
         if self._last is not None:
-            place = self._seen % self._points.shape[0]
-            np.subtract(x, self._last[0], out=self._points[place])
+            place = self._seen % self._steps.shape[0]
             np.subtract(s, self._last[1], out=self._steps[place])
+            np.subtract(x, self._last[0], out=self._moves[place])
+            self._moves[place] += self._steps[place]
             self._seen += 1
-            used = min(self._seen, self._points.shape[0])
+            used = min(self._seen, self._steps.shape[0])
             products = self._steps[:used] @ self._steps[place]
             self._gram[place, :used] = self._gram[:used, place] = products
         self._last = (x, s)
-        used = min(self._seen, self._points.shape[0])
+        used = min(self._seen, self._steps.shape[0])
         # One pair is too little to tell a direction from noise.
         if used < 2:
             return point + step
@@ -50,5 +51,5 @@ class Anderson:
         if ridge == 0.0:
             return point + step
         weights = np.linalg.solve(gram + ridge * np.eye(used), self._steps[:used] @ s)
-        moved = x + s - weights @ self._points[:used] - weights @ self._steps[:used]
+        moved = x + s - weights @ self._moves[:used]
         return np.asarray(moved.reshape(point.shape))

@@ -121,6 +121,7 @@ def solve_admm(
     """
     state = _Splitting(A, a, d, forced, settings, start)
     trivial = dual_bound(A, a, d, forced)
+    prices = np.zeros((a.shape[0], 2))
     progress = state.report(trivial, np.zeros_like(A), np.inf)
     if stop(progress):
         return progress
@@ -130,8 +131,8 @@ def solve_admm(
             if stop(None):
                 break
             continue
-        W = state.W[1:, 1:].copy()
-        bound = dual_bound(A, a, d, forced, W)
+        W = np.ascontiguousarray(state.W[1:, 1:])
+        bound = dual_bound(A, a, d, forced, W, prices)
         error = state.error(bound.value)
         if bound.value >= progress.bound.value:
             bound, W = progress.bound, progress.W
@@ -172,8 +173,8 @@ class _Splitting:
             )
         self.penalty = start.penalty
         self.X = start.Y + start.W / self.penalty
-        self.Y, self.W, self.Z = start.Y, start.W, start.Y
-        self.change = np.inf
+        self.point, self.residual = self.X, np.inf
+        self.Y = self.before = self.Z = start.Y
         self.q = np.full(size, d / size)
         self.prices, self.search = np.zeros((size, 2)), np.zeros(2)
         self.anderson = Anderson(settings.memory, self.X.size)
@@ -184,35 +185,35 @@ class _Splitting:
     def step(self, iteration: int) -> None:
         """Do one iteration."""
         self.iteration = iteration
-        before = self.Y
+        self.before, self.point = self.Y, self.X
         self.Y = self.X.copy()
         self.Y[0, 0] = 1.0
         self.Y[1:, 1:], self.q = project_rows(
             np.ascontiguousarray(self.X[1:, 1:]), self.forced, self.d, self.prices, self.search
         )
-        self.W = self.penalty * (self.X - self.Y)
-        target = self.Y + (self.data - self.W) / self.penalty
+        # Y + (Ã − W)/ρ with W = ρ(X − Y); its symmetric part is all that matters to Z.
+        target = self.data / self.penalty + 2.0 * self.Y - self.X
         self.Z = project_spectrum((target + target.T) / 2)
-        self.change = float(np.linalg.norm(self.Y - before))
-        residual = self.residual
-        if residual > WORSE * self.least:
+        apart = self.Z - self.Y
+        self.residual = float(np.linalg.norm(apart))
+        if self.residual > WORSE * self.least:
             self.anderson.reset()
             self.X = self.plain
             # The plain point is kept whatever its residual: rounding error could refuse it too.
             self.least = np.inf
             return
-        self.least = min(self.least, residual)
-        move = self.settings.relaxation * (self.Z - self.Y)
+        self.least = min(self.least, self.residual)
+        move = self.settings.relaxation * apart
         self.plain = self.X + move
         leap = self.anderson.extrapolate(self.X, move)
         # The residual is bounded, so it cannot tell a leap out of all proportion from a good one.
-        longest = LONGEST_LEAP * float(np.linalg.norm(move))
+        longest = LONGEST_LEAP * self.settings.relaxation * self.residual
         self.X = leap if float(np.linalg.norm(leap - self.X)) <= longest else self.plain
 
     @property
-    def residual(self) -> float:
-        """How far the two copies are apart."""
-        return float(np.linalg.norm(self.Z - self.Y))
+    def W(self) -> FloatArray:  # noqa: N802 - the name of the mathematics
+        """The multiplier of Z = Y."""
+        return self.penalty * (self.point - self.Y)
 
     def error(self, bound: float) -> float:
         """Estimate, without proof, how far `bound` may be above the relaxation's value.
@@ -226,7 +227,8 @@ class _Splitting:
     def balance(self) -> None:
         """Change ρ where the relative residuals of Z = Y and of W's condition differ much."""
         primal = self.residual / float(np.linalg.norm(self.Y))
-        dual = self.change * self.penalty / max(float(np.linalg.norm(self.W)), 1e-300)
+        change = float(np.linalg.norm(self.Y - self.before))
+        dual = change * self.penalty / max(float(np.linalg.norm(self.W)), 1e-300)
         if UNBALANCED * min(primal, dual) >= max(primal, dual):
             return
         factor = PENALTY_FACTOR if primal > dual else 1.0 / PENALTY_FACTOR

@@ -26,7 +26,12 @@ class DualBound:
 
 
 def dual_bound(
-    A: FloatArray, a: FloatArray, d: int, forced: BoolArray, W: FloatArray | None = None
+    A: FloatArray,
+    a: FloatArray,
+    d: int,
+    forced: BoolArray,
+    W: FloatArray | None = None,
+    prices: FloatArray | None = None,
 ) -> DualBound:
     """Return a proved bound on max zᵀAz + aᵀz over the d-sparse unit sphere.
 
@@ -41,16 +46,21 @@ def dual_bound(
     value of the relaxation: this is its Lagrange dual in the multiplier of Z = Y.
 
     W = None stands for W = 0: the trust region bound. With `forced` variables the bound holds for
-    supports that contain them. Rounding error is allowed for.
+    supports that contain them. `prices` (D × 2) are the rows' ν and slopes, read as first guesses
+    and overwritten: they save time at the next W. Rounding error is allowed for.
     """
     size = int(a.shape[0])
     if W is None:
         sphere = sphere_bound(A, a)
         return DualBound(sphere, sphere, np.zeros(size))
     sphere = sphere_bound(A - (W + W.T) / 2, a)
-    # A − W is formed with one rounding per entry; the rows are sums of size positive terms.
+    # A − W is formed with one rounding per entry. A row's term is a sum of positive numbers but
+    # for α in `row_support`, where entries of the row may cancel.
     sphere += 4 * EPS * float(np.linalg.norm(W) + np.linalg.norm(A))
-    rows = row_supports(np.ascontiguousarray(W), float(np.sqrt(d))) * (1 + 4 * (size + 16) * EPS)
+    prices = np.zeros((size, 2)) if prices is None else prices
+    rows = row_supports(np.ascontiguousarray(W), float(np.sqrt(d)), prices)
+    rows *= 1 + 4 * (size + 16) * EPS
+    rows += 16 * EPS * np.abs(W).max(axis=1)
     free = np.sort(rows[~forced])[::-1][: d - int(np.count_nonzero(forced))]
     total = float(rows[forced].sum() + free.sum()) * (1 + size * EPS)
     return DualBound(sphere + total, sphere, rows)
@@ -75,12 +85,13 @@ def sphere_bound(A: FloatArray, a: FloatArray) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def row_supports(W: FloatArray, root_d: float) -> FloatArray:
+def row_supports(W: FloatArray, root_d: float, prices: FloatArray) -> FloatArray:
     """Return the upper bound of `row_support` for every row of W."""
     size = W.shape[0]
     rows = np.empty(size)
     sizes = np.abs(W)
     for i in range(size):
         sizes[i, i] = 0.0
-        rows[i] = row_support(W[i, i], sizes[i], root_d)
+        guess = (prices[i, 0], prices[i, 1])
+        rows[i], prices[i, 0], prices[i, 1] = row_support(W[i, i], sizes[i], root_d, guess)
     return rows

@@ -62,18 +62,20 @@ def project_row(
 
 
 @numba.njit(cache=True, nogil=True)
-def row_support(w0: float, off: FloatArray, root_d: float) -> float:
+def row_support(
+    w0: float, off: FloatArray, root_d: float, guess: tuple[float, float]
+) -> tuple[float, float, float]:
     """Return an upper bound on h(w), the maximum of ⟨w, y⟩ over rows y with q = 1.
 
     With |w_j| = off_j off the diagonal and w0 on it, for **any** ν ≥ 0 and c > 0,
 
         h(w) ≤ ½ν√d c + ½(α + √(α² + β²)),  α = w0 − ν + ν√d/(2c),  β = ‖(off − ν)_+‖₂,
 
-    because Σ_j |w_j x_j| ≤ ν‖x‖₁ + β‖x‖₂ and 2√t ≤ t/c + c; equality holds at the best ν and c,
-    which are found to rounding error.
-    A poor ν or c makes this bound weaker, never wrong.
+    because Σ_j |w_j x_j| ≤ ν‖x‖₁ + β‖x‖₂ and 2√t ≤ t/c + c; equality holds at the best ν and c.
+    A poor ν or c makes this bound weaker, never wrong. The guess, and the ν and slope returned
+    for the next time, are as in `project_row`.
     """
-    nu, _ = _price(w0, off, root_d, 0.0, (0.0, 0.0), True)
+    nu, slope = _price(w0, off, root_d, 0.0, guess, True)
     b = _shrunk(off, nu)[1]
     e = nu * root_d
     c = np.cos(0.5 * _angle(w0 - nu, b, e))
@@ -85,7 +87,7 @@ def row_support(w0: float, off: FloatArray, root_d: float) -> float:
     length = np.hypot(alpha, b)
     # The second form is the first without the cancellation that a negative α would bring.
     disk = 0.5 * (alpha + length) if alpha >= 0.0 else 0.5 * b * b / (length - alpha)
-    return float(0.5 * e * c + disk)
+    return 0.5 * e * c + disk, nu, slope
 
 
 @numba.njit(cache=True, nogil=True)
@@ -106,7 +108,8 @@ def _price(
     limit = 0.0
     for j in range(off.shape[0]):
         limit = max(limit, off[j])
-    tolerance = 1e-15 * (limit + abs(t0))
+    # The support function does not depend on ν to first order; its rows y are at most 1 in size.
+    tolerance = 1e-9 if linear else 1e-15 * (limit + abs(t0))
     low, high = -1.0, limit
     nu, slope = min(guess[0], limit), guess[1]
     before, f_before = -1.0, 0.0
