@@ -2,9 +2,12 @@
 
 import io
 import math
+import re
 import sys
 from dataclasses import replace
+from xml.etree import ElementTree
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -130,6 +133,22 @@ def test_marginal_of_bars_is_drawn(labels):
     axes = Figure().subplots()
     draw_marginal(axes, compute_marginal(one_column([0, 1], [1, 1], "categorical", labels), 0))
     assert len(axes.patches) == 4
+
+
+@pytest.mark.parametrize("name", ["$x^$", "$$", "cost in $, price in $", "bell\x07", "half \ud83d"])
+def test_names_are_drawn_as_they_are(name):
+    labels = [name, "other"]
+    result = replace(make_result(2, name + "{}"), labels=(name, "Y"))
+    figure = draw_result(result)
+    draw_marginal(
+        figure.add_subplot(), compute_marginal(one_column([0, 1], [1, 1], "categorical", labels), 0)
+    )
+    content = io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
+        figure.savefig(content, format="svg")
+    text = "".join(ElementTree.fromstring(content.getvalue()).itertext())
+    assert text.count(re.sub("[\x07\ud83d]", "\ufffd", name)) >= 5
 
 
 def test_draw_result_is_what_plot_gives():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ MOST_MARGINALS = 20
 MOST_BARS = 8
 FEW_VALUES = 12
 MARGINALS_PER_ROW = 5
+# What neither a font nor XML, and so no SVG, can hold: control characters, lone surrogates.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,13 @@ def draw_result(result: TestResult) -> Figure:
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
     handles = [
-        Patch(color=COLOUR_X, label=f"{_short(result.labels[0], 40)} ({result.n_test[0]} rows)"),
-        Patch(color=COLOUR_Y, label=f"{_short(result.labels[1], 40)} ({result.n_test[1]} rows)"),
+        Patch(color=colour, label=f"{_literal(_short(label, 40))} ({rows} rows)")
+        for colour, label, rows in zip(
+            (COLOUR_X, COLOUR_Y), result.labels, result.n_test, strict=True
+        )
     ]
     lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
-    figure.suptitle("\n".join(textwrap.wrap(result.verdict, 100)), fontsize=12)
+    figure.suptitle(_literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
     return figure
 
 
@@ -97,7 +102,7 @@ def draw_weights(axes: Axes, result: TestResult) -> None:
     weights = result.selection.weights
     places = np.arange(len(weights))
     axes.barh(places, list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
-    axes.set_yticks(places, [_short(name, 36) for name in weights], fontsize=8)
+    axes.set_yticks(places, [_literal(_short(name, 36)) for name in weights], fontsize=8)
     axes.set_ylim(len(weights) - 0.4, -0.6)
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel("weight")
@@ -137,7 +142,7 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> None:
         slanted = max(map(len, marginal.bars)) * len(marginal.bars) > 18
         axes.set_xticks(
             places,
-            [_short(label, 12) for label in marginal.bars],
+            [_literal(_short(label, 12)) for label in marginal.bars],
             rotation=40 if slanted else 0,
             ha="right" if slanted else "center",
             fontsize=7,
@@ -149,7 +154,7 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> None:
         axes.locator_params(axis="x", nbins=4)
         axes.tick_params(axis="x", labelsize=7)
     axes.set_yticks([])
-    axes.set_title("\n".join(textwrap.wrap(_short(marginal.name, 50), 28)), fontsize=8)
+    axes.set_title(_literal("\n".join(textwrap.wrap(_short(marginal.name, 50), 28))), fontsize=8)
     _plain(axes)
 
 
@@ -196,6 +201,11 @@ def _short(text: str, width: int) -> str:
         return text
     tail = width // 3
     return f"{text[: width - 1 - tail]}…{text[-tail:]}"
+
+
+def _literal(text: str) -> str:
+    """Return text that is drawn as it is: no formula between dollar signs, no control codes."""
+    return UNPRINTABLE.sub("\ufffd", text).replace("$", r"\$")
 
 
 def _plain(axes: Axes) -> None:
