@@ -14,6 +14,7 @@ from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.local_search import improve_by_swaps
+from tellapart.strs.misdp import Misdp
 from tellapart.strs.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.problem import IntArray, SparseTrustRegion
 from tellapart.strs.rounding import value_slack
@@ -26,6 +27,12 @@ CHEAP_SHIFT = 500
 """…and once at every node of at most this many."""
 CHEAP_VISITS = 600_000
 """Operations, of the order of 10 ms, that a node may spend on visiting all its supports."""
+LOOSE_ROOT = 0.05
+"""A relative gap left at the root above which the semidefinite bound is worth its price…"""
+CURVED = 0.25
+"""…if the largest eigenvalue of A is at least this part of the value…"""
+SEMIDEFINITE_LIMIT = 300
+"""…and there are at most this many variables."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,11 @@ class BranchAndBound:
     scores, and is tightened by the best shift per variable (`diagonal_shift`); its solution is
     rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
     with the best point and a proved bound over all open nodes.
+
+    Where A has large positive eigenvalues and a is small (a = 0 is sparse principal components)
+    the hull bound is hardly better than λ_max(A) on the variables left. If that shows at the
+    root, the search goes on with the bounds of `misdp`: at each node the best of the
+    semidefinite, trust region, Gershgorin, trace and square bounds.
     """
 
     name: str = "branch-and-bound"
@@ -49,6 +61,8 @@ class BranchAndBound:
             # At Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
             with suppress(KeyboardInterrupt):
                 search.run(start)
+                if search.hull_is_loose:
+                    return self._with_semidefinite_bounds(search)
             return finish(
                 problem,
                 search.best,
@@ -57,6 +71,20 @@ class BranchAndBound:
                 iterations=search.visited,
                 control=control,
             )
+
+    def _with_semidefinite_bounds(self, search: _Search) -> Solution:
+        """Go on where the hull bound is too weak, keeping the point and the bound it has."""
+        problem, control = search.problem, search.control
+        rest = Misdp().solve(problem, control, search.best)
+        bounds = [b for b in (rest.upper_bound, search.upper_bound()) if b is not None]
+        return finish(
+            problem,
+            rest.support,
+            upper_bound=min(bounds, default=None),
+            solver=self.name,
+            iterations=search.visited + rest.iterations,
+            control=control,
+        )
 
 
 class _Search:
@@ -102,8 +130,9 @@ class _Search:
         self.whole = Curvature.of(self.problem)
         self.push(self.root())
         self.started = True
-        while self.open and not self.control.out_of_time:
-            if self.open[0][2].bound <= self.cutoff:
+        while self.open and self.open[0][2].bound > self.cutoff:
+            # The root is visited in any case: a bound, however late, beats none.
+            if self.visited > 0 and self.control.out_of_time:
                 break
             # In this order Ctrl-C at no moment leaves the node out of the bound.
             self.current = node = self.open[0][2]
@@ -113,6 +142,17 @@ class _Search:
                 self.push(child)
             self.current = None
             self.control.report(self.visited, self.value, self.upper_bound())
+            if self.hull_is_loose:
+                break
+
+    @property
+    def hull_is_loose(self) -> bool:
+        """Whether the root left a wide gap because A has large positive eigenvalues."""
+        if self.visited != 1 or not self.open or self.problem.size > SEMIDEFINITE_LIMIT:
+            return False
+        scale = abs(self.value)
+        wide = self.open[0][2].bound - self.value > LOOSE_ROOT * scale
+        return wide and -self.root_shift >= CURVED * scale
 
     def push(self, node: Node) -> None:
         """Add an open node; the highest bound comes first."""
@@ -122,12 +162,13 @@ class _Search:
         """Return the node of all points, with one shift for all variables."""
         size, d = self.problem.size, self.problem.d
         scores = np.abs(self.problem.a)
+        self.root_shift = self.whole.lowest_shift()
         q = np.zeros(size)
         q[truncate(scores, d)] = 1.0
         return Node(
             variables=np.arange(size),
             forced=np.zeros(size, dtype=bool),
-            delta=np.full(size, self.whole.lowest_shift()),
+            delta=np.full(size, self.root_shift),
             q=q,
             scores=scores,
             bound=np.inf,
