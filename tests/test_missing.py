@@ -53,6 +53,8 @@ def test_only_the_first_columns_are_named():
 
 def test_drop_rows(gaps):
     samples = settle_missing(gaps, "drop-rows")
+    assert samples.dropped_rows == (gaps.n_x - samples.n_x, gaps.n_y - samples.n_y) != (0, 0)
+    assert samples.dropped_columns == ()
     assert samples.x.tolist() == [[1, 2, 3], [10, 11, 12]]
     assert samples.y.tolist() == [[4, 5, 6], [0, 0, 0]]
     assert samples.names == ("a", "b", "c")
@@ -65,6 +67,8 @@ def test_drop_rows_leaves_a_complete_sample_uncopied():
 
 def test_drop_columns_looks_at_both_samples(gaps):
     samples = settle_missing(gaps, "drop-columns")
+    assert samples.dropped_columns == tuple(n for n in gaps.names if n not in samples.names) != ()
+    assert samples.dropped_rows == (0, 0)
     assert samples.names == ("b",)
     assert samples.x.tolist() == [[2], [5], [8], [11]]
     assert samples.y.tolist() == [[2], [5], [8], [0]]

@@ -1,5 +1,7 @@
 """Samples: shapes, restriction to rows and columns, and random splits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,6 +48,13 @@ def test_columns_keep_their_names_kinds_and_labels(samples):
     assert swapped.names == ("b", "a")
     assert swapped.y[1].tolist() == [-3, -2]
     assert samples.columns([0]).categories == {}
+
+
+def test_parts_remember_what_was_dropped(samples):
+    less = replace(samples, dropped_columns=("c",), dropped_rows=(2, 1))
+    for part in (less.columns([0]), less.rows(np.array([0, 1]), np.array([0]))):
+        assert part.dropped_columns == ("c",)
+        assert part.dropped_rows == (2, 1)
 
 
 @given(

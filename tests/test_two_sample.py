@@ -1,5 +1,6 @@
 """The whole test: reproducible, honest about its level, one clear error for bad input."""
 
+import json
 import math
 import warnings
 
@@ -56,6 +57,24 @@ def test_the_same_seed_gives_the_same_answer():
 def test_a_generator_is_a_seed():
     answers = [run(random_state=np.random.default_rng(3)).statistic for _ in range(2)]
     assert answers[0] == answers[1]
+
+
+def test_without_a_seed_one_is_drawn_and_told():
+    one, other = run(random_state=None), run(random_state=None)
+    seed = one.settings["random_state"]
+    assert seed != other.settings["random_state"]
+    np.testing.assert_array_equal(run(random_state=seed).null_distribution, one.null_distribution)
+
+
+def test_settings_are_plain_values():
+    kernel = Linear()
+    given = run(kernel=kernel, random_state=np.int64(7), alpha=0.1).settings
+    assert given["kernel"] == repr(kernel)
+    assert given["random_state"] == 7
+    assert given["alpha"] == 0.1
+    assert given["regularization"] == "cv"
+    assert json.loads(json.dumps(given)) == given
+    assert run(random_state=np.random.default_rng(0)).settings["random_state"] is None
 
 
 def test_everything_is_frozen_before_the_held_out_rows_are_seen():

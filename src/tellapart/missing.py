@@ -130,13 +130,15 @@ def _without_columns(samples: Samples, gaps: IntArray) -> Samples:
             'missing="drop-columns" must leave at least one column; '
             f"all {samples.n_columns} have missing values"
         )
-    return samples.columns(kept)
+    dropped = tuple(samples.names[s] for s in gaps)
+    return replace(samples.columns(kept), dropped_columns=dropped)
 
 
 def _without_rows(samples: Samples, gaps: IntArray, titles: Titles) -> Samples:
     x = _complete_rows(samples.x, gaps, titles[0])
     y = _complete_rows(samples.y, gaps, titles[1])
-    return replace(samples, x=x, y=y)
+    dropped = (samples.n_x - x.shape[0], samples.n_y - y.shape[0])
+    return replace(samples, x=x, y=y, dropped_rows=dropped)
 
 
 def _complete_rows(values: FloatArray, gaps: IntArray, title: str) -> FloatArray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,9 @@ class TestResult:
         The kernel with its bandwidths frozen on the training rows.
     held_out : Samples
         The held-out rows.
+    settings : mapping
+        What was asked for, as plain values; `settings["random_state"]` is the seed that was
+        used, drawn afresh if none was given, or None if a Generator was.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -73,6 +77,7 @@ class TestResult:
     seconds: float
     kernel: FittedKernel
     held_out: Samples
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def reject(self) -> bool:
@@ -174,6 +179,7 @@ class TestResult:
             "regularization": self.regularization,
             "selection": self.selection.to_dict(),
             "tuning": asdict(self.tuning),
+            "settings": dict(self.settings),
             "seconds": self.seconds,
             "null_distribution": self.null_distribution.tolist(),
         }

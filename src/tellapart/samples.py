@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ class Samples:
     Categorical columns hold integer codes; `categories` maps their names to the labels,
     in code order. Made by `tellapart.tables.read_samples`, which checks everything:
     below that door the numbers are finite and both samples have at least two rows.
+    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
     """
 
     x: FloatArray
@@ -30,6 +31,8 @@ class Samples:
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped_columns: tuple[str, ...] = ()
+    dropped_rows: tuple[int, int] = (0, 0)
 
     @property
     def n_x(self) -> int:
@@ -48,18 +51,19 @@ class Samples:
 
     def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows of each."""
-        return Samples(self.x[of_x], self.y[of_y], self.names, self.kinds, self.categories)
+        return replace(self, x=self.x[of_x], y=self.y[of_y])
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
         chosen = [int(i) for i in index]
         names = tuple(self.names[i] for i in chosen)
-        return Samples(
-            self.x[:, chosen],
-            self.y[:, chosen],
-            names,
-            tuple(self.kinds[i] for i in chosen),
-            {name: self.categories[name] for name in names if name in self.categories},
+        return replace(
+            self,
+            x=self.x[:, chosen],
+            y=self.y[:, chosen],
+            names=names,
+            kinds=tuple(self.kinds[i] for i in chosen),
+            categories={n: self.categories[n] for n in names if n in self.categories},
         )
 
     def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class TestSettings:
         self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
         self._keep("alpha", _checked_share("alpha", self.alpha))
         check_random_state(self.random_state)
+        if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
+            self._keep("random_state", int(self.random_state))
         check_n_jobs(self.n_jobs)
         check_progress(self.progress)
         self._keep("gap", check_gap(self.gap))
@@ -79,6 +82,22 @@ class TestSettings:
     def price(self) -> float | None:
         """λ, or None for cross-validation."""
         return None if isinstance(self.regularization, str) else self.regularization
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what decides the answer as plain values: progress and threads do not."""
+        seed = self.random_state
+        return {
+            "n_variables": self.n_variables,
+            "kernel": self.kernel if isinstance(self.kernel, str) else repr(self.kernel),
+            "regularization": self.regularization,
+            "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
+            "test_size": self.test_size,
+            "n_permutations": self.n_permutations,
+            "alpha": self.alpha,
+            "random_state": None if isinstance(seed, np.random.Generator) else seed,
+            "gap": self.gap,
+            "time_limit": self.time_limit,
+        }
 
 
 def two_sample_test(
@@ -127,7 +146,8 @@ def two_sample_test(
     alpha : float
         The level, in (0, 1).
     random_state : int, numpy Generator or None
-        Seeds everything random: the same seed gives the same answer.
+        Seeds everything random: the same seed gives the same answer. None draws a seed,
+        found in the `settings` of the result.
     n_jobs : int or None
         Threads; −1 is every core.
     progress : bool or callable
@@ -178,6 +198,9 @@ def run_test(
     started = time.perf_counter()
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
+    if settings.random_state is None:
+        # A seed of our own: whoever gave none can still repeat the answer.
+        settings = replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
     # One generator per step: how much randomness one of them uses does not move the others.
     seeds = check_random_state(settings.random_state).integers(2**63, size=4)
     split_rng, tune_rng, solve_rng, permute_rng = map(np.random.default_rng, seeds)
@@ -232,6 +255,7 @@ def run_test(
         seconds=time.perf_counter() - started,
         kernel=fitted,
         held_out=held_out,
+        settings=settings.to_dict(),
     )
 
 
