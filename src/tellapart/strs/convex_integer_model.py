@@ -140,7 +140,7 @@ def _allowance(program: Program, variables: int) -> float:
     """
     size = program.a.shape[0]
     scale = float(np.linalg.norm(program.eigenvalues)) + float(np.linalg.norm(program.a))
-    rounding = 16 * (size + 8) * EPS * (scale + abs(program.floor))
+    rounding = float(16 * (size + 8) * EPS * (scale + abs(program.floor)))
     return rounding + program.unit * (4 * variables * REDUCED_COST + FEASIBILITY)
 
 

@@ -25,7 +25,7 @@ def support_function(g: FloatArray, d: int) -> float:
     tau = best_threshold(g, d)
     excess = np.maximum(np.abs(g) - tau, 0.0)
     value = float(np.linalg.norm(excess)) + tau * float(np.sqrt(d))
-    return value * (1 + 2 * (g.shape[0] + 8) * EPS)
+    return value * float(1 + 2 * (g.shape[0] + 8) * EPS)
 
 
 def best_threshold(g: FloatArray, d: int) -> float:

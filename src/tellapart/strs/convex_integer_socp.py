@@ -76,5 +76,5 @@ def tangent_bound(A: FloatArray, a: FloatArray, d: int, kappa: float, u: FloatAr
     scale = abs(kappa) + float(np.linalg.norm(A))
     # κ may lie below the true λmax by the error of an eigenvalue, which costs (1 + ‖u‖)²
     # times that; the rest is the rounding of Cu, which σ multiplies by at most 1.
-    slack = 8 * (size + 8) * EPS * (scale * (1 + length) ** 2 + float(np.linalg.norm(a)))
+    slack: float = 8 * (size + 8) * EPS * (scale * (1 + length) ** 2 + float(np.linalg.norm(a)))
     return bound + slack

@@ -40,7 +40,8 @@ class Cut:
         if picks == 0:
             return np.full(free.shape[0], base)
         # A variable outside the top comes in for the last one inside.
-        return base + float(top.sum()) + np.minimum(free - top[-1], 0.0) * ~forced
+        change: FloatArray = np.where(forced, 0.0, np.minimum(free - top[-1], 0.0))
+        return base + float(top.sum()) + change
 
 
 class CutSource(Protocol):
