@@ -1,9 +1,11 @@
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from instances import KINDS, problem_of, scale_of, sparse_points
 
+from tellapart.strs import SparseTrustRegion
 from tellapart.strs import node as node_module
 from tellapart.strs.curvature import Curvature
 from tellapart.strs.node import Node, fix_variables, relax, tighten
@@ -163,3 +165,15 @@ def test_more_needed_variables_than_candidates(monkeypatch):
         node = tighten(relaxed, d, value=0.0, tolerance=1e-6, stop=lambda: False)
         assert np.linalg.eigvalsh(-problem.A - np.diag(node.delta))[0] >= -1e-10
         assert np.array_equal(node.delta, relaxed.node.delta) == (d == 18)
+
+
+def test_margin_below_rounding_error(monkeypatch):
+    """Without a linear term the multiplier may touch the shift: the node is kept as it is."""
+    monkeypatch.setattr(node_module, "CANDIDATES", 4)
+    B = np.random.default_rng(0).normal(size=(2, 12))
+    problem = SparseTrustRegion(-B.T @ B, np.zeros(12), 3)
+    curvature = Curvature(dense=B.T @ B, factor=None, shift=0.0)
+    relaxed = relax_node(problem, replace(root(problem, curvature), delta=np.zeros(12)), curvature)
+    node = tighten(relaxed, 3, value=-1.0, tolerance=1e-6, stop=lambda: False)
+    assert node.shift_size == 12
+    assert np.linalg.eigvalsh(B.T @ B - np.diag(node.delta))[0] >= -1e-12

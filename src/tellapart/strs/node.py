@@ -173,7 +173,11 @@ def tighten(
         base = float(node.delta.min())
         margin = SHARED_DROP * (point.mu + base)
         shared = base - margin
-        ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
+        try:
+            ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
+        except LinAlgError:
+            # The margin is rounding error: there is nothing to gain, and nothing to prove.
+            return replace(node, shift_size=size)
     lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
     e_scale = float(point.e[chosen].max())
     start = np.full(chosen.shape[0], lowest - 1e-3 * e_scale)
