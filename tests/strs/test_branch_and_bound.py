@@ -17,8 +17,14 @@ from tellapart.strs import (
 
 @pytest.fixture(params=[0, branch_and_bound.CHEAP_VISITS], ids=["down to leaves", "as shipped"])
 def visits(request, monkeypatch):
-    """Small problems are otherwise solved support by support at the root."""
-    monkeypatch.setattr(branch_and_bound, "CHEAP_VISITS", request.param)
+    """Small problems are otherwise solved support by support, or by semidefinite bounds."""
+    if request.param == 0:
+        hull_bounds_only(monkeypatch)
+
+
+def hull_bounds_only(monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "CHEAP_VISITS", 0)
+    monkeypatch.setattr(branch_and_bound, "LOOSE_ROOT", np.inf)
 
 
 def check(problem, solution, gap=1e-4):
@@ -131,8 +137,8 @@ def test_time_limit_is_obeyed(size, d, limit):
 
 class TestInterrupt:
     @pytest.fixture(autouse=True)
-    def visit_leaves_only(self, monkeypatch):
-        monkeypatch.setattr(branch_and_bound, "CHEAP_VISITS", 0)
+    def long_search(self, monkeypatch):
+        hull_bounds_only(monkeypatch)
 
     def test_from_the_progress_callback(self):
         problem = hard_problem(12, 4)
@@ -188,6 +194,7 @@ class TestInterrupt:
         assert solution.upper_bound is None or solution.upper_bound >= best_value(problem)
 
 
+@pytest.mark.usefixtures("visits")
 def test_bound_never_rises_and_value_never_falls():
     told = []
     problem = hard_problem(14, 5)

@@ -167,13 +167,28 @@ def test_more_needed_variables_than_candidates(monkeypatch):
         assert np.array_equal(node.delta, relaxed.node.delta) == (d == 18)
 
 
-def test_margin_below_rounding_error(monkeypatch):
+@pytest.mark.parametrize("form", ["dense", "factor"])
+def test_margin_below_rounding_error(monkeypatch, form):
     """Without a linear term the multiplier may touch the shift: the node is kept as it is."""
     monkeypatch.setattr(node_module, "CANDIDATES", 4)
     B = np.random.default_rng(0).normal(size=(2, 12))
     problem = SparseTrustRegion(-B.T @ B, np.zeros(12), 3)
     curvature = Curvature(dense=B.T @ B, factor=None, shift=0.0)
+    if form == "factor":
+        curvature = Curvature(dense=None, factor=B, shift=0.0)
     relaxed = relax_node(problem, replace(root(problem, curvature), delta=np.zeros(12)), curvature)
     node = tighten(relaxed, 3, value=-1.0, tolerance=1e-6, stop=lambda: False)
     assert node.shift_size == 12
-    assert np.linalg.eigvalsh(B.T @ B - np.diag(node.delta))[0] >= -1e-12
+    np.testing.assert_array_equal(node.delta, 0.0)
+
+
+def test_complement_that_fails_leaves_the_node(monkeypatch):
+    def fail(*_):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(node_module, "CANDIDATES", 4)
+    monkeypatch.setattr(Curvature, "complement", fail)
+    relaxed = relaxed_root(problem_of("NSD", 12, 3))
+    node = tighten(relaxed, 3, value=0.0, tolerance=1e-6, stop=lambda: False)
+    assert node.shift_size == 12
+    np.testing.assert_array_equal(node.delta, relaxed.node.delta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -75,12 +75,19 @@ class BranchAndBound:
     def _with_semidefinite_bounds(self, search: _Search) -> Solution:
         """Go on where the hull bound is too weak, keeping the point and the bound it has."""
         problem, control = search.problem, search.control
-        rest = Misdp().solve(problem, control, search.best)
-        bounds = [b for b in (rest.upper_bound, search.upper_bound()) if b is not None]
+        known = search.upper_bound()
+
+        def best_known(bound: float | None) -> float | None:
+            return min((b for b in (bound, known) if b is not None), default=None)
+
+        def report(iterations: int, value: float, bound: float | None) -> None:
+            control.report(search.visited + iterations, value, best_known(bound))
+
+        rest = Misdp().solve(problem, replace(control, progress=report), search.best)
         return finish(
             problem,
             rest.support,
-            upper_bound=min(bounds, default=None),
+            upper_bound=best_known(rest.upper_bound),
             solver=self.name,
             iterations=search.visited + rest.iterations,
             control=control,

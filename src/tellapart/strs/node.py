@@ -176,7 +176,9 @@ def tighten(
         try:
             ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
         except LinAlgError:
-            # The margin is rounding error: there is nothing to gain, and nothing to prove.
+            allowance = np.inf
+        if allowance > margin:
+            # What rounding error takes is more than what the shift could give.
             return replace(node, shift_size=size)
     lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
     e_scale = float(point.e[chosen].max())
