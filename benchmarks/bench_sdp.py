@@ -108,8 +108,9 @@ def main() -> None:
     text = (
         "# The strong SDP relaxation\n\n"
         f"ADMM and Clarabel on the same relaxation in the same run, both asked for {ACCURACY:g} "
-        "relative accuracy, one thread each, the best of three; `ratio` is Clarabel's time over ADMM's. `error` is "
-        "the proved bound's distance from the relaxation's value (Clarabel at 1e-8), relative. "
+        "relative accuracy, one thread each, the best of three; `ratio` is Clarabel's time over "
+        "ADMM's. `error` is the proved bound's distance from the relaxation's value (Clarabel at "
+        "1e-8), relative. "
         "`sdp` rounds and polishes; its gap is that of the relaxation. `misdp` is exact, gap asked "
         f"for 1e-4, at most {options.misdp_seconds:g} s. Sparse principal components have a = 0."
         "\n\n" + table(rows)
