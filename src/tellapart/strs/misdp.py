@@ -24,6 +24,7 @@ from tellapart.strs.sdp_conic import solve_conic
 from tellapart.strs.sdp_dual import DualBound, dual_bound
 from tellapart.strs.sdp_rows import BoolArray
 from tellapart.strs.solution import Solution
+from tellapart.strs.spectral_bound import spectral_bound
 from tellapart.strs.trust_region import polish
 
 WORTHWHILE = 0.5
@@ -179,6 +180,10 @@ class _Search:
             value = self.offer(support)
             self.close(min(node.bound, value + value_slack(self.problem, support)))
             return
+        cheap = self.cheap_bound(node)
+        if cheap <= self.cutoff:
+            self.close(cheap)
+            return
         bound, q, iterate = self.relax(node)
         total = min(bound.value + self.slack, node.bound)
         self.offer(node.variables[_largest(q, node.forced, self.problem.d)])
@@ -188,6 +193,12 @@ class _Search:
         node = replace(node, bound=total, iterate=iterate)
         self.current = node
         self.branch(node, bound, q)
+
+    def cheap_bound(self, node: _Node) -> float:
+        """Return the bound that needs no relaxation: it closes many nodes near the leaves."""
+        A, a = self.problem.submatrix(node.variables), self.problem.a[node.variables]
+        picks = self.problem.d - int(np.count_nonzero(node.forced))
+        return min(node.bound, spectral_bound(A, a, node.forced, picks) + self.slack)
 
     def relax(self, node: _Node) -> tuple[DualBound, FloatArray, Iterate | None]:
         """Return a proved bound of the node, the shares q, and where its children may start."""
