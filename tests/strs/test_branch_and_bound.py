@@ -122,7 +122,7 @@ def hard_problem(size=80, d=10):
     return SparseTrustRegion(gram(rng, size), 0.01 * rng.normal(size=size), d)
 
 
-@pytest.mark.parametrize(("size", "d"), [(80, 10), (300, 100), (400, 250)])
+@pytest.mark.parametrize(("size", "d"), [(80, 10), (300, 100), (400, 250), (400, 399)])
 @pytest.mark.parametrize("limit", [1e-6, 0.3])
 def test_time_limit_is_obeyed(size, d, limit):
     problem = hard_problem(size, d)

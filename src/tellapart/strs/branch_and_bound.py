@@ -206,6 +206,8 @@ class _Search:
             if node.variables.shape[0] < relaxed.node.variables.shape[0]:
                 curvature = self.whole.restrict(node.variables)
             if not np.array_equal(node.forced, relaxed.node.forced):
+                if self.stop() and not node.is_leaf(d):
+                    return (node,)
                 continue
             if node.visits(d) <= CHEAP_VISITS:
                 break
