@@ -74,6 +74,17 @@ def test_null_panel_marks_statistic_and_threshold():
     assert len(axes.lines) == 1
 
 
+def test_a_squeezed_null_is_enlarged():
+    result = make_result(2)
+    axes = Figure().subplots()
+    draw_null(axes, replace(result, statistic=result.threshold))
+    assert axes.child_axes == []
+    draw_null(axes, replace(result, statistic=100 * result.threshold))
+    (inset,) = axes.child_axes
+    assert sum(patch.get_height() for patch in inset.patches) == result.null_distribution.size
+    assert [line.get_xdata()[0] for line in inset.lines] == [result.threshold]
+
+
 def test_null_panel_of_equal_values():
     axes = Figure().subplots()
     draw_null(axes, replace(make_result(1), null_distribution=np.zeros(99), statistic=0.0))

@@ -25,6 +25,8 @@ MOST_MARGINALS = 20
 MOST_BARS = 8
 FEW_VALUES = 12
 MARGINALS_PER_ROW = 5
+SQUEEZED = 0.2
+"""A null distribution on less than this share of the axis is drawn once more, larger."""
 # What neither a font nor XML, and so no SVG, can hold: control characters, lone surrogates.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -131,6 +133,27 @@ def draw_null(axes: Axes, result: TestResult) -> None:
     axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
     axes.locator_params(axis="x", nbins=6)
     _plain(axes)
+    _enlarge_null(axes, result, bins)
+
+
+def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
+    """Draw the null distribution once more, larger, where a far statistic squeezes it."""
+    low, high = float(result.null_distribution.min()), float(result.null_distribution.max())
+    if math.isfinite(result.threshold):
+        high = max(high, result.threshold)
+    if not 0.0 < high - low < SQUEEZED * (result.statistic - low):
+        return
+    inset = axes.inset_axes((0.34, 0.16, 0.5, 0.42))
+    inset.hist(result.null_distribution, bins=bins, color=COLOUR_NULL)
+    if math.isfinite(result.threshold):
+        inset.axvline(result.threshold, color="black", linestyle="--", linewidth=1.2)
+    inset.set_title("the left end, enlarged", fontsize=8)
+    inset.set_yticks([])
+    inset.locator_params(axis="x", nbins=4)
+    inset.tick_params(axis="x", labelsize=7)
+    inset.xaxis.get_offset_text().set_fontsize(7)
+    inset.patch.set_alpha(0.0)
+    _plain(inset)
 
 
 def draw_marginal(axes: Axes, marginal: Marginal) -> None:
@@ -153,6 +176,7 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> None:
             axes.stairs(heights, marginal.edges, color=colour, linewidth=1.2)
         axes.locator_params(axis="x", nbins=4)
         axes.tick_params(axis="x", labelsize=7)
+        axes.xaxis.get_offset_text().set_fontsize(7)
     axes.set_yticks([])
     axes.set_title(_literal("\n".join(textwrap.wrap(_short(marginal.name, 50), 28))), fontsize=8)
     _plain(axes)
