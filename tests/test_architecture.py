@@ -33,12 +33,13 @@ ORDER = [
     "result",
     "two_sample",
     "plots",
+    "report",
     "console",
     "cli",
     "__main__",
 ]
-# A result draws itself, but only when asked: the import waits inside the method.
-LATE = {("result", "plots")}
+# A result draws and tells of itself, but only when asked: the import waits inside the method.
+LATE = {("result", "plots"), ("result", "report")}
 # Files that hold no step of the flow: the face of the package names what is behind it.
 FACES = {"__init__"}
 

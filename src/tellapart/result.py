@@ -195,6 +195,40 @@ class TestResult:
             write_atomically(check_writable("path", path), f"{text}\n".encode())
         return text
 
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None
+    ) -> str:
+        """Return the report as one HTML page; write it to `path` too if given.
+
+        The page needs no network and no script, and prints well. The file appears whole or not
+        at all.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        reproduce : str or None
+            The command or code the page gives for repeating the test; the Python call if None.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3))
+        >>> result = ta.two_sample_test(X, Y, random_state=0)
+        >>> result.to_html().startswith("<!DOCTYPE html>")
+        True
+        """
+        target = None if path is None else check_writable("path", path)
+        # The report draws with Matplotlib: only those who want it wait for that to load.
+        from tellapart.report import render_page
+
+        page = render_page(self, reproduce)
+        if target is not None:
+            # Names of pandas columns may hold halves of characters that no file can.
+            write_atomically(target, page.encode("utf-8", errors="replace"))
+        return page
+
     def plot(self) -> Figure:
         """Draw weights, null distribution and the chosen variables in one figure.
 

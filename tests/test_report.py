@@ -1,0 +1,348 @@
+"""The report: one page that holds everything, asks for nothing, and takes no name for markup."""
+
+import itertools
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tellapart as ta
+from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.kernels import Linear
+from tellapart.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
+from tellapart.report.figures import VARIABLE_OF
+from tellapart.report.page import python_call
+from tellapart.report.words import describe_column, listed, number
+from tellapart.samples import Samples
+from tellapart.two_sample import TestSettings
+
+SCRIPT = "<script>alert(1)</script>"
+QUOTES = "it's \"quoted\" & 'so' on"
+LONG = "a_name_without_a_space_" * 20
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Page(HTMLParser):
+    """What the tests ask of a page; an unbalanced tag is an error."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.texts = [], [], {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        for tag in set(self.open):
+            self.texts[tag][-1] += data
+
+    def all(self, *tags):
+        return [attributes for tag, attributes in self.tags if tag in tags]
+
+    def said(self, tag):
+        return [" ".join(text.split()) for text in self.texts.get(tag, [])]
+
+
+def make_tables(shift=1.0, n=60, **more):
+    rng = np.random.default_rng(0)
+
+    def table(s):
+        columns = {
+            "age": rng.normal(50 + 10 * s, 5, size=n),
+            "arm": rng.choice(["drug", "placebo"], n, p=[0.5 + 0.4 * s, 0.5 - 0.4 * s]),
+            "noise": rng.normal(size=n),
+        }
+        return pd.DataFrame(columns | {name: rng.normal(s, size=n) for name in more})
+
+    return table(0.0), table(shift)
+
+
+def run(left, right, **more):
+    settings = {"regularization": 0.1, "n_permutations": 99, "random_state": 0}
+    return ta.two_sample_test(left, right, **(settings | more))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return replace(run(*make_tables(), n_variables=2), labels=("old", "new"))
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    return Page(result.to_html())
+
+
+def test_it_says_what_was_found(result, page):
+    body = page.said("body")[0]
+    assert page.said("h1") == ["old and new differ"]
+    assert page.said("title")[0] == "old and new: they differ"
+    assert f"The p-value is {result.pvalue:g}" in body
+    assert number(result.statistic) in body
+    assert number(result.threshold) in body
+    assert "99, at random" in body
+    for name, weight in result.selection.weights.items():
+        assert name in page.said("figcaption")
+        assert any(f"{weight:.3f}" in cell for cell in page.said("td"))
+    assert "Proved: no other choice of at most 2 variables" in body
+    assert "chance of at most 1\N{NO-BREAK SPACE}%" in page.texts["body"][0]
+
+
+def test_it_describes_both_samples_in_the_held_out_rows(result, page):
+    ages = result.held_out.x[:, 0]
+    cells = page.said("td")
+    assert any(
+        f"mean {number(ages.mean())} median {number(np.median(ages))}" in cell for cell in cells
+    )
+    assert any("drug" in cell and "placebo" in cell and "%" in cell for cell in cells)
+
+
+def test_it_says_how_to_repeat_it_and_with_what(result, page):
+    body = page.said("body")[0]
+    for version in (ta.__version__, np.__version__):
+        assert version in body
+    assert "0.1, as asked for" in body
+    assert "at most 2, as asked for" in body
+    assert "random_state=0" in page.said("pre")[0]
+    assert "X: the rows of old; Y: the rows of new" in page.said("pre")[0]
+    assert Page(result.to_html(reproduce="tellapart compare <a> b")).said("pre") == [
+        "tellapart compare <a> b"
+    ]
+
+
+def test_it_needs_nothing_from_outside(result):
+    text = result.to_html()
+    assert "://" not in text
+    assert "@import" not in text
+    page = Page(text)
+    assert page.all("script", "iframe", "object", "embed", "img", "form") == []
+    assert [tag["href"] for tag in page.all("link")] == ["data:,"]
+    for tag in page.all("use", "a", "path", "g", "image"):
+        assert tag.get("href", "#").startswith("#")
+        assert tag.get("clip-path", "url(#").startswith("url(#")
+    policy = [tag["content"] for tag in page.all("meta") if "http-equiv" in tag]
+    assert policy[0].startswith("default-src 'none'")
+    assert not any(name.startswith("on") for _, tag in page.tags for name in tag)
+
+
+def test_it_is_built_for_everyone(page):
+    assert page.all("html")[0]["lang"] == "en"
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert all(tag.get("scope") in ("row", "col") for tag in page.all("th"))
+    assert len(page.all("caption")) == len(page.all("table"))
+    ids = [tag["id"] for _, tag in page.tags if "id" in tag]
+    assert len(ids) == len(set(ids))
+    for _, tag in page.tags:
+        assert set(tag.get("aria-labelledby", "").split()) <= set(ids)
+    for figure in page.all("svg"):
+        assert figure["role"] == "img"
+        assert len(figure["aria-labelledby"].split()) == 2
+    assert all(page.said("desc"))
+
+
+def test_references_inside_figures_are_met(page):
+    ids = {tag["id"] for _, tag in page.tags if "id" in tag}
+    found = [
+        target
+        for _, tag in page.tags
+        for key in ("href", "clip-path")
+        for target in re.findall(r"#([\w-]+)", tag.get(key) or "")
+    ]
+    assert found
+    assert set(found) <= ids
+
+
+def test_figures_take_their_colours_from_the_page(page):
+    """Every colour is a variable with a value for light and one for dark."""
+    styles = " ".join(tag["style"] for _, tag in page.tags if "style" in tag)
+    assert re.findall("#[0-9a-fA-F]{3,8}", styles) == []
+    sheet = page.texts["style"][0]
+    for name in set(re.findall(r"var\((--\w+)\)", styles)):
+        assert len(re.findall(rf"{name}: #", sheet)) == 2
+    drawn = {COLOUR_X, COLOUR_Y, COLOUR_NULL, COLOUR_STATISTIC}
+    assert {colour.lower() for colour in drawn} <= set(VARIABLE_OF)
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_contrast_is_sufficient_in_light_and_dark(page):
+    sheet = page.texts["style"][0]
+    light, dark = (
+        dict(re.findall(r"(--\w+): (#\w{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", sheet, re.DOTALL)
+    )
+    assert light.keys() == dark.keys()
+    for theme in (light, dark):
+        for name, least in {
+            "--ink": 7, "--soft": 4.5, "--x": 3, "--y": 3, "--null": 3, "--statistic": 3,
+        }.items():  # fmt: skip
+            for ground in ("--card", "--page") if least > 3 else ("--card",):
+                bright, dull = sorted(
+                    (luminance(theme[name]), luminance(theme[ground])), reverse=True
+                )
+                assert (bright + 0.05) / (dull + 0.05) >= least, (name, ground)
+
+
+@pytest.mark.parametrize("name", [SCRIPT, QUOTES, LONG, "$x^$", "年齢", "bell\x07", "{{ 7 * 7 }}"])
+def test_names_stay_text(name, recwarn):
+    left, right = make_tables(**{name: None})
+    left["c"], right["c"] = [name] * 30 + ["b"] * 30, ["b"] * 50 + [name] * 10
+    result = replace(run(left, right, n_variables=5), labels=(name, f"</style>{name}"))
+    text = result.to_html()
+    page = Page(text)
+    assert page.all("script") == []
+    assert len(page.all("style")) == 1
+    assert SCRIPT not in text
+    shown = " ".join(name.split())
+    assert page.said("h1") == [f"{shown} and </style>{shown} differ"]
+    assert shown in page.said("figcaption")
+    assert shown in page.said("th")
+    assert any(re.search(rf"{re.escape(shown)} \d+ %", cell) for cell in page.said("td"))
+    assert [str(w.message) for w in recwarn] == []
+
+
+@pytest.mark.parametrize("d", [1, 20, 55])
+def test_any_number_of_variables(d):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 60)), rng.normal(0.8, size=(70, 60))
+    page = Page(run(x, y, n_variables=d, regularization=0.0).to_html())
+    shown = min(d, 50)
+    assert len(page.all("svg")) == 1 + shown
+    assert len([tag for tag in page.all("th") if tag["scope"] == "row"]) == d + 2
+    lead = page.said("header")[0]
+    assert ("and 10 more." in lead) == (d == 20)
+    assert lead.endswith(".")
+    assert ("50 heaviest of 55" in page.said("body")[0]) == (d == 55)
+
+
+def test_no_difference_claims_nothing(result):
+    page = Page(replace(result, pvalue=0.4031, threshold=1.0).to_html())
+    body = page.said("body")[0]
+    assert page.said("h1") == ["No difference between old and new was found"]
+    assert "does not prove them alike" in body
+    assert "tell them apart" not in body
+    assert "say where one was looked for, not where one is" in body
+    assert "at most 40.31" in body
+
+
+def test_exact_and_unreachable(result):
+    page = Page(replace(result, exact=True, threshold=math.inf, pvalue=0.5).to_html())
+    body = page.said("body")[0]
+    assert "all 99 there are: the p-value is exact" in body
+    assert "none: with so few rows" in body
+    assert "there is no critical value" in body
+
+
+def test_choices_made_on_the_training_rows():
+    left, right = make_tables()
+    tuned = Page(run(left, right, regularization="cv").to_html()).said("body")[0]
+    assert "the smallest number as good as the best" in tuned
+    assert "chosen by cross-validation on the training rows, from 0, 0.01" in tuned
+    few = Page(run(left[:14], right[:14], regularization="cv").to_html()).said("body")[0]
+    assert few.count("the default, as there were too few rows to tune on") == 2
+
+
+def test_without_a_proof(result):
+    guess = replace(result.selection, upper_bound=None, status="feasible")
+    body = Page(replace(result, selection=guess).to_html()).said("body")[0]
+    assert "not proved to be the best" in body
+    assert "none proved" in body
+
+
+def test_negative_weights_are_explained(result):
+    assert "negative weight" not in result.to_html()
+    selection = replace(result.selection, z=result.selection.z * [1.0, -1.0, 1.0])
+    body = Page(replace(result, selection=selection).to_html()).said("body")[0]
+    assert "steadies the others" in body
+    assert "A negative weight belongs to" in body
+    assert "−0." in body
+
+
+def test_constant_and_dropped_columns_are_named():
+    left, right = make_tables()
+    left["same"] = right["same"] = 1.0
+    left["gaps"], right["gaps"] = np.nan, 2.0
+    with pytest.warns(ConstantColumnWarning):
+        result = run(left, right, missing="drop-columns")
+    page = Page(result.to_html())
+    assert page.said("dd").count("same") == page.said("dd").count("gaps") == 1
+    assert "missing='drop-columns'" in page.said("pre")[0]
+
+
+def test_dropped_rows_are_counted():
+    left, right = make_tables()
+    left.loc[:4, "age"] = np.nan
+    result = run(left, right, missing="drop-rows", n_variables=1)
+    page = Page(result.to_html())
+    assert "5" in page.said("td")
+    assert "missing='drop-rows'" in page.said("pre")[0]
+
+
+def test_the_call_it_gives_repeats_the_answer():
+    X, Y = make_tables()
+    result = run(X, Y, n_variables=2, alpha=0.1, test_size=0.4, kernel=Linear(), random_state=None)
+    code = python_call(result).replace('to_html("report.html")', "pvalue")
+    assert "kernel=Linear(" in code
+    assert "solver" not in code
+    names = {"X": X, "Y": Y, "Linear": Linear}
+    exec(code, names)
+    np.testing.assert_array_equal(names["result"].null_distribution, result.null_distribution)
+
+
+def test_a_result_that_knows_no_settings(result):
+    bare = replace(result, settings={})
+    body = Page(bare.to_html()).said("body")[0]
+    assert "The seed is not known" in body
+    generator = TestSettings(random_state=np.random.default_rng(0))
+    assert generator.to_dict()["random_state"] is None
+
+
+def test_it_is_written_whole_and_the_same_each_time(result, tmp_path):
+    path = tmp_path / "out.html"
+    path.write_text("old")
+    text = result.to_html(path)
+    assert path.read_text(encoding="utf-8") == text == result.to_html()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.html"]
+    half = replace(result, labels=("half \ud83d", "new"))
+    half.to_html(path)
+    assert "half ?" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", ["", 3, "missing-folder/out.html", "."])
+def test_bad_paths_are_refused_before_the_work(result, path, monkeypatch):
+    monkeypatch.setattr("tellapart.report.render_page", pytest.fail)
+    with pytest.raises(InputError, match="path"):
+        result.to_html(path)
+
+
+def test_categories_in_one_order_the_rare_ones_together():
+    codes = np.repeat(np.arange(9.0), np.arange(9, 0, -1))
+    labels = {"c": tuple("abcdefghi")}
+    samples = Samples(codes[:, None], np.full((4, 1), 8.0), ("c",), ("categorical",), labels)
+    x, y = describe_column(samples, 0)
+    assert [line[0] for line in x] == [line[0] for line in y] == ["a", "b", "c", "d", "e", "4"]
+    assert x[0] == "a 20\N{NO-BREAK SPACE}%"
+    assert y[-1] == "4 other categories 100\N{NO-BREAK SPACE}%"
+
+
+def test_many_names_are_cut_short():
+    assert listed([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
