@@ -1,7 +1,10 @@
 """The command line, run as users run it."""
 
+import html
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 
@@ -58,6 +61,19 @@ def test_outputs(in_folder, capsys):
     assert "p = 0.01" in capsys.readouterr().out
 
 
+def test_report_says_how_to_repeat_it(in_folder, capsys):
+    arguments = ["compare", "a.csv", "b.parquet", "--variables", "1", "--permutations", "99"]
+    assert run([*arguments, "--report", "out one.html", "--json", "1.json"]) == 0
+    page = html.unescape((in_folder / "out one.html").read_text(encoding="utf-8"))
+    command = re.search("<code>(.*)</code>", page)[1]
+    assert command.startswith("tellapart compare a.csv b.parquet --variables 1")
+    assert "--report 'out one.html'" in command
+    again = [*shlex.split(command)[1:], "--json", "2.json"]
+    assert run(again) == 0
+    first, second = (json.loads((in_folder / name).read_text()) for name in ("1.json", "2.json"))
+    assert first["null_distribution"] == second["null_distribution"]
+
+
 def test_options_reach_the_test(in_folder):
     options = {
         "--variables": "2",
@@ -106,7 +122,11 @@ def test_demo(tmp_path, capsys):
     assert "ta.two_sample_test(malignant, benign, random_state=0)" in out
     assert json.loads((tmp_path / "tellapart-demo.json").read_text())["reject"] is True
     assert (tmp_path / "tellapart-demo.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list(tmp_path.iterdir())) == 2
+    page = (tmp_path / "tellapart-demo.html").read_text(encoding="utf-8")
+    assert "<bdi>malignant</bdi> and <bdi>benign</bdi> differ" in page
+    assert "ta.datasets.demo_tables()" in page
+    assert (tmp_path / "tellapart-demo.html").as_uri() in out
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_version_and_help(capsys):
@@ -146,6 +166,8 @@ def test_version_and_help(capsys):
         (["compare", "a.csv", "b.parquet", "--json", "."], "--json must be"),
         (["compare", "a.csv", "b.parquet", "--plot", "out.xyz"], "--plot must end in"),
         (["compare", "a.csv", "b.parquet", "--plot", "no/out.png"], "--plot must be"),
+        (["compare", "a.csv", "b.parquet", "--report", "no/out.html"], "--report must be"),
+        (["compare", "a.csv", "b.parquet", "--report", "."], "--report must be"),
         (["compare", "a.csv", "b.parquet", "--nonsense"], "--nonsense"),
         (["demo", "--out", "no/such/folder"], "--out must be a folder"),
         (["explain"], "explain"),
@@ -163,9 +185,10 @@ def test_bad_input_is_one_line_and_status_2(in_folder, capsys, arguments, part):
     assert sorted(os.listdir()) == before
 
 
-def test_bad_outputs_are_refused_before_the_work(in_folder, monkeypatch):
+@pytest.mark.parametrize("option", ["--plot", "--json", "--report"])
+def test_bad_outputs_are_refused_before_the_work(in_folder, monkeypatch, option):
     monkeypatch.setattr("tellapart.cli.run_test", pytest.fail)
-    assert run(["compare", "a.csv", "b.parquet", "--plot", "no/out.png"]) == 2
+    assert run(["compare", "a.csv", "b.parquet", option, "no/out.png"]) == 2
 
 
 def test_interrupt_is_no_traceback(in_folder, monkeypatch, capsys):
@@ -198,5 +221,5 @@ def test_importing_is_quick():
     """Matplotlib, scikit-learn and Numba wait until they are needed."""
     code = "import sys, tellapart; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"matplotlib", "sklearn", "numba", "pandas", "polars"}
+    heavy = {"matplotlib", "jinja2", "sklearn", "numba", "pandas", "polars"}
     assert not heavy & set(done.stdout.split())

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import shlex
 import sys
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +38,12 @@ OPTION_OF = {
     "by": "--by",
 }
 """The option behind an argument that an error message begins with."""
+DEMO_CODE = """\
+import tellapart as ta
+malignant, benign = ta.datasets.demo_tables()
+result = ta.two_sample_test(malignant, benign, random_state=0)
+print(result.summary())
+result.to_html("report.html")"""
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -48,7 +57,12 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; bad input is one line of complaint."""
     try:
         with warnings_as_lines():
-            status = app(args=list(arguments), prog_name="tellapart", standalone_mode=False)
+            status = app(
+                args=list(arguments),
+                prog_name="tellapart",
+                standalone_mode=False,
+                obj=shlex.join(["tellapart", *arguments]),
+            )
     except (InputError, MissingDependencyError, OSError) as error:
         complain(f"error: {_in_options(str(error))}")
         return 2
@@ -81,8 +95,29 @@ def begin(
         say(context.get_help())
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """The files to write, all checked before any work is done."""
+
+    json: Path | None = None
+    plot: Path | None = None
+    report: Path | None = None
+
+    def write(self, result: TestResult, reproduce: str | None = None) -> None:
+        """Write what was asked for; `reproduce` is what the report says of how to repeat it."""
+        if self.json is not None:
+            result.to_json(self.json)
+        if self.plot is not None:
+            content = io.BytesIO()
+            result.plot().savefig(content, format=self.plot.suffix[1:].lower(), dpi=150)
+            write_atomically(self.plot, content.getvalue())
+        if self.report is not None:
+            result.to_html(self.report, reproduce=reproduce)
+
+
 @app.command()
 def compare(
+    context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help="File of the first sample, or of both.")],
     b: Annotated[str | None, typer.Argument(metavar="B", help="File of the second sample.")] = None,
     by: Annotated[
@@ -109,6 +144,9 @@ def compare(
     plot: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
     ] = None,
+    report: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write a report (.html) for any browser.")
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds for the proof of optimality.")
     ] = None,
@@ -126,24 +164,23 @@ def compare(
         time_limit=time_limit,
         progress=sys.stderr.isatty(),
     )
-    json_path, plot_path = _outputs(json, plot)
+    outputs = _outputs(json, plot, report)
     samples, labels = _read(a, b, by, missing)
     result = run_test(samples, settings, labels)
     show_result(result)
-    _write(result, json_path, plot_path)
+    drawn = "" if seed is not None else f" --seed {result.settings['random_state']}"
+    outputs.write(result, f"{context.obj}{drawn}")
 
 
 @app.command()
 def demo(
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder for the two files.")] = ".",
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder for the three files.")] = ".",
 ) -> None:
     """Show a comparison of malignant and benign breast tumours."""
     folder = Path(out)
     if not folder.is_dir():
         raise InputError(f"--out must be a folder; got {out!r}")
-    json_path, plot_path = _outputs(
-        str(folder / "tellapart-demo.json"), str(folder / "tellapart-demo.png")
-    )
+    outputs = _outputs(*(str(folder / f"tellapart-demo.{end}") for end in ("json", "png", "html")))
     # scikit-learn takes a second to load: only the demo waits for it.
     from tellapart.datasets import demo_tables
 
@@ -155,15 +192,13 @@ def demo(
     settings = TestSettings(random_state=0, progress=sys.stderr.isatty())
     result = run_test(read_samples(malignant, benign), settings, ("malignant", "benign"))
     show_result(result)
-    _write(result, json_path, plot_path)
-    say(
-        f"\nWritten: {plot_path} and {json_path}\n"
-        "The same in Python:\n"
-        "  import tellapart as ta\n"
-        "  malignant, benign = ta.datasets.demo_tables()\n"
-        "  result = ta.two_sample_test(malignant, benign, random_state=0)\n"
-        "  print(result.summary())"
-    )
+    outputs.write(result, DEMO_CODE)
+    code = textwrap.indent(DEMO_CODE, "  ")
+    say(f"\nThe same in Python:\n{code}\n\nWritten: {outputs.plot} and {outputs.json}")
+    if outputs.report is not None:
+        say(
+            f"The report is {outputs.report}: open {outputs.report.resolve().as_uri()} in a browser"
+        )
 
 
 def _read(a: str, b: str | None, by: str | None, missing: str) -> tuple[Samples, tuple[str, str]]:
@@ -178,23 +213,15 @@ def _read(a: str, b: str | None, by: str | None, missing: str) -> tuple[Samples,
     return samples, stems if stems[0] != stems[1] else (a, b)
 
 
-def _outputs(json: str | None, plot: str | None) -> tuple[Path | None, Path | None]:
+def _outputs(json: str | None, plot: str | None, report: str | None) -> Outputs:
     """Check where to write before any work is done."""
     if plot is not None and not plot.lower().endswith(FIGURE_ENDINGS):
         raise InputError(f"--plot must end in {', '.join(FIGURE_ENDINGS)}; got {plot!r}")
-    return (
-        None if json is None else check_writable("--json", json),
-        None if plot is None else check_writable("--plot", plot),
+    return Outputs(
+        json=None if json is None else check_writable("--json", json),
+        plot=None if plot is None else check_writable("--plot", plot),
+        report=None if report is None else check_writable("--report", report),
     )
-
-
-def _write(result: TestResult, json: Path | None, plot: Path | None) -> None:
-    if json is not None:
-        result.to_json(json)
-    if plot is not None:
-        content = io.BytesIO()
-        result.plot().savefig(content, format=plot.suffix[1:].lower(), dpi=150)
-        write_atomically(plot, content.getvalue())
 
 
 def _price(text: str) -> float | str:
