@@ -25,6 +25,7 @@ from tellapart.samples import FloatArray, IntArray, Samples
 from tellapart.statistics import ESTIMATORS, linear_coefficients
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.solution import Status, relative_gap
+from tellapart.strs.solve import SMALLEST_GAP
 from tellapart.tables import read_samples
 
 NAMES_SHOWN = 10
@@ -299,8 +300,8 @@ def check_solver(value: object) -> None:
 
 
 def check_gap(value: object) -> float:
-    """Return the relative gap, in [0, 1)."""
-    return check_number("gap", value, 0.0, 1.0, open_high=True)
+    """Return the relative gap, at least what floating-point arithmetic can prove."""
+    return check_number("gap", value, SMALLEST_GAP, 1.0, open_high=True)
 
 
 def restrict(kernel: FittedKernel, columns: IntArray) -> FittedKernel:
