@@ -148,7 +148,7 @@ def summary(rows: Sequence[Row], sign: str) -> list[dict[str, object]]:
                     text += f", {proved}/{len(mine)}"
                 line[name] = text
             line["paper: truncation / SDP / CIP"] = " / ".join(
-                f"{t:g}" for t in PAPER[case][number]
+                f"{times[number]:g}" for times in PAPER[case]
             )
             lines.append(line)
     return lines
@@ -177,10 +177,11 @@ def draw(rows: Sequence[Row], path: Path) -> None:
                 for box in boxes["boxes"]:
                     box.set(facecolor=colour, alpha=0.5, edgecolor=colour)
                 axis.plot([], [], color=colour, linewidth=6, alpha=0.5, label=name)
-            axis.set_xticks(range(len(SIZES)), [f"D = {size}, d = {d}" for size, d in SIZES])
+            axis.set_xticks(range(len(SIZES)), [f"D = {size}\nd = {d}" for size, d in SIZES])
             axis.set_title(f"{case}, {sign} sign")
             axis.set_ylabel("objective")
-    axes[0, 0].legend(fontsize=8)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(SOLVERS))
     figure.savefig(path, dpi=90)
 
 

@@ -3,7 +3,7 @@ import pytest
 from instances import problem_of
 
 from tellapart.errors import InputError
-from tellapart.strs import SOLVERS, SparseTrustRegion, solve
+from tellapart.strs import SOLVERS, ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.auto import choose
 from tellapart.strs.branch_and_bound import BranchAndBound
 from tellapart.strs.local_search import LocalSearch
@@ -77,3 +77,12 @@ def test_one_variable():
     solution = solve(SparseTrustRegion([[2.0]], [-3.0], 1))
     assert solution.z.tolist() == [-1.0]
     assert solution.value == 5.0
+
+
+def test_auto_does_without_a_proof_where_the_first_bound_would_come_too_late():
+    matrix = SparseTrustRegion(np.eye(1_500), np.ones(1_500), 3)
+    assert choose(matrix) == "branch-and-bound"
+    assert choose(matrix, time_limit=60.0) == "branch-and-bound"
+    assert choose(matrix, time_limit=0.5) == "local-search"
+    factor = SparseTrustRegion(ShiftedFactor(0.0, np.ones((2, 1_500))), np.ones(1_500), 3)
+    assert choose(factor, time_limit=0.5) == "branch-and-bound"

@@ -83,7 +83,7 @@ def solve(
         raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be callable or None; got {type(progress).__name__}")
-    chosen = _resolve(solver, problem)
+    chosen = _resolve(solver, problem, time_limit)
     control = Control(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
         time_limit=check_time_limit(time_limit),
@@ -94,12 +94,12 @@ def solve(
     return chosen.solve(problem, control, _start_support(problem, start))
 
 
-def _resolve(solver: str | Solver, problem: SparseTrustRegion) -> Solver:
+def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float | None) -> Solver:
     is_object = not isinstance(solver, str | type)
     if is_object and hasattr(solver, "solve") and hasattr(solver, "name"):
         return solver
     name = check_choice("solver", solver, ["auto", *SOLVERS])
-    return SOLVERS[choose(problem) if name == "auto" else name]()
+    return SOLVERS[choose(problem, check_time_limit(time_limit)) if name == "auto" else name]()
 
 
 def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:
