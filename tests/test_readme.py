@@ -1,0 +1,28 @@
+"""The README's example gives the output printed below it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_example_prints_what_the_readme_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # The example writes its report to the current folder.
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)
+    assert code is not None
+    assert shown is not None
+    exec(compile(code.group(1), str(README), "exec"), {})
+    assert (tmp_path / "report.html").stat().st_size > 0
+    printed = capsys.readouterr().out
+    assert _without_seconds(printed).split() == _without_seconds(shown.group(1)).split()
+
+
+def _without_seconds(text: str) -> str:
+    return re.sub(r"[0-9.]+ s\)", "… s)", text)
