@@ -46,6 +46,14 @@ def test_compare_two_files(in_folder, capsys):
     assert err == ""
 
 
+def test_groups_that_are_bare_numbers_carry_their_column(in_folder, capsys):
+    table = feather.read_table("both.feather").drop_columns(["arm"])
+    flag = pa.array([0] * 60 + [1] * 70)
+    csv.write_csv(table.append_column("sepsis", flag), "flag.csv")
+    assert run(["compare", "flag.csv", "--by", "sepsis", "--seed", "0"]) == 0
+    assert capsys.readouterr().out.startswith("sepsis = 0 and sepsis = 1 differ")
+
+
 def test_compare_groups_of_one_file(in_folder, capsys):
     assert run(["compare", "both.feather", "--by", "arm", "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("new and old differ")

@@ -206,11 +206,18 @@ def _read(a: str, b: str | None, by: str | None, missing: str) -> tuple[Samples,
     if (b is None) == (by is None):
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
     if by is not None:
-        return read_groups(read_table(a), by, missing=missing)
+        samples, (first, second) = read_groups(read_table(a), by, missing=missing)
+        return samples, (_group_name(by, first), _group_name(by, second))
     assert b is not None
     samples = read_samples(read_table(a), read_table(b), missing=missing)
     stems = (Path(a).stem, Path(b).stem)
     return samples, stems if stems[0] != stems[1] else (a, b)
+
+
+def _group_name(by: str, value: str) -> str:
+    """Return what to call a group: a bare number or truth value says nothing without its column."""
+    bare = value in ("False", "True") or value.replace(".", "").lstrip("-").isdigit()
+    return f"{by} = {value}" if bare else value
 
 
 def _outputs(json: str | None, plot: str | None, report: str | None) -> Outputs:
