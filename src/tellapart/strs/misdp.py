@@ -14,7 +14,7 @@ from tellapart.errors import InputError
 from tellapart.strs.base import finish, truncate
 from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
-from tellapart.strs.local_search import improve_by_swaps
+from tellapart.strs.local_search import LocalSearch, improve_by_swaps
 from tellapart.strs.optional import load
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
 from tellapart.strs.rounding import value_slack
@@ -157,7 +157,8 @@ class _Search:
         forced = np.zeros(size, dtype=bool)
         root = dual_bound(self.problem.A, self.problem.a, self.problem.d, forced).value
         self.push(_Node(np.arange(size), forced, root + self.slack))
-        self.offer(self.best if start is None else start, swaps=True)
+        # With a small a its largest entries are a poor start: swaps from several find better.
+        self.offer(LocalSearch().solve(self.problem, self.control, start).support)
         while self.open and self.open[0][2].bound > self.cutoff:
             if self.control.out_of_time or self.visited >= self.solver.max_nodes:
                 break
@@ -250,10 +251,10 @@ class _Search:
         """Remember the bound of what will not be visited."""
         self.closed_bound = max(self.closed_bound, bound)
 
-    def offer(self, support: IntArray, *, swaps: bool = False) -> float:
+    def offer(self, support: IntArray) -> float:
         """Compare the best point with the maximiser on a support, return that one's value."""
         offered = value = polish(self.problem, support)[1]
-        if swaps or value > self.value:
+        if value > self.value:
             support, value, _ = improve_by_swaps(self.problem, support, self.control)
         if value > self.value:
             self.best, self.value = support, value
