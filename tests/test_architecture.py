@@ -10,6 +10,7 @@ import tellapart
 ROOT = Path(tellapart.__file__).parent
 ORDER = [
     "errors",
+    "blas",
     "arguments",
     "samples",
     "missing",

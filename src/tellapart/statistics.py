@@ -15,13 +15,12 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from tellapart.arguments import check_choice, check_n_jobs, check_number
+from tellapart.blas import one_blas_thread
 from tellapart.errors import InputError
 from tellapart.fastsum.columns import map_columns, transposed
 from tellapart.kernels.base import FittedKernel, ScalarKernel
@@ -281,18 +280,13 @@ def _covariance(
     tasks = _tasks(parts, D)
     # One BLAS thread in each of ours: on a busy machine its own threads wait for each other far
     # longer than the products take.
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_jobs) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(n_jobs) as pool:
         # A few blocks at a time bound the memory; adding in order makes the sum independent of
         # the number of threads.
         for i in range(0, len(tasks), n_jobs):
             for term in pool.map(product, tasks[i : i + n_jobs]):
                 total += term
     return total
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _factor(

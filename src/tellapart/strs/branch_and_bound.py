@@ -9,8 +9,8 @@ from itertools import count
 
 import numpy as np
 
+from tellapart.blas import one_blas_thread
 from tellapart.strs.base import finish, truncate
-from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.local_search import improve_by_swaps

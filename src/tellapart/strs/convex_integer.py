@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arguments import check_integer
+from tellapart.blas import one_blas_thread
 from tellapart.errors import InputError
 from tellapart.strs.base import finish, truncate
-from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.convex_integer_model import Program, run_scip
 from tellapart.strs.convex_integer_socp import solve_socp

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tellapart.blas import one_blas_thread
 from tellapart.strs.base import finish
-from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
 from tellapart.strs.solution import Solution

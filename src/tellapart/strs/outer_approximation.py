@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arguments import check_choice
+from tellapart.blas import one_blas_thread
 from tellapart.errors import InputError
 from tellapart.strs.base import finish, truncate
-from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.local_search import LocalSearch, improve_by_swaps
 from tellapart.strs.optional import load

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tellapart.blas import one_blas_thread
 from tellapart.errors import InputError
 from tellapart.strs.base import finish, truncate
-from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.control import Control
 from tellapart.strs.local_search import improve_by_swaps
 from tellapart.strs.problem import IntArray, SparseTrustRegion
