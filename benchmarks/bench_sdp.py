@@ -19,9 +19,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from bench_branch_and_bound import SIZES, make_problem
 from store import store, table
+from tellapart.blas import one_blas_thread
 from tellapart.datasets import CASES
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.strs.blas import one_blas_thread
 from tellapart.strs.misdp import Misdp
 from tellapart.strs.sdp import Sdp
 from tellapart.strs.sdp_admm import AdmmSettings, solve_admm
