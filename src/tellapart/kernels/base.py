@@ -44,6 +44,14 @@ class Expansion(Protocol):
         ...
 
 
+class PairFunction(Protocol):
+    """A symmetric function ψ_s of two values of one column."""
+
+    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix ψ(u_i, v_j), a new array."""
+        ...
+
+
 class ScalarKernel(Protocol):
     """A kernel of one column with its bandwidth frozen, and k(v, v) = 1."""
 
