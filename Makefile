@@ -30,7 +30,7 @@ format: $(STAMP)  ## put the code into the one format
 	$(BIN)/ruff format .
 
 benchmark: $(STAMP)  ## every benchmark, results below benchmarks/results
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/bench_*.py benchmarks/table1.py; do $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
