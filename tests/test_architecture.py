@@ -23,6 +23,7 @@ ORDER = [
     "kernels",
     "strs",
     "statistics",
+    "pair_sums",
     "objective",
     "annealing",
     "progress",

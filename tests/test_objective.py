@@ -1,10 +1,41 @@
 import numpy as np
+import pandas as pd
 import pytest
 
+from reference import make_samples
 from tellapart.errors import InputError
-from tellapart.kernels import Linear
+from tellapart.kernels import AdditiveIndex, Gaussian, GaussianScalar, Linear, Quadratic
 from tellapart.objective import Objective
+from tellapart.pair_sums import PairSums
 from tellapart.statistics import mmd2, variance
+
+RATIONAL = AdditiveIndex(
+    value=lambda t: 1 / (1 + t / 2),
+    slope=lambda t: -0.5 / (1 + t / 2) ** 2,
+    curvature=lambda t: 0.5 / (1 + t / 2) ** 3,
+)
+IDENTITY = AdditiveIndex(
+    value=lambda t: t,
+    slope=np.ones_like,
+    curvature=np.zeros_like,
+    weight="linear",
+    psi="gaussian",
+    name="identity",
+)
+KERNELS = {
+    "linear": Linear(),
+    "laplace": Linear("laplace"),
+    "quadratic": Quadratic(),
+    "quadratic, mixed": Quadratic(0.3, ["laplace", "gaussian", "gaussian", "laplace"]),
+    "gaussian": Gaussian(),
+    "gaussian, narrow": Gaussian(0.5),
+    "gaussian, paper": Gaussian("paper"),
+    "rational quadratic": RATIONAL,
+    "identity": IDENTITY,
+}
+every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+# The last entry is 0: there z² has no slope, and the Hessian must still be right.
+POINT = np.array([0.1, 0.7, -0.4, 0.0])
 
 
 @pytest.fixture(scope="module")
@@ -13,24 +44,131 @@ def data():
     return rng.normal(size=(40, 4)), rng.normal(0.3, 1.2, size=(55, 4))
 
 
-def test_value_is_mmd2_minus_the_weighted_variance(data):
-    x, y = data
-    objective = Objective(x, y, kernel=Linear("laplace"), regularization=0.4)
-    z = np.array([0.5, -0.5, 0.5, 0.5])
-    gram = objective.kernel.gram
-    grams = gram(x, x, z), gram(y, y, z), gram(x, y, z)
-    assert objective.value(z) == pytest.approx(mmd2(*grams) - 0.4 * variance(*grams), abs=1e-13)
+def with_a_constant_and_codes(data):
+    """Return tables of one categorical column, one constant and one numeric."""
+    rng = np.random.default_rng(1)
+    return tuple(
+        pd.DataFrame(
+            {
+                "kind": rng.choice(["a", "b", "c"], len(part)),
+                "same": np.full(len(part), 3.0),
+                "size": part[:, 0],
+            }
+        )
+        for part in data
+    )
 
 
-def test_gradient_and_hessian_are_the_derivatives(data):
-    objective = Objective(*data, regularization=0.8)
-    z = np.array([0.1, 0.7, -0.4, 0.2])
-    step = 1e-4
-    shifts = step * np.eye(4)
-    slopes = [(objective.value(z + e) - objective.value(z - e)) / (2 * step) for e in shifts]
-    bends = [(objective.gradient(z + e) - objective.gradient(z - e)) / (2 * step) for e in shifts]
-    np.testing.assert_allclose(objective.gradient(z), slopes, atol=1e-10)
-    np.testing.assert_allclose(objective.hessian(z), bends, atol=1e-10)
+def naive(objective, z):
+    samples, gram = objective.samples, objective.kernel.gram
+    pairs = ((samples.x, samples.x), (samples.y, samples.y), (samples.x, samples.y))
+    grams = [gram(u, v, z) for u, v in pairs]
+    return mmd2(*grams) - objective.regularization * variance(*grams)
+
+
+def differences(function, z, step=1e-4):
+    shifts = step * np.eye(z.shape[0])
+    return np.array([(function(z + e) - function(z - e)) / (2 * step) for e in shifts])
+
+
+@every_kernel
+@pytest.mark.parametrize("regularization", [0.0, 0.8])
+def test_value_is_mmd2_minus_the_weighted_variance(data, kernel, regularization):
+    objective = Objective(*data, kernel, regularization)
+    assert objective.value(POINT) == pytest.approx(naive(objective, POINT), abs=1e-13)
+
+
+@every_kernel
+@pytest.mark.parametrize("regularization", [0.0, 0.8])
+def test_gradient_and_hessian_are_the_derivatives(data, kernel, regularization):
+    objective = Objective(*data, kernel, regularization)
+    slopes = differences(objective.value, POINT)
+    bends = differences(objective.gradient, POINT)
+    np.testing.assert_allclose(objective.gradient(POINT), slopes, atol=1e-6 * np.abs(slopes).max())
+    np.testing.assert_allclose(objective.hessian(POINT), bends, atol=1e-6 * np.abs(bends).max())
+
+
+@every_kernel
+def test_all_at_once_and_restricted_are_the_same(data, kernel):
+    objective = Objective(*data, kernel, 0.8)
+    hessian, chosen = objective.hessian(POINT), np.array([3, 1])
+    together = objective.derivatives(POINT, variables=chosen)
+    assert together.value == pytest.approx(objective.value(POINT), abs=1e-15)
+    np.testing.assert_allclose(together.gradient, objective.gradient(POINT), atol=1e-15)
+    part = hessian[np.ix_(chosen, chosen)]
+    np.testing.assert_allclose(together.hessian, part, atol=1e-14)
+    np.testing.assert_allclose(objective.hessian(POINT, variables=[3, 1]), part, atol=1e-14)
+    np.testing.assert_array_equal(hessian, hessian.T)
+    assert objective.hessian(POINT, variables=[]).shape == (0, 0)
+
+
+def test_the_general_way_agrees_with_the_coefficients_of_the_linear_kernel(data):
+    fast, general = Objective(*data, Linear(), 0.8), Objective(*data, IDENTITY, 0.8)
+    assert general.value(POINT) == pytest.approx(fast.value(POINT), abs=1e-13)
+    np.testing.assert_allclose(general.gradient(POINT), fast.gradient(POINT), atol=1e-13)
+    np.testing.assert_allclose(general.hessian(POINT), fast.hessian(POINT), atol=1e-13)
+    np.testing.assert_allclose(general.weight_slopes(POINT), fast.weight_slopes(POINT), atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", [Quadratic(), Gaussian()], ids=["quadratic", "gaussian"])
+def test_the_memory_budget_changes_nothing(kernel):
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(130, 40)), rng.normal(0.1, 1.1, size=(97, 40))
+    z = np.where(np.arange(40) % 3 == 0, 0.25, 0.0)
+    ample, scarce = (Objective(x, y, kernel, memory_budget=b) for b in (10**9, 10**6))
+    assert ample._sums.sums._keep
+    assert not scarce._sums.sums._keep
+    assert scarce.value(z) == pytest.approx(ample.value(z), abs=1e-14)
+    for variables in (None, [0, 7, 39]):
+        first, second = ample.derivatives(z, variables), scarce.derivatives(z, variables)
+        np.testing.assert_allclose(second.gradient, first.gradient, rtol=1e-9, atol=1e-14)
+        np.testing.assert_allclose(second.hessian, first.hessian, rtol=1e-9, atol=1e-13)
+    bends = scarce.hessian(z, variables=[0, 7, 39])
+    np.testing.assert_allclose(bends, second.hessian, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", [Quadratic(), Gaussian(), RATIONAL])
+def test_constant_columns_have_no_effect_and_categorical_ones_do(data, kernel):
+    objective = Objective(*with_a_constant_and_codes(data), kernel, 0.8)
+    assert objective.samples.kinds == ("categorical", "numeric", "numeric")
+    z = np.array([0.6, 0.5, -0.4])
+    assert objective.value(z) == pytest.approx(naive(objective, z), abs=1e-13)
+    assert objective.value(z) == objective.value(z * [1, 0, 1])
+    gradient, hessian = objective.gradient(z), objective.hessian(z)
+    assert gradient[1] == 0
+    assert gradient[0] != 0
+    np.testing.assert_array_equal(hessian[1], 0.0)
+    np.testing.assert_array_equal(objective.hessian(z, variables=[1]), [[0.0]])
+    np.testing.assert_allclose(gradient, differences(objective.value, z), atol=1e-7)
+    np.testing.assert_allclose(hessian, differences(objective.gradient, z), atol=1e-7)
+
+
+def test_columns_that_are_all_constant(data):
+    x, y = np.ones((5, 2)), np.ones((6, 2))
+    objective = Objective(x, y, Gaussian())
+    z = np.array([0.6, 0.8])
+    assert objective.value(z) == pytest.approx(0.0, abs=1e-15)
+    np.testing.assert_array_equal(objective.gradient(z), 0.0)
+    np.testing.assert_array_equal(objective.hessian(z), np.zeros((2, 2)))
+
+
+def test_slopes_of_the_weights_tell_of_unused_variables(data):
+    # With ω = z² the gradient is blind at z_s = 0.
+    objective = Objective(*data, Gaussian(), 0.8)
+    assert objective.gradient(POINT)[3] == 0
+    slopes = objective.weight_slopes(POINT)
+    np.testing.assert_allclose(2 * POINT * slopes, objective.gradient(POINT), atol=1e-15)
+    nudged = np.array([*POINT[:3], 1e-3])
+    gain = (objective.value(nudged) - objective.value(POINT)) / 1e-6
+    assert slopes[3] == pytest.approx(gain, rel=1e-3)
+
+
+def test_the_kernel_may_be_far_from_the_data():
+    # Heavy tails: differences beyond the range of a float leave no NaN.
+    x, y = np.array([[0.0], [1.0], [2.0], [1e149]]), np.array([[0.5], [1.5], [-1e149], [3.0]])
+    objective = Objective(x, y, Gaussian())
+    z = np.array([1.0])
+    assert np.isfinite([objective.value(z), *objective.gradient(z), *objective.hessian(z)[0]]).all()
 
 
 def test_bad_arguments_are_refused(data):
@@ -38,7 +176,41 @@ def test_bad_arguments_are_refused(data):
         Objective(*data, regularization=-1)
     with pytest.raises(InputError, match="kernel must be one of"):
         Objective(*data, kernel="cubic")
-    objective = Objective(*data)
-    for bad in ([1.0, 2.0], [[1.0] * 4], [np.nan, 0, 0, 0], "z"):
-        with pytest.raises(InputError, match="z must be a vector of 4 finite numbers"):
-            objective.value(bad)
+    with pytest.raises(InputError, match="memory_budget must be an integer of at least 1000000"):
+        Objective(*data, memory_budget=10)
+    for kernel in (Linear(), Gaussian()):
+        objective = Objective(*data, kernel)
+        for bad in ([1.0, 2.0], [[1.0] * 4], [np.nan, 0, 0, 0], "z"):
+            for method in (objective.value, objective.gradient, objective.hessian):
+                with pytest.raises(InputError, match="z must be a vector of 4 finite numbers"):
+                    method(bad)
+        for bad in ([4], [-1], [1, 1], [0.5], [[1]], 2):
+            with pytest.raises(InputError, match=r"variables must be distinct integers in 0\.\.3"):
+                objective.hessian(POINT, variables=bad)
+
+
+def test_a_kernel_that_is_not_finite_on_the_samples_is_named(data):
+    logarithm = AdditiveIndex(
+        value=np.log, slope=lambda t: 1 / t, curvature=lambda t: -1 / t**2, name="logarithm"
+    )
+    objective = Objective(*data, logarithm)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(InputError, match="kernel 'logarithm' must be finite on the samples"),
+    ):
+        objective.value(POINT)
+
+
+def test_pair_sums_make_their_stacks_once(data, monkeypatch):
+    made = []
+
+    def counted(self, u, v):
+        made.append(u.shape)
+        return np.exp(-0.5 * np.square(np.subtract.outer(u, v)))
+
+    monkeypatch.setattr(GaussianScalar, "gram", counted)
+    samples = make_samples(*data)
+    sums = PairSums(samples, Quadratic(1.0).fit(samples), 0.1, 10**9)
+    for _ in range(3):
+        sums.first_order(POINT, np.arange(4))
+    assert len(made) == 4 * len(sums._tiles)
