@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,6 +104,19 @@ def test_all_at_once_and_restricted_are_the_same(data, kernel):
     assert objective.hessian(POINT, variables=[]).shape == (0, 0)
 
 
+@every_kernel
+def test_restricted_to_candidates_the_kernel_stays_as_it_was(data, kernel):
+    objective = Objective(*data, kernel, 0.8)
+    chosen = [2, 1]
+    z = np.zeros(4)
+    z[chosen] = [-0.4, 0.7]
+    part = objective.restrict(chosen)
+    assert part.value(z[chosen]) == pytest.approx(objective.value(z), abs=1e-13)
+    np.testing.assert_allclose(part.gradient(z[chosen]), objective.gradient(z)[chosen], atol=1e-13)
+    bends = objective.hessian(z, variables=chosen)
+    np.testing.assert_allclose(part.hessian(z[chosen]), bends, atol=1e-13)
+
+
 def test_the_general_way_agrees_with_the_coefficients_of_the_linear_kernel(data):
     fast, general = Objective(*data, Linear(), 0.8), Objective(*data, IDENTITY, 0.8)
     assert general.value(POINT) == pytest.approx(fast.value(POINT), abs=1e-13)
@@ -125,6 +140,21 @@ def test_the_memory_budget_changes_nothing(kernel):
         np.testing.assert_allclose(second.hessian, first.hessian, rtol=1e-9, atol=1e-13)
     bends = scarce.hessian(z, variables=[0, 7, 39])
     np.testing.assert_allclose(bends, second.hessian, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("budget", [10**6, 10**7])
+def test_memory_stays_within_the_budget(budget):
+    rng = np.random.default_rng(3)
+    samples = make_samples(rng.normal(size=(200, 60)), rng.normal(size=(200, 60)))
+    kernel, z = Quadratic(1.0).fit(samples), np.full(60, 0.1)
+    objective = Objective.of_fitted(samples, kernel, 0.1, memory_budget=budget)
+    objective.value(z)
+    tracemalloc.start()
+    objective.derivatives(z)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # All pairs of all columns take 39 MB; the Jacobian and its centred copies come on top.
+    assert peak < budget + 3 * 8 * 60 * 400
 
 
 @pytest.mark.parametrize("kernel", [Quadratic(), Gaussian(), RATIONAL])

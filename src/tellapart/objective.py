@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.errors import InputError
-from tellapart.kernels import FittedIndex, Kernel, resolve_kernel
+from tellapart.kernels import FittedIndex, FittedKernel, Kernel, resolve_kernel
 from tellapart.pair_sums import FirstOrder, PairSums
-from tellapart.samples import FloatArray, IntArray
+from tellapart.samples import FloatArray, IntArray, Samples
 from tellapart.statistics import LinearCoefficients, linear_coefficients
 from tellapart.tables import read_samples
 
@@ -63,6 +63,7 @@ class Objective:
     kernel : FittedKernel
         The kernel with its bandwidths frozen on these samples.
     regularization : float
+    memory_budget : int
 
     Examples
     --------
@@ -88,18 +89,67 @@ class Objective:
         *,
         memory_budget: int = MEMORY_BUDGET,
     ) -> None:
-        self.regularization = check_number("regularization", regularization, 0.0)
+        strength = check_number("regularization", regularization, 0.0)
         budget = check_integer("memory_budget", memory_budget, LEAST_MEMORY_BUDGET)
         settings = resolve_kernel(kernel)
-        self.samples = read_samples(X, Y)
-        self.kernel = settings.fit(self.samples)
+        samples = read_samples(X, Y)
+        self._prepare(samples, settings.fit(samples), strength, budget)
+
+    @classmethod
+    def of_fitted(
+        cls,
+        samples: Samples,
+        kernel: FittedKernel,
+        regularization: float,
+        *,
+        memory_budget: int = MEMORY_BUDGET,
+    ) -> Objective:
+        """Return the objective of samples that are read, and of a kernel that is fitted, already.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tellapart.kernels import Quadratic
+        >>> from tellapart.samples import Samples
+        >>> samples = Samples(np.eye(3), 1 - np.eye(3), ("u", "v", "w"), ("numeric",) * 3)
+        >>> objective = Objective.of_fitted(samples, Quadratic(c=1).fit(samples), 0.1)
+        >>> objective.gradient(np.array([1.0, 0.0, 0.0])).shape
+        (3,)
+        """
+        strength = check_number("regularization", regularization, 0.0)
+        budget = check_integer("memory_budget", memory_budget, LEAST_MEMORY_BUDGET)
+        objective = cls.__new__(cls)
+        objective._prepare(samples, kernel, strength, budget)
+        return objective
+
+    def restrict(self, variables: ArrayLike) -> Objective:
+        """Return the objective of some variables only, the others at 0, kernel as it is.
+
+        A search among few candidates of many columns then costs what the candidates cost.
+        """
+        chosen = self._chosen(variables)
+        scalars = tuple(self.kernel.scalars[s] for s in chosen)
+        kernel = replace(self.kernel, scalars=scalars, constant=self.kernel.constant[chosen])
+        return Objective.of_fitted(
+            self.samples.columns(chosen),
+            kernel,
+            self.regularization,
+            memory_budget=self.memory_budget,
+        )
+
+    def _prepare(
+        self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
+    ) -> None:
+        self.samples = samples
+        self.kernel = kernel
+        self.regularization = regularization
+        self.memory_budget = memory_budget
         self._sums: _LinearSums | _IndexSums
-        if isinstance(self.kernel, FittedIndex):
-            sums = PairSums(self.samples, self.kernel, self.regularization, budget)
-            self._sums = _IndexSums(sums, self.kernel)
+        if isinstance(kernel, FittedIndex):
+            sums = PairSums(samples, kernel, regularization, memory_budget)
+            self._sums = _IndexSums(sums, kernel)
         else:
-            coefficients = linear_coefficients(self.samples, self.kernel)
-            self._sums = _LinearSums(coefficients, self.regularization)
+            self._sums = _LinearSums(linear_coefficients(samples, kernel), regularization)
 
     def value(self, z: ArrayLike) -> float:
         """Return F(z)."""
