@@ -28,6 +28,8 @@ from tellapart.samples import FloatArray, IntArray, Samples
 
 # Numbers in the stack of one tile at most: 2 MB, which stay in cache from one use to the next.
 TILE_ENTRIES = 262_144
+# Rows of a tile at least, if the budget allows: below, the calls cost more than the numbers.
+LEAST_SIDE = 64
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ class PairSums:
         depth = max(1, self.varying.shape[0])
         # A tile's stack, its product with φ′ or M φ″, and a copy of some of its columns; the
         # other matrices of a tile have the depth of one column each.
-        entries = min(TILE_ENTRIES, memory_budget // 64)
+        entries = max(TILE_ENTRIES, LEAST_SIDE**2 * (depth + 2))
+        entries = min(entries, memory_budget // 64)
         self._tiles = _tiles(m + n, max(1, math.isqrt(entries // (depth + 2))))
         needed = 8 * depth * sum(tile.size for tile in self._tiles)
         self._keep = needed <= memory_budget // 2
