@@ -11,6 +11,7 @@ import pytest
 
 import tellapart as ta
 from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.kernels import Gaussian, Quadratic
 from tellapart.selection import Selection
 
 RNG = np.random.default_rng(0)
@@ -210,3 +211,9 @@ def test_bad_input_is_one_clear_error(argument, value):
         select(**{argument: value})
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith((argument, "X", "Y"))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Quadratic()])
+def test_kernels_that_cannot_choose_variables_yet_are_refused_at_the_door(kernel):
+    with pytest.raises(InputError, match="kernel must be linear to choose variables; got"):
+        select(kernel=kernel)

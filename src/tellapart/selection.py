@@ -217,7 +217,7 @@ def select_variables(
     >>> select_variables(X, Y, 2, random_state=0).support.tolist()
     [1, 4]
     """
-    fitted_by = resolve_kernel(kernel)
+    fitted_by = check_kernel(kernel)
     price = check_number("regularization", regularization, 0.0)
     check_solver(solver)
     check_choice("estimator", estimator, ESTIMATORS)
@@ -291,6 +291,17 @@ def choose(
         regularization=regularization,
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
     )
+
+
+def check_kernel(value: str | Kernel) -> Kernel:
+    """Return the kernel; variables can be chosen with the linear one only so far."""
+    kernel = resolve_kernel(value)
+    if kernel.name != "linear":
+        raise InputError(
+            f"kernel must be linear to choose variables; got {value!r}, which so far serves "
+            "tellapart.objective.Objective only"
+        )
+    return kernel
 
 
 def check_solver(value: object) -> None:

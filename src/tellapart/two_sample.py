@@ -18,12 +18,12 @@ from tellapart.arguments import (
     check_time_limit,
 )
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels import Kernel
 from tellapart.permutation import least_pvalue, permutation_test
 from tellapart.progress import Report, check_progress, reporting
 from tellapart.result import TestResult
 from tellapart.samples import Samples
-from tellapart.selection import check_gap, check_solver, choose
+from tellapart.selection import check_gap, check_kernel, check_solver, choose
 from tellapart.strs import Solver
 from tellapart.tables import read_samples
 from tellapart.tuning import tune
@@ -51,7 +51,7 @@ class TestSettings:
     def __post_init__(self) -> None:
         if self.n_variables is not None:
             self._keep("n_variables", check_integer("n_variables", self.n_variables, 1))
-        resolve_kernel(self.kernel)
+        check_kernel(self.kernel)
         self._keep("regularization", _checked_price(self.regularization))
         check_solver(self.solver)
         self._keep("test_size", _checked_share("test_size", self.test_size))
@@ -205,7 +205,7 @@ def run_test(
     seeds = check_random_state(settings.random_state).integers(2**63, size=4)
     split_rng, tune_rng, solve_rng, permute_rng = map(np.random.default_rng, seeds)
     threads = check_n_jobs(settings.n_jobs)
-    kernel = resolve_kernel(settings.kernel)
+    kernel = check_kernel(settings.kernel)
     train, held_out = samples.split(settings.test_size, split_rng)
     _warn_of_tiny_halves(held_out, settings)
     with reporting(settings.progress) as report:
