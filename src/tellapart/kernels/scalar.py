@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,8 +18,26 @@ MAX_FEATURES = 200
 _TAIL = math.sqrt(2 * math.log(1e14))
 
 
+class _OfDifference(ABC):
+    """A kernel that depends on u − v only."""
+
+    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix k(u_i, v_j)."""
+        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
+            return self._of_difference(np.subtract.outer(u, v))
+
+    def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the vector k(u_i, v_i)."""
+        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
+            return self._of_difference(u - v)
+
+    @abstractmethod
+    def _of_difference(self, difference: FloatArray) -> FloatArray:
+        """Return k at each difference, in place: a Gram block is large."""
+
+
 @dataclass(frozen=True)
-class GaussianScalar:
+class GaussianScalar(_OfDifference):
     """k(u, v) = exp(−(u − v)² / 2τ²).
 
     Examples
@@ -30,16 +49,6 @@ class GaussianScalar:
 
     bandwidth: float
     compact: ClassVar[bool] = True
-
-    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the matrix k(u_i, v_j)."""
-        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
-            return self._of_difference(np.subtract.outer(u, v))
-
-    def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the vector k(u_i, v_i)."""
-        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
-            return self._of_difference(u - v)
 
     def expand(self, x: FloatArray, y: FloatArray) -> BoxExpansion:
         """Return the kernel sums of the two samples in O(n)."""
@@ -68,7 +77,6 @@ class GaussianScalar:
         return features
 
     def _of_difference(self, difference: FloatArray) -> FloatArray:
-        # In place: a Gram block is large.
         difference /= self.bandwidth
         np.square(difference, out=difference)
         difference *= -0.5
@@ -76,7 +84,7 @@ class GaussianScalar:
 
 
 @dataclass(frozen=True)
-class LaplaceScalar:
+class LaplaceScalar(_OfDifference):
     """k(u, v) = exp(−|u − v| / τ).
 
     Examples
@@ -88,16 +96,6 @@ class LaplaceScalar:
 
     bandwidth: float
     compact: ClassVar[bool] = False
-
-    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the matrix k(u_i, v_j)."""
-        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
-            return self._of_difference(np.subtract.outer(u, v))
-
-    def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the vector k(u_i, v_i)."""
-        with np.errstate(over="ignore"):  # far apart: exp(−inf) = 0
-            return self._of_difference(u - v)
 
     def expand(self, x: FloatArray, y: FloatArray) -> SortedExpansion:
         """Return the kernel sums of the two samples in O(n log n)."""
