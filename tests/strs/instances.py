@@ -18,6 +18,13 @@ def indefinite(rng, size):
     return (B + B.T) / 2
 
 
+def any_matrix(rng, size, kind):
+    """Indefinite, PSD, NSD, of rank one, with integer ties, or 0: by kind, 0 to 5."""
+    A = rng.normal(size=(size, size))
+    both = A + A.T
+    return (both, A @ A.T, -A @ A.T, np.outer(A[0], A[0]), np.round(both), 0 * A)[kind]
+
+
 def tied(rng, size):
     """Equal entries everywhere: every support of one size has the same value."""
     return -np.full((size, size), 0.5) - np.eye(size)

@@ -5,52 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from instances import any_matrix
 
+from pitprops import pitprops
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.control import Control
 from tellapart.strs.misdp import Misdp
 
-PITPROPS = """
-1
-.954 1
-.364 .297 1
-.342 .284 .882 1
--.129 -.118 -.148 .220 1
-.313 .291 .153 .381 .364 1
-.496 .503 -.029 .174 .296 .813 1
-.424 .419 -.054 -.059 .004 .090 .372 1
-.592 .648 .125 .137 -.039 .211 .465 .482 1
-.545 .569 -.081 -.014 .037 .274 .679 .557 .526 1
-.084 .076 .162 .097 -.091 -.036 -.113 .061 .085 -.319 1
--.019 -.036 .220 .169 -.145 .024 -.232 -.357 -.127 -.368 .029 1
-.134 .144 .126 .015 -.208 -.329 -.424 -.202 -.076 -.291 .007 .184 1
-"""
-"""Jeffers (1967), correlations of 13 measurements of pit props; lower triangle."""
-
-
-def pitprops():
-    rows = [line.split() for line in PITPROPS.split("\n") if line]
-    lower = np.zeros((13, 13))
-    for i, row in enumerate(rows):
-        lower[i, : i + 1] = [float(entry) for entry in row]
-    return lower + lower.T - np.eye(13)
-
 
 def random_problem(rng, trial, largest):
     size = int(rng.integers(1, largest + 1))
-    A = rng.normal(size=(size, size))
-    kind = trial % 5
-    if kind == 0:
-        A = A + A.T
-    elif kind == 1:
-        A = A @ A.T
-    elif kind == 2:
-        A = -A @ A.T
-    elif kind == 3:
-        A = np.outer(A[0], A[0])
-    else:
-        A = np.round(A + A.T)
+    A = any_matrix(rng, size, trial % 5)
     a = rng.normal(size=size) * rng.choice([0.0, 1.0, 5.0])
     return SparseTrustRegion(A, a, int(rng.integers(1, size + 1)))
 

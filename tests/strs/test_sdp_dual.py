@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from instances import any_matrix
 
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.sdp_conic import solve_conic
@@ -22,20 +23,7 @@ def optimum(A, a, d, forced=()):
 
 def random_problem(rng, trial):
     size = int(rng.integers(1, 7))
-    A = rng.normal(size=(size, size))
-    kind = trial % 6
-    if kind == 0:
-        A = A + A.T
-    elif kind == 1:
-        A = A @ A.T
-    elif kind == 2:
-        A = -A @ A.T
-    elif kind == 3:
-        A = np.outer(A[0], A[0])
-    elif kind == 4:
-        A = np.round(A + A.T)
-    else:
-        A = np.zeros((size, size))
+    A = any_matrix(rng, size, trial % 6)
     a = rng.normal(size=size) * rng.choice([0.0, 1.0, 10.0])
     return A, a, int(rng.integers(1, size + 1))
 

@@ -9,7 +9,7 @@ Over everything the hull bound may choose, it is a convex problem in (b, δ, μ,
 the dual of the semidefinite relaxation with perspective cuts. M̄ = M, or a Schur complement below
 M that carries the variables left out of the problem (`Curvature.complement`). Newton steps on
 the log-barrier problem in (b, δ, μ, ν), p eliminated by hand: one Cholesky factorisation of
-order 2n + 2 a step and a few dozen steps, against the minutes a general conic solver takes.
+order 2n + 2 a step, a few dozen steps in all.
 Only δ is kept: any δ with M − Diag δ ⪰ 0 gives a valid bound, however early this stops.
 """
 

@@ -7,7 +7,7 @@ For a support S of at most d variables that holds the forced ones,
 and λ_max(A_SS) is at most (Gershgorin) max_{i∈S} A_ii + Σ_{j∈S, j≠i} |A_ij|, (trace)
 κ + Σ_{i∈S} (A_ii − κ) for any κ with A ⪰ κI, and (squares) c + ‖A_SS − cI‖_F for any c. Each is
 bounded over all such S at once by the forced entries and the largest free ones. Weak far from
-the leaves, but a hundred times cheaper than a semidefinite bound and often enough near them.
+the leaves, but one eigendecomposition at most, and often enough near them.
 """
 
 from __future__ import annotations
