@@ -64,7 +64,9 @@ class _Sample:
         return Column(self.title, name, "numeric", str(values.dtype), floats)
 
 
-def read_samples(X: object, Y: object, *, missing: str = "error") -> Samples:
+def read_samples(
+    X: object, Y: object, *, missing: str = "error", titles: tuple[str, str] = ("X", "Y")
+) -> Samples:
     """Check two samples and bring them into one form: x (m × D) and y (n × D) in float64.
 
     Float64 NumPy arrays are passed on without a copy. Columns of tables are matched by name,
@@ -79,6 +81,8 @@ def read_samples(X: object, Y: object, *, missing: str = "error") -> Samples:
         Text that is mostly numbers, or that names the rows, is refused.
     missing : {"error", "drop-rows", "drop-columns"}
         What to do where there are NaN, None or null.
+    titles : pair of str
+        What messages call the two samples.
 
     Returns
     -------
@@ -106,8 +110,8 @@ def read_samples(X: object, Y: object, *, missing: str = "error") -> Samples:
     {'sex': ('f', 'm')}
     """
     policy = check_choice("missing", missing, POLICIES)
-    left, right = _open("X", X), _open("Y", Y)
-    return settle_missing(_join(left, right), policy)
+    left, right = _open(titles[0], X), _open(titles[1], Y)
+    return settle_missing(_join(left, right), policy, titles)
 
 
 def read_groups(
