@@ -34,6 +34,7 @@ ORDER = [
     "tuning",
     "result",
     "two_sample",
+    "baselines",
     "plots",
     "report",
     "console",

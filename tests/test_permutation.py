@@ -12,10 +12,10 @@ from tellapart.permutation import (
     _gram_forms,
     _largest_count,
     _mmd2,
-    _null_of,
     count_relabellings,
     draw_relabellings,
     least_pvalue,
+    null_of,
     permutation_test,
 )
 from tellapart.samples import Samples
@@ -124,7 +124,7 @@ def test_printed_rule_would_exceed_the_level():
     ours = printed = 0
     for observed in values:
         others = values[values != observed]
-        ours += _null_of(np.r_[observed, others], 1e-12, 0.05, exact=False).pvalue <= 0.05
+        ours += null_of(np.r_[observed, others], 1e-12, 0.05, exact=False).pvalue <= 0.05
         printed += np.mean(others >= observed) <= 0.05
     assert ours == 5
     assert printed == 6
@@ -139,7 +139,7 @@ def test_threshold_agrees_with_pvalue(exact, tolerance):
         for count in (2, 7, 20, 100):
             for _ in range(20):
                 values = rng.choice([rng.normal(size=count), rng.integers(4, size=count) / 10.0])
-                null = _null_of(values, tolerance, alpha, exact=exact)
+                null = null_of(values, tolerance, alpha, exact=exact)
                 assert (null.pvalue <= alpha) == (null.statistic > null.threshold)
                 rejected += null.pvalue <= alpha
     assert rejected > 0

@@ -126,7 +126,7 @@ def permutation_test(
         forms = _gram_forms(pooled, kernel, z, labels, memory_budget)
     statistics = _mmd2(forms, samples.n_x, samples.n_y)
     tolerance = TIE_TOLERANCE * forms.magnitude
-    return _null_of(statistics, tolerance, alpha, exact=labels.exact)
+    return null_of(statistics, tolerance, alpha, exact=labels.exact)
 
 
 def count_relabellings(n_x: int, n_y: int, at_most: int) -> int | None:
@@ -266,7 +266,7 @@ def _mmd2(forms: _Forms, m: int, n: int) -> FloatArray:
     return np.asarray(xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n))
 
 
-def _null_of(
+def null_of(
     statistics: FloatArray, tolerance: float, alpha: float, *, exact: bool
 ) -> PermutationNull:
     """Return p-value and threshold; `statistics[0]` is the observed one.

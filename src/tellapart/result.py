@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.outputs import check_writable, write_atomically
 from tellapart.points import read_points
@@ -24,6 +25,28 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 100_000_000
 
 
+@dataclass(frozen=True)
+class Method:
+    """A test that is not tellapart's own, as results tell of it.
+
+    Attributes
+    ----------
+    name : str
+        What to call it.
+    statistic : str
+        What its statistic is.
+    validity : str
+        Why its p-value holds, as the end of a sentence: "It holds … because …".
+    call : str
+        The code that makes the test, below `ta.baselines`.
+    """
+
+    name: str
+    statistic: str
+    validity: str
+    call: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult:
     """The answer of a two-sample test.
@@ -33,32 +56,35 @@ class TestResult:
     pvalue : float
         Valid in finite samples: under H₀, P(pvalue ≤ α) ≤ α.
     statistic : float
-        MMD²_u(z) of the held-out rows.
+        MMD²_u(z) of the held-out rows, or what `method` says.
     threshold : float
         The critical value: rejected exactly when `statistic > threshold`.
     alpha : float
         The level asked for.
     null_distribution : array
-        The statistic under relabellings of the held-out rows.
+        The statistic under relabellings of the held-out rows; empty where a formula serves.
     exact : bool
         Whether all distinct relabellings were enumerated.
     selection : Selection
         The variables, chosen on the training rows, and their certificate.
     n_train, n_test : pair of int
-        Rows of X and of Y used to choose the variables, and held out for the p-value.
-    tuning : Tuning
-        Number of variables and λ, with the scores they were chosen by.
+        Rows of X and of Y used to choose the variables, and held out for the p-value. No rows
+        to choose by means that all of them serve the p-value.
+    tuning : Tuning or None
+        Number of variables and λ, with the scores they were chosen by; None for a `method`.
     labels : pair of str
         What to call the two samples.
     seconds : float
         Wall time of the whole test.
-    kernel : FittedKernel
-        The kernel with its bandwidths frozen on the training rows.
+    kernel : FittedKernel or None
+        The kernel with its bandwidths frozen on the training rows; None for a `method` without.
     held_out : Samples
         The held-out rows.
     settings : mapping
         What was asked for, as plain values; `settings["random_state"]` is the seed that was
         used, drawn afresh if none was given, or None if a Generator was.
+    method : Method or None
+        The baseline that gave this result; None for `two_sample_test`.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -72,12 +98,13 @@ class TestResult:
     selection: Selection
     n_train: tuple[int, int]
     n_test: tuple[int, int]
-    tuning: Tuning
+    tuning: Tuning | None
     labels: tuple[str, str]
     seconds: float
-    kernel: FittedKernel
+    kernel: FittedKernel | None
     held_out: Samples
     settings: Mapping[str, Any] = field(default_factory=dict)
+    method: Method | None = None
 
     @property
     def reject(self) -> bool:
@@ -93,6 +120,11 @@ class TestResult:
     def regularization(self) -> float:
         """The λ that was used."""
         return self.selection.regularization
+
+    @property
+    def statistic_name(self) -> str:
+        """What the statistic is."""
+        return "MMD²" if self.method is None else self.method.statistic
 
     @property
     def verdict(self) -> str:
@@ -118,12 +150,16 @@ class TestResult:
         -------
         array of length k
         """
+        kernel = self.kernel
+        if kernel is None:
+            name = "this test" if self.method is None else self.method.name
+            raise InputError(f"witness needs the kernel of a test; {name} has none")
         values = read_points(points, self.held_out, self.selection.support)
         x, y, z = self.held_out.x, self.held_out.y, self.selection.z
         step = max(BLOCK_BYTES // (8 * max(self.n_test)), 1)
         parts = [
-            self.kernel.gram(values[start : start + step], x, z).mean(axis=1)
-            - self.kernel.gram(values[start : start + step], y, z).mean(axis=1)
+            kernel.gram(values[start : start + step], x, z).mean(axis=1)
+            - kernel.gram(values[start : start + step], y, z).mean(axis=1)
             for start in range(0, values.shape[0], step)
         ]
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -148,19 +184,28 @@ class TestResult:
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from."""
+        split = any(self.n_train)
+        rows = "the held-out rows" if split else "all rows"
         how = (
-            f"all {self.null_distribution.size} relabellings of the held-out rows"
+            f"all {self.null_distribution.size} relabellings of {rows}"
             if self.exact
-            else f"{self.null_distribution.size} random relabellings of the held-out rows"
+            else f"{self.null_distribution.size} random relabellings of {rows}"
         )
-        return [
-            f"Statistic (MMD²): {self.statistic:.6g}, critical value {self.threshold:.6g}, "
-            f"from {how}.",
-            f"Rows held out for the p-value: {self.n_test[0]} of {self.labels[0]}, "
+        if self.null_distribution.size == 0:
+            how = "its distribution under H₀"
+        used = "held out" if split else "used"
+        lines = [
+            f"Statistic ({self.statistic_name}): {self.statistic:.6g}, "
+            f"critical value {self.threshold:.6g}, from {how}.",
+            f"Rows {used} for the p-value: {self.n_test[0]} of {self.labels[0]}, "
             f"{self.n_test[1]} of {self.labels[1]}.",
-            f"Rows used to choose the variables: {self.n_train[0]} of {self.labels[0]}, "
-            f"{self.n_train[1]} of {self.labels[1]}.",
         ]
+        if split:
+            lines.append(
+                f"Rows used to choose the variables: {self.n_train[0]} of {self.labels[0]}, "
+                f"{self.n_train[1]} of {self.labels[1]}."
+            )
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
@@ -178,7 +223,8 @@ class TestResult:
             "variables": list(self.variables),
             "regularization": self.regularization,
             "selection": self.selection.to_dict(),
-            "tuning": asdict(self.tuning),
+            "tuning": None if self.tuning is None else asdict(self.tuning),
+            "method": None if self.method is None else self.method.name,
             "settings": dict(self.settings),
             "seconds": self.seconds,
             "null_distribution": self.null_distribution.tolist(),

@@ -63,6 +63,8 @@ class Selection:
         λ.
     constant : tuple of str
         Columns that never vary: weight 0.
+    method : str
+        The baseline that chose, by an objective of its own; empty for tellapart's own choice.
     """
 
     support: IntArray
@@ -76,6 +78,7 @@ class Selection:
     names: tuple[str, ...]
     regularization: float
     constant: tuple[str, ...] = ()
+    method: str = ""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -89,6 +92,11 @@ class Selection:
         return {self.names[s]: float(self.z[s]) for s in order}
 
     @property
+    def maker(self) -> str:
+        """What chose the variables: kernel and λ, or the baseline."""
+        return self.method or f"{self.kernel} kernel, λ = {self.regularization:g}"
+
+    @property
     def gap(self) -> float | None:
         """Relative gap between `upper_bound` and `value`, or None without a bound."""
         return None if self.upper_bound is None else relative_gap(self.value, self.upper_bound)
@@ -98,6 +106,8 @@ class Selection:
         """What is proved about the choice, in words."""
         chosen = f"{self.support.size} variable{'s' if self.support.size > 1 else ''}"
         by = f"{self.solver}, {self.seconds:.2f} s"
+        if self.method:
+            return self._certificate_of_method(chosen)
         if self.gap is None or not math.isfinite(self.gap):
             return f"a good choice of {chosen}, not proved to be the best ({by})"
         margin = f" by more than {100 * self.gap:.2g} %" if self.gap > ROUNDING else ""
@@ -105,6 +115,17 @@ class Selection:
         if self.status == "optimal":
             return f"proved: no other choice of at most {chosen} can {better} ({by})"
         return f"proved only that no other choice of at most {chosen} can {better} ({by})"
+
+    def _certificate_of_method(self, chosen: str) -> str:
+        if self.support.size + len(self.constant) == len(self.names):
+            return f"none needed: {self.method} uses all variables that vary"
+        if self.gap is None or not math.isfinite(self.gap):
+            return f"none: {self.method} chose {chosen} and proves nothing about the choice"
+        margin = f" by more than {100 * self.gap:.2g} %" if self.gap > ROUNDING else ""
+        return (
+            f"proved for the objective of {self.method} only: no other choice of at most "
+            f"{chosen} can do better{margin}"
+        )
 
     def summary(self) -> str:
         """Return the chosen variables and the certificate as plain text.
@@ -119,10 +140,7 @@ class Selection:
           x1  1.000
         Certificate: proved: no other choice ...
         """
-        head = (
-            f"{self.support.size} of {len(self.names)} variables chosen "
-            f"({self.kernel} kernel, λ = {self.regularization:g}):"
-        )
+        head = f"{self.support.size} of {len(self.names)} variables chosen ({self.maker}):"
         return "\n".join([head, *weight_lines(self), f"Certificate: {self.certificate}."])
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,6 +160,7 @@ class Selection:
             "regularization": self.regularization,
             "names": list(self.names),
             "constant": list(self.constant),
+            "method": self.method or None,
         }
 
     def __repr__(self) -> str:

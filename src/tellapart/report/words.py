@@ -141,6 +141,8 @@ def describe_null(result: TestResult) -> str:
 def describe_choices(result: TestResult) -> tuple[str, str]:
     """Return how the number of variables and λ were chosen."""
     asked, tuning = result.settings, result.tuning
+    if tuning is None:
+        return f"{result.selection.support.size}", "not used"
     few = "the default, as there were too few rows to tune on"
     size, price = "as asked for", "as asked for"
     if tuning.sizes:

@@ -1,0 +1,378 @@
+"""What all baselines share: checked settings, the split, the permutation test, the result.
+
+A *baseline* is immutable settings. `fit` looks at training rows only and freezes the statistic;
+what it returns can test any number of held-out samples. Seeds go the way of
+`tellapart.two_sample_test`: the same `random_state` gives the same split, so that methods are
+compared on the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tellapart.arguments import check_integer, check_n_jobs, check_number, check_random_state
+from tellapart.errors import InputError
+from tellapart.kernels.base import FittedKernel
+from tellapart.permutation import (
+    PermutationNull,
+    Relabellings,
+    draw_relabellings,
+    least_pvalue,
+    null_of,
+)
+from tellapart.result import Method, TestResult
+from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.selection import Selection
+from tellapart.tables import read_samples
+
+LABEL_ENTRIES = 2_000_000
+"""Labels that a statistic is given at a time: 16 MB."""
+
+
+@dataclass(frozen=True)
+class Generators:
+    """One generator per step: how much randomness one of them uses does not move the others."""
+
+    split: np.random.Generator
+    fit: np.random.Generator
+    permute: np.random.Generator
+
+    @classmethod
+    def of(cls, random_state: int | np.random.Generator | None) -> Generators:
+        """Draw the seeds as `tellapart.two_sample.run_test` does."""
+        seeds = check_random_state(random_state).integers(2**63, size=4)
+        split, fit, _, permute = map(np.random.default_rng, seeds)
+        return cls(split, fit, permute)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedBaseline(ABC):
+    """A baseline with its statistic frozen on training rows.
+
+    Attributes
+    ----------
+    selection : Selection or None
+        The chosen variables; None for a method that uses them all.
+    kernel : FittedKernel or None
+        The kernel, where the statistic is an MMD²: the witness of a result needs it.
+    """
+
+    selection: Selection | None
+    kernel: FittedKernel | None = None
+
+    @abstractmethod
+    def test(
+        self,
+        held_out: Samples,
+        *,
+        n_permutations: int,
+        alpha: float,
+        rng: np.random.Generator,
+    ) -> PermutationNull:
+        """Test the held-out rows: not those the baseline was fitted on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline(ABC):
+    """Settings of a two-sample test, checked when made.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of the rows held out for the p-value, in (0, 1).
+    n_permutations : int
+        Number of relabellings; all are enumerated where there are no more than that.
+    alpha : float
+        The level, in (0, 1).
+    random_state : int, numpy Generator or None
+        Seeds everything random; the split is that of `two_sample_test` with the same seed.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    """
+
+    test_size: float = 0.5
+    n_permutations: int = 999
+    alpha: float = 0.05
+    random_state: int | np.random.Generator | None = None
+    n_jobs: int | None = None
+
+    symmetric: ClassVar[bool] = True
+    """Whether swapping the two samples leaves the statistic as it is."""
+
+    def __post_init__(self) -> None:
+        """Check the shared settings; a subclass checks its own, too, and calls this."""
+        open_ends = {"open_low": True, "open_high": True}
+        self._keep("test_size", check_number("test_size", self.test_size, 0.0, 1.0, **open_ends))
+        self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
+        self._keep("alpha", check_number("alpha", self.alpha, 0.0, 1.0, **open_ends))
+        check_random_state(self.random_state)
+        if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
+            self._keep("random_state", int(self.random_state))
+        check_n_jobs(self.n_jobs)
+        self._check_reach()
+
+    @property
+    @abstractmethod
+    def method(self) -> Method:
+        """What results say about this baseline."""
+
+    @abstractmethod
+    def fit(self, train: Samples, rng: np.random.Generator) -> FittedBaseline:
+        """Freeze everything the statistic needs, on training rows only."""
+
+    def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
+        """Return training and held-out rows; the very same samples if all rows serve for both."""
+        return samples.split(self.test_size, rng)
+
+    def test(self, X: object, Y: object, *, missing: str = "error") -> TestResult:
+        """Split the rows, fit on one part and test on the other.
+
+        Parameters
+        ----------
+        X, Y : array or table
+            The two samples; columns are matched by name where there are names.
+        missing : str
+            What to do about missing values; see `tellapart.tables.read_samples`.
+
+        Returns
+        -------
+        TestResult
+        """
+        started = time.perf_counter()
+        samples = self.read(X, Y, missing)
+        settled = self.seeded()
+        rngs = Generators.of(settled.random_state)
+        train, held_out = settled.split(samples, rngs.split)
+        settled.warn_of_few_rows(held_out)
+        fitted = settled.fit(train, rngs.fit)
+        null = fitted.test(
+            held_out, n_permutations=self.n_permutations, alpha=self.alpha, rng=rngs.permute
+        )
+        return settled.report(fitted, null, train, held_out, started)
+
+    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
+        """Return the checked samples; a subclass may ask more of them."""
+        return read_samples(X, Y, missing=missing)
+
+    def seeded(self) -> Self:
+        """Return the same settings with a seed of their own where none was given."""
+        if self.random_state is not None:
+            return self
+        return replace(self, random_state=int(np.random.default_rng().integers(2**32)))
+
+    def report(
+        self,
+        fitted: FittedBaseline,
+        null: PermutationNull,
+        train: Samples,
+        held_out: Samples,
+        started: float,
+    ) -> TestResult:
+        """Put the result together."""
+        selection = fitted.selection
+        if selection is None:
+            selection = self.everything(train, fitted.kernel, null.statistic)
+        return TestResult(
+            pvalue=null.pvalue,
+            statistic=null.statistic,
+            threshold=null.threshold,
+            alpha=self.alpha,
+            null_distribution=null.null_distribution,
+            exact=null.exact,
+            selection=selection,
+            n_train=(0, 0) if train is held_out else (train.n_x, train.n_y),
+            n_test=(held_out.n_x, held_out.n_y),
+            tuning=None,
+            labels=("X", "Y"),
+            seconds=time.perf_counter() - started,
+            kernel=fitted.kernel,
+            held_out=held_out,
+            settings=self.to_dict(),
+            method=self.method,
+        )
+
+    def everything(self, samples: Samples, kernel: FittedKernel | None, value: float) -> Selection:
+        """Return all varying columns with equal weights of length 1: nothing is chosen."""
+        D = samples.n_columns
+        constant = np.zeros(D, dtype=np.bool_) if kernel is None else kernel.constant
+        support = np.flatnonzero(~constant)
+        z = np.zeros(D)
+        z[support] = 1.0 / math.sqrt(max(support.size, 1))
+        return self.selection(samples, support, z, value, seconds=0.0, constant=constant)
+
+    def selection(
+        self,
+        samples: Samples,
+        support: IntArray,
+        z: FloatArray,
+        value: float,
+        *,
+        seconds: float,
+        kernel: str = "",
+        regularization: float = 0.0,
+        constant: Any = (),
+        upper_bound: float | None = None,
+        optimal: bool = False,
+    ) -> Selection:
+        """Return a selection that names this baseline as its maker.
+
+        `value` and `upper_bound` are of the baseline's own objective, which it maximises;
+        `constant` marks the columns that never vary.
+        """
+        return Selection(
+            support=np.sort(np.asarray(support, dtype=np.intp)),
+            z=z,
+            value=value,
+            upper_bound=upper_bound,
+            status="optimal" if optimal else "feasible",
+            solver=type(self).__name__,
+            seconds=seconds,
+            kernel=kernel,
+            names=samples.names,
+            regularization=regularization,
+            constant=tuple(samples.names[s] for s in np.flatnonzero(constant)),
+            method=self.method.name,
+        )
+
+    def warn_of_few_rows(self, held_out: Samples) -> None:
+        """Warn where no p-value could reach the level."""
+        least = least_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
+        if not self.symmetric and held_out.n_x == held_out.n_y:
+            least = max(least / 2, 1 / (self.n_permutations + 1))
+        if least > self.alpha:
+            warnings.warn(
+                f"{held_out.n_x} and {held_out.n_y} held-out rows have so few relabellings that "
+                f"no p-value can fall below {least:.3g}, so alpha = {self.alpha:g} is never "
+                "reached: use more rows or a greater test_size",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings that decide the answer as plain values."""
+        plain: dict[str, Any] = {"method": type(self).__name__}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "n_jobs":
+                continue
+            if isinstance(value, np.random.Generator):
+                value = None
+            known = value is None or isinstance(value, bool | int | float | str)
+            plain[field.name] = value if known else repr(value)
+        return plain
+
+    def call(self) -> str:
+        """Return the code that makes this baseline: only what is not the default."""
+        given = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.random.Generator) or value == field.default:
+                continue
+            given.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _keep(self, name: str, value: object) -> None:
+        """Hold the checked value, as a plain Python number."""
+        object.__setattr__(self, name, value)
+
+    def _check_reach(self) -> None:
+        if 1 / (self.n_permutations + 1) > self.alpha:
+            least = math.ceil(1 / self.alpha) - 1
+            raise InputError(
+                f"n_permutations must be at least {least} for alpha = {self.alpha:g} "
+                f"(the least p-value is 1/(n_permutations + 1)); got {self.n_permutations}"
+            )
+
+
+@dataclass(frozen=True)
+class SelectingBaseline(Baseline):
+    """A baseline that chooses variables: `n_variables` of them, or None for its own rule."""
+
+    n_variables: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check `n_variables` and the shared settings."""
+        if self.n_variables is not None:
+            self._keep("n_variables", check_integer("n_variables", self.n_variables, 1))
+        super().__post_init__()
+
+    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
+        """Return the checked samples, with at least `n_variables` columns."""
+        samples = super().read(X, Y, missing)
+        if self.n_variables is not None:
+            check_integer("n_variables", self.n_variables, 1, samples.n_columns)
+        return samples
+
+    def select(self, X: object, Y: object, *, missing: str = "error") -> Selection:
+        """Choose variables by all rows; for a p-value use `test`.
+
+        Parameters
+        ----------
+        X, Y : array or table
+            The two samples; columns are matched by name where there are names.
+        missing : str
+            What to do about missing values; see `tellapart.tables.read_samples`.
+
+        Returns
+        -------
+        Selection
+        """
+        samples = self.read(X, Y, missing)
+        selection = self.fit(samples, Generators.of(self.random_state).fit).selection
+        assert selection is not None
+        return selection
+
+
+def relabelling_null(
+    held_out: Samples,
+    statistic: Callable[[FloatArray], FloatArray],
+    *,
+    n_permutations: int,
+    alpha: float,
+    rng: np.random.Generator,
+    tolerance: float,
+) -> PermutationNull:
+    """Test a statistic of the labels against all, or many random, relabellings of the rows.
+
+    Parameters
+    ----------
+    held_out : Samples
+        Its rows are pooled, those of X first.
+    statistic : callable
+        From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
+        speak for a difference.
+    n_permutations, alpha, rng
+        As of `tellapart.permutation.permutation_test`.
+    tolerance : float
+        Statistics closer than this are a tie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.samples import Samples
+    >>> x, y = np.arange(8.0)[:, None] + 9, np.arange(8.0)[:, None]
+    >>> pooled = np.concatenate([x, y])[:, 0]
+    >>> null = relabelling_null(
+    ...     Samples(x, y, ("u",), ("numeric",)),
+    ...     lambda labels: labels @ pooled,
+    ...     n_permutations=999, alpha=0.05, rng=np.random.default_rng(0), tolerance=1e-9,
+    ... )
+    >>> null.statistic, null.pvalue
+    (100.0, 0.001)
+    """
+    labels = draw_relabellings(held_out.n_x, held_out.n_y, n_permutations, rng)
+    n_rows = held_out.n_x + held_out.n_y
+    step = max(LABEL_ENTRIES // n_rows, 1)
+    parts = [
+        statistic(Relabellings(labels.bits[start : start + step], labels.exact).block(0, n_rows))
+        for start in range(0, labels.bits.shape[0], step)
+    ]
+    return null_of(np.concatenate(parts), tolerance, alpha, exact=labels.exact)
