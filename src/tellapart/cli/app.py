@@ -1,0 +1,84 @@
+"""The program `tellapart`: what all its commands share, and what becomes of errors."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from tellapart import __version__
+from tellapart.console import complain, say, warnings_as_lines
+from tellapart.errors import InputError, MissingDependencyError
+
+OPTION_OF = {
+    "n_variables": "--variables",
+    "kernel": "--kernel",
+    "regularization": "--regularization",
+    "solver": "--solver",
+    "alpha": "--alpha",
+    "n_permutations": "--permutations",
+    "test_size": "--test-size",
+    "random_state": "--seed",
+    "missing": "--missing",
+    "time_limit": "--time-limit",
+    "by": "--by",
+}
+"""The option behind an argument that an error message begins with."""
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit status; bad input is one line of complaint."""
+    try:
+        with warnings_as_lines():
+            status = app(
+                args=list(arguments),
+                prog_name="tellapart",
+                standalone_mode=False,
+                obj=shlex.join(["tellapart", *arguments]),
+            )
+    except (InputError, MissingDependencyError, OSError) as error:
+        complain(f"error: {_in_options(str(error))}")
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as error:
+        # Errors of usage: which package they come from depends on the version of typer.
+        if not hasattr(error, "format_message"):
+            raise
+        complain(f"error: {error.format_message()}")
+        return 2
+    return status if isinstance(status, int) else 0
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        say(f"tellapart {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def begin(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Tell whether two samples differ, and by which few variables."""
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+
+
+def _in_options(message: str) -> str:
+    """Name the option rather than the argument where a message begins with one."""
+    first, space, rest = message.partition(" ")
+    return f"{OPTION_OF.get(first, first)}{space}{rest}"
