@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tellapart.arguments import (
+    check_integer,
+    check_n_jobs,
+    check_random_state,
+    check_time_limit,
+)
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.outputs import check_writable, write_atomically
 from tellapart.points import read_points
+from tellapart.progress import Report, check_progress, reporting
 from tellapart.samples import FloatArray, Samples
 from tellapart.selection import Selection
+from tellapart.stability import Stability, measure_stability
 from tellapart.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -85,6 +93,9 @@ class TestResult:
         used, drawn afresh if none was given, or None if a Generator was.
     method : Method or None
         The baseline that gave this result; None for `two_sample_test`.
+    train : Samples or None
+        The training rows, which `stability` needs; `dataclasses.replace(result, train=None)`
+        is a smaller result to store.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -105,6 +116,8 @@ class TestResult:
     held_out: Samples
     settings: Mapping[str, Any] = field(default_factory=dict)
     method: Method | None = None
+    train: Samples | None = None
+    _stabilities: dict[tuple[Any, ...], Stability] = field(init=False, default_factory=dict)
 
     @property
     def reject(self) -> bool:
@@ -163,6 +176,78 @@ class TestResult:
             for start in range(0, values.shape[0], step)
         ]
         return np.concatenate(parts) if parts else np.zeros(0)
+
+    def stability(
+        self,
+        n_resamples: int = 50,
+        *,
+        time_limit: float | None = None,
+        random_state: int | np.random.Generator | None = 0,
+        n_jobs: int | None = None,
+        progress: bool | Report = False,
+    ) -> Stability:
+        """Say how often each variable is chosen again on random halves of the training rows.
+
+        Kernel, bandwidths, λ and the number of variables stay as they are. The held-out rows
+        have no part in it, so the p-value is not touched. The answer is kept: asking twice
+        costs nothing.
+
+        Parameters
+        ----------
+        n_resamples : int
+            Resamples to make.
+        time_limit : float or None
+            Seconds after which no further resample is begun; one is always made.
+        random_state : int, numpy Generator or None
+            Seeds the draw of the rows.
+        n_jobs : int or None
+            Threads; −1 is every core.
+        progress : bool or callable
+            True for a display on standard error, or a function of (stage, detail).
+
+        Returns
+        -------
+        Stability
+            Counts per variable: `chosen`, `others`, `frequency(name)`, `summary()`.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> result.stability(20).chosen
+        {'x1': 20}
+        """
+        resamples = check_integer("n_resamples", n_resamples, 1)
+        seconds = check_time_limit(time_limit)
+        rng = check_random_state(random_state)
+        threads = check_n_jobs(n_jobs)
+        shown = check_progress(progress)
+        if self.train is None or self.kernel is None or self.tuning is None:
+            raise InputError(
+                "stability needs the training rows and the kernel, which this result does not hold"
+            )
+        repeatable = not (random_state is None or isinstance(random_state, np.random.Generator))
+        key = (resamples, seconds, random_state)
+        if repeatable and key in self._stabilities:
+            return self._stabilities[key]
+        with reporting(shown) as report:
+            measured = measure_stability(
+                self.train,
+                self.kernel,
+                self.selection.support,
+                n_variables=self.tuning.n_variables,
+                regularization=self.regularization,
+                n_resamples=resamples,
+                time_limit=seconds,
+                rng=rng,
+                n_jobs=threads,
+                report=report,
+            )
+        if repeatable:
+            self._stabilities[key] = measured
+        return measured
 
     def summary(self) -> str:
         """Return the answer as plain text: verdict, p-value, variables, certificate.

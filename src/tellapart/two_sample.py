@@ -256,6 +256,7 @@ def run_test(
         kernel=fitted,
         held_out=held_out,
         settings=settings.to_dict(),
+        train=train,
     )
 
 
