@@ -37,6 +37,8 @@ ORDER = [
     "stability",
     "result",
     "two_sample",
+    "selector",
+    "reference",
     "baselines",
     "embedding",
     "plots",

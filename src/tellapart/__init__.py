@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.result import TestResult
     from tellapart.selection import Selection, select_variables
+    from tellapart.selector import MMDSelector
     from tellapart.two_sample import two_sample_test
 
 __version__ = "0.1.0"
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ConstantColumnWarning",
     "InputError",
+    "MMDSelector",
     "MissingDependencyError",
     "Selection",
     "TestResult",
@@ -33,6 +35,7 @@ _SUBMODULES = ("datasets", "kernels", "objective", "strs")
 _HOME = {
     "ConstantColumnWarning": "errors",
     "InputError": "errors",
+    "MMDSelector": "selector",
     "MissingDependencyError": "errors",
     "Selection": "selection",
     "TestResult": "result",
