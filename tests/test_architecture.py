@@ -12,6 +12,7 @@ ORDER = [
     "errors",
     "blas",
     "arguments",
+    "column_store",
     "samples",
     "missing",
     "columns",

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.column_store import ColumnStore, SparseColumns
 from tellapart.errors import InputError
-from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.samples import FloatArray, IntArray, Samples, Values, some_rows
 
 POLICIES = ("error", "drop-rows", "drop-columns")
 # Kernels sum squared differences: (2e150)² leaves room for a million columns in float64.
@@ -76,8 +77,14 @@ def settle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     )
 
 
-def _is_suspect(values: FloatArray) -> NDArray[np.bool_]:
+def _is_suspect(values: Values) -> NDArray[np.bool_]:
     """Say which columns hold anything that is not a number of at most the largest magnitude."""
+    if isinstance(values, SparseColumns):
+        suspect = np.zeros(values.shape[1], dtype=np.bool_)
+        suspect[values.columns_where(~(np.abs(values.matrix.data) <= LARGEST))] = True
+        return suspect
+    if isinstance(values, ColumnStore):
+        raise TypeError(f"a sample is read as a matrix or as sparse columns, not as {values!r}")
     # NaN passes through minimum and maximum, and no comparison with it is true.
     with np.errstate(invalid="ignore"):
         largest = np.maximum(values.max(axis=0), -values.min(axis=0))
@@ -141,7 +148,7 @@ def _without_rows(samples: Samples, gaps: IntArray, titles: Titles) -> Samples:
     return replace(samples, x=x, y=y, dropped_rows=dropped)
 
 
-def _complete_rows(values: FloatArray, gaps: IntArray, title: str) -> FloatArray:
+def _complete_rows(values: Values, gaps: IntArray, title: str) -> Values:
     kept = np.ones(values.shape[0], dtype=np.bool_)
     for s in gaps:
         kept &= ~np.isnan(values[:, s])
@@ -151,4 +158,4 @@ def _complete_rows(values: FloatArray, gaps: IntArray, title: str) -> FloatArray
             f'missing="drop-rows" must leave at least {FEWEST_ROWS} rows of {title}; '
             f"got {n_kept} of {kept.size}"
         )
-    return values if n_kept == kept.size else values[kept]
+    return values if n_kept == kept.size else some_rows(values, np.flatnonzero(kept))

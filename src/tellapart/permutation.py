@@ -120,7 +120,10 @@ def permutation_test(
         Statistic, null distribution, p-value and critical value.
     """
     labels = draw_relabellings(samples.n_x, samples.n_y, n_permutations, rng, memory_budget)
-    pooled = np.concatenate([samples.x, samples.y])
+    # Only the chosen columns take part: of a wide sample, or a sparse one, no others are copied.
+    used = np.flatnonzero(z)
+    pooled = np.concatenate([samples.x[:, used], samples.y[:, used]])
+    kernel, z = kernel.columns(used), z[used]
     forms = _feature_forms(pooled, kernel, z, labels, memory_budget)
     if forms is None:
         forms = _gram_forms(pooled, kernel, z, labels, memory_budget)

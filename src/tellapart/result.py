@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from tellapart.arguments import (
-    check_integer,
-    check_n_jobs,
-    check_random_state,
-    check_time_limit,
-)
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
-from tellapart.outputs import check_writable, write_atomically
+from tellapart.outputs import check_writable, strict_json, write_atomically
 from tellapart.points import read_points
-from tellapart.progress import Report, check_progress, reporting
+from tellapart.progress import Report
 from tellapart.samples import FloatArray, Samples
 from tellapart.selection import Selection
 from tellapart.stability import Stability, measure_stability
 from tellapart.tuning import Tuning
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BLOCK_BYTES = 100_000_000
@@ -117,7 +110,7 @@ class TestResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
     method: Method | None = None
     train: Samples | None = None
-    _stabilities: dict[tuple[Any, ...], Stability] = field(init=False, default_factory=dict)
+    _stabilities: dict[str, Stability] = field(init=False, default_factory=dict)
 
     @property
     def reject(self) -> bool:
@@ -156,7 +149,7 @@ class TestResult:
 
         Parameters
         ----------
-        points : array of shape (k, D), or table
+        points : array or sparse matrix of shape (k, D), table or AnnData
             Tables need the chosen variables only.
 
         Returns
@@ -167,8 +160,10 @@ class TestResult:
         if kernel is None:
             name = "this test" if self.method is None else self.method.name
             raise InputError(f"witness needs the kernel of a test; {name} has none")
-        values = read_points(points, self.held_out, self.selection.support)
-        x, y, z = self.held_out.x, self.held_out.y, self.selection.z
+        used = self.selection.support
+        values = read_points(points, self.held_out, used)
+        x, y, z = self.held_out.x[:, used], self.held_out.y[:, used], self.selection.z[used]
+        kernel = kernel.columns(used)
         step = max(BLOCK_BYTES // (8 * max(self.n_test)), 1)
         parts = [
             kernel.gram(values[start : start + step], x, z).mean(axis=1)
@@ -219,34 +214,26 @@ class TestResult:
         >>> result.stability(20).chosen
         {'x1': 20}
         """
-        resamples = check_integer("n_resamples", n_resamples, 1)
-        seconds = check_time_limit(time_limit)
-        rng = check_random_state(random_state)
-        threads = check_n_jobs(n_jobs)
-        shown = check_progress(progress)
         if self.train is None or self.kernel is None or self.tuning is None:
             raise InputError(
                 "stability needs the training rows and the kernel, which this result does not hold"
             )
-        repeatable = not (random_state is None or isinstance(random_state, np.random.Generator))
-        key = (resamples, seconds, random_state)
-        if repeatable and key in self._stabilities:
+        key = repr((n_resamples, time_limit, random_state))
+        if isinstance(random_state, int) and key in self._stabilities:
             return self._stabilities[key]
-        with reporting(shown) as report:
-            measured = measure_stability(
-                self.train,
-                self.kernel,
-                self.selection.support,
-                n_variables=self.tuning.n_variables,
-                regularization=self.regularization,
-                n_resamples=resamples,
-                time_limit=seconds,
-                rng=rng,
-                n_jobs=threads,
-                report=report,
-            )
-        if repeatable:
-            self._stabilities[key] = measured
+        measured = measure_stability(
+            self.train,
+            self.kernel,
+            self.selection.support,
+            n_variables=self.tuning.n_variables,
+            regularization=self.regularization,
+            n_resamples=n_resamples,
+            time_limit=time_limit,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        self._stabilities[key] = measured
         return measured
 
     def summary(self) -> str:
@@ -321,7 +308,7 @@ class TestResult:
         Numbers that JSON does not know, such as an infinite threshold, become null. The file
         appears whole or not at all.
         """
-        text = json.dumps(_finite(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        text = strict_json(self.to_dict())
         if path is not None:
             write_atomically(check_writable("path", path), f"{text}\n".encode())
         return text
@@ -360,27 +347,52 @@ class TestResult:
             write_atomically(target, page.encode("utf-8", errors="replace"))
         return page
 
-    def plot(self) -> Figure:
-        """Draw weights, null distribution and the chosen variables in one figure.
+    @overload
+    def plot(self) -> Figure: ...
+    @overload
+    def plot(self, what: str, *, ax: Axes | None = None, **options: Any) -> Axes: ...
+    def plot(
+        self, what: str | None = None, *, ax: Axes | None = None, **options: Any
+    ) -> Figure | Axes:
+        """Draw weights, null distribution and the chosen variables in one figure, or one panel.
+
+        Nothing is shown and no state of pyplot is touched: save the figure, or let a notebook
+        show it.
+
+        Parameters
+        ----------
+        what : str or None
+            "weights", "null", "marginal", "stability" or "embedding"; None for the figure.
+        ax : matplotlib Axes or None
+            Where to draw a panel; new axes on a new figure if None.
+        **options
+            `variable` is the column of "marginal" (the heaviest by default), `method` the way
+            of "embedding" ("pca" or "t-sne"), `n_resamples` the resamples of "stability".
 
         Returns
         -------
-        matplotlib Figure
-            Save it with `figure.savefig("out.png")`.
+        matplotlib Figure, or Axes for one panel
+            Save it with `figure.savefig("out.png")`; of axes, `ax.figure.savefig`.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> from matplotlib.figure import Figure
+        >>> left, right = Figure().subplots(1, 2)
+        >>> result.plot("null", ax=left) is left
+        True
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.plots import draw_result
+        from tellapart.plots import draw_panel, draw_result
 
+        if what is not None:
+            return draw_panel(self, what, ax, **options)
+        if ax is not None or options:
+            raise InputError("ax and options are for one panel: say which by what=")
         return draw_result(self)
 
     def __repr__(self) -> str:
         return f"<TestResult: p = {self.pvalue:.4g}, {len(self.variables)} variables>"
-
-
-def _finite(value: Any) -> Any:
-    """Return nested plain values with every NaN and infinity replaced by None."""
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

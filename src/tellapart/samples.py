@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellapart.column_store import ColumnStore, FloatArray, IntArray
 from tellapart.errors import InputError
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+__all__ = ["FloatArray", "IntArray", "Kind", "Samples", "Values", "some_columns", "some_rows"]
+
 Kind = Literal["numeric", "categorical"]
+Values = FloatArray | ColumnStore
+"""One sample: a dense matrix, or a store that gives out dense columns a few at a time."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,13 @@ class Samples:
     Categorical columns hold integer codes; `categories` maps their names to the labels,
     in code order. Made by `tellapart.tables.read_samples`, which checks everything:
     below that door the numbers are finite and both samples have at least two rows.
+    Of a sparse sample, `x` or `y` is a `tellapart.column_store.ColumnStore`: index it as
+    `x[:, columns]`, which is dense, and never all of it at once.
     `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
     """
 
-    x: FloatArray
-    y: FloatArray
+    x: Values
+    y: Values
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -51,16 +55,16 @@ class Samples:
 
     def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows of each."""
-        return replace(self, x=self.x[of_x], y=self.y[of_y])
+        return replace(self, x=some_rows(self.x, of_x), y=some_rows(self.y, of_y))
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
-        chosen = [int(i) for i in index]
+        chosen = np.asarray(index, dtype=np.intp)
         names = tuple(self.names[i] for i in chosen)
         return replace(
             self,
-            x=self.x[:, chosen],
-            y=self.y[:, chosen],
+            x=some_columns(self.x, chosen),
+            y=some_columns(self.y, chosen),
             names=names,
             kinds=tuple(self.kinds[i] for i in chosen),
             categories={n: self.categories[n] for n in names if n in self.categories},
@@ -74,6 +78,16 @@ class Samples:
         train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
         train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
         return self.rows(train_x, train_y), self.rows(test_x, test_y)
+
+
+def some_rows(values: Values, rows: IntArray) -> Values:
+    """Return some rows of one sample, held as it was."""
+    return values.take_rows(rows) if isinstance(values, ColumnStore) else values[rows]
+
+
+def some_columns(values: Values, columns: IntArray) -> Values:
+    """Return some columns of one sample, held as it was."""
+    return values.take_columns(columns) if isinstance(values, ColumnStore) else values[:, columns]
 
 
 def _split_rows(

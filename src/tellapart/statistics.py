@@ -258,7 +258,7 @@ class _Part:
         """Return the rows of √weight · C as columns: an array of shape (D, rows)."""
         total = np.zeros((samples.n_columns, rows.stop - rows.start))
         for side in self.sides:
-            values = transposed((samples.x, samples.y)[side][rows])
+            values = transposed((samples.x, samples.y)[side], None, rows)
             scale = math.sqrt(self.weight) * (1.0 if side == 0 else -1.0)
             for column in columns:
                 part = column.centred(side, rows, values[column.index])

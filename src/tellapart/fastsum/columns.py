@@ -9,7 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numba import njit
 
-from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.column_store import ColumnStore
+from tellapart.samples import FloatArray, IntArray, Samples, Values
 
 T = TypeVar("T")
 
@@ -45,11 +46,19 @@ def map_columns(
         return [result for results in pool.map(run, groups) for result in results]
 
 
-def transposed(rows: FloatArray, columns: IntArray | None = None) -> FloatArray:
-    """Return a contiguous copy of some columns, or of all, one per row of the result."""
-    chosen = np.arange(rows.shape[1]) if columns is None else columns
-    result = np.empty((chosen.shape[0], rows.shape[0]))
-    _copy(rows, chosen, result)
+def transposed(
+    values: Values, columns: IntArray | None = None, rows: slice = slice(None)
+) -> FloatArray:
+    """Return a contiguous copy of some columns, or of all, one per row of the result.
+
+    Of some rows only, if asked: a sparse sample should be asked for a few at a time.
+    """
+    chosen = np.arange(values.shape[1]) if columns is None else columns
+    if isinstance(values, ColumnStore):
+        return values.transposed(chosen, rows)
+    part = values[rows]
+    result = np.empty((chosen.shape[0], part.shape[0]))
+    _copy(part, chosen, result)
     return result
 
 

@@ -7,13 +7,13 @@ sample and returns a `FittedKernel`, which is what statistics and tests use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.samples import FloatArray, Samples
+from tellapart.samples import FloatArray, IntArray, Samples
 
 BoolArray = NDArray[np.bool_]
 
@@ -99,6 +99,11 @@ class FittedKernel:
     name: str
     scalars: tuple[ScalarKernel, ...]
     constant: BoolArray
+
+    def columns(self, index: IntArray) -> Self:
+        """Return the kernel of some columns only, as `Samples.columns` does for the data."""
+        scalars = tuple(self.scalars[s] for s in index)
+        return replace(self, scalars=scalars, constant=self.constant[index])
 
     def gram(self, u: FloatArray, v: FloatArray, z: FloatArray) -> FloatArray:
         """Return the matrix K_z(u_i, v_j); only columns with z_s ≠ 0 are touched."""

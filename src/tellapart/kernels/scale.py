@@ -106,6 +106,6 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
     chosen = order[ranks]
     of_x = chosen < samples.n_x
     rows = np.empty((EXACT_ROWS, varying.shape[0]))
-    rows[of_x] = samples.x[np.ix_(chosen[of_x], varying)]
-    rows[~of_x] = samples.y[np.ix_(chosen[~of_x] - samples.n_x, varying)]
+    rows[of_x] = samples.x[chosen[of_x]][:, varying]
+    rows[~of_x] = samples.y[chosen[~of_x] - samples.n_x][:, varying]
     return rows
