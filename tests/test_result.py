@@ -76,7 +76,7 @@ def test_witness_does_not_depend_on_blocks(result, monkeypatch):
     points = np.zeros((50, 3))
     points[:, 0] = np.linspace(-3, 3, 50)
     whole = result.witness(points)
-    monkeypatch.setattr("tellapart.result.BLOCK_BYTES", 1)
+    monkeypatch.setattr("tellapart.points.BLOCK_BYTES", 1)
     np.testing.assert_allclose(result.witness(points), whole, atol=1e-14)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from tellapart.errors import InputError
 
@@ -38,6 +41,26 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def strict_json(value: Any) -> str:
+    """Return plain nested values as JSON that every reader takes: no NaN, no infinities.
+
+    Examples
+    --------
+    >>> strict_json([1.5, float("inf")]).split()
+    ['[', '1.5,', 'null', ']']
+    """
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """Return nested plain values with every NaN and infinity replaced by None."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _usual_mode() -> int:

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from tellapart.arguments import check_choice
+from tellapart.embedding import Embedding, compute_embedding
+from tellapart.errors import InputError
 from tellapart.result import TestResult
 from tellapart.samples import FloatArray, Samples
+from tellapart.stability import Stability
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
 COLOUR_X = "#0072B2"
@@ -21,7 +26,12 @@ COLOUR_Y = "#D55E00"
 COLOUR_NULL = "#999999"
 COLOUR_STATISTIC = "#009E73"
 
+PANELS = ("weights", "null", "marginal", "stability", "embedding")
 MOST_MARGINALS = 20
+MOST_OTHERS = 8
+FIELD_LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+"""Steps of the field, as shares of its greatest height; below the first neither prevails."""
+FIELD_STRENGTH = (0.08, 0.42)
 MOST_BARS = 8
 FEW_VALUES = 12
 MARGINALS_PER_ROW = 5
@@ -99,7 +109,35 @@ def draw_result(result: TestResult) -> Figure:
     return figure
 
 
-def draw_weights(axes: Axes, result: TestResult) -> None:
+def draw_panel(
+    result: TestResult,
+    what: str,
+    ax: Axes | None = None,
+    *,
+    variable: str | None = None,
+    method: str = "pca",
+    n_resamples: int = 50,
+) -> Axes:
+    """Draw one panel on the axes given, or on new ones; see `TestResult.plot`."""
+    check_choice("what", what, PANELS)
+    if ax is not None and not isinstance(ax, Axes):
+        raise InputError(f"ax must be matplotlib Axes or None; got {type(ax).__name__}")
+    if variable is not None and variable not in result.selection.names:
+        raise InputError(f"variable must be the name of a column; got {variable!r}")
+    if what == "embedding":
+        embedding = compute_embedding(result, method)
+        return draw_embedding(_or_new(ax), embedding, result.labels)
+    if what == "stability":
+        stability = result.stability(n_resamples)
+        return draw_stability(_or_new(ax), stability)
+    if what == "marginal":
+        name = next(iter(result.selection.weights)) if variable is None else variable
+        marginal = compute_marginal(result.held_out, result.selection.names.index(name))
+        return draw_marginal(_or_new(ax), marginal)
+    return (draw_weights if what == "weights" else draw_null)(_or_new(ax), result)
+
+
+def draw_weights(axes: Axes, result: TestResult) -> Axes:
     """Draw the weights of the chosen variables as horizontal bars, the heaviest on top."""
     weights = result.selection.weights
     places = np.arange(len(weights))
@@ -109,10 +147,10 @@ def draw_weights(axes: Axes, result: TestResult) -> None:
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel("weight")
     axes.set_title("Variables that tell them apart" if result.reject else "Variables tested")
-    _plain(axes)
+    return _plain(axes)
 
 
-def draw_null(axes: Axes, result: TestResult) -> None:
+def draw_null(axes: Axes, result: TestResult) -> Axes:
     """Draw the null distribution with the observed statistic and the critical value."""
     bins = min(40, max(10, round(math.sqrt(result.null_distribution.size))))
     axes.hist(result.null_distribution, bins=bins, color=COLOUR_NULL, label="relabelled rows")
@@ -132,8 +170,8 @@ def draw_null(axes: Axes, result: TestResult) -> None:
     axes.margins(y=0.3)
     axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
     axes.locator_params(axis="x", nbins=6)
-    _plain(axes)
     _enlarge_null(axes, result, bins)
+    return _plain(axes)
 
 
 def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
@@ -156,7 +194,7 @@ def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
     _plain(inset)
 
 
-def draw_marginal(axes: Axes, marginal: Marginal) -> None:
+def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
     """Draw one variable in both samples: bars of shares, or overlaid densities."""
     if marginal.bars:
         places = np.arange(len(marginal.bars))
@@ -179,7 +217,86 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> None:
         axes.xaxis.get_offset_text().set_fontsize(7)
     axes.set_yticks([])
     axes.set_title(_literal("\n".join(textwrap.wrap(_short(marginal.name, 50), 28))), fontsize=8)
-    _plain(axes)
+    return _plain(axes)
+
+
+def draw_stability(axes: Axes, stability: Stability) -> Axes:
+    """Draw how often each variable was chosen again: those chosen, then the runners-up."""
+    others = list(stability.others.items())[:MOST_OTHERS]
+    rows = [*stability.chosen.items(), *others]
+    colours = [COLOUR_STATISTIC] * len(stability.chosen) + [COLOUR_NULL] * len(others)
+    places = np.arange(len(rows))
+    axes.barh(places, [count for _, count in rows], color=colours, height=0.7)
+    axes.set_yticks(places, [_literal(_short(name, 36)) for name, _ in rows], fontsize=8)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(0, stability.n_resamples)
+    axes.set_xlabel(f"times chosen in {stability.n_resamples} resamples")
+    axes.set_title("Chosen again")
+    handles = [Patch(color=COLOUR_STATISTIC, label="chosen")]
+    if others:
+        handles.append(Patch(color=COLOUR_NULL, label="not chosen"))
+    axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none", loc="lower right")
+    return _plain(axes)
+
+
+def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) -> Axes:
+    """Draw the rows of both samples on the field of the witness function.
+
+    The field takes the colour of the sample that prevails; a dashed line runs where neither
+    does. The samples differ in shape as well as in colour.
+    """
+    _draw_field(axes, embedding)
+    sides = ((embedding.x, COLOUR_X, "o"), (embedding.y, COLOUR_Y, "^"))
+    for (places, colour, marker), label in zip(sides, labels, strict=True):
+        axes.plot(
+            places[:, 0],
+            places[:, 1],
+            linestyle="none",
+            marker=marker,
+            markersize=4,
+            markerfacecolor=colour,
+            markeredgecolor="white",
+            markeredgewidth=0.4,
+            label=_literal(_short(label, 24)),
+        )
+    axes.set_xlim(embedding.across[0], embedding.across[-1])
+    axes.set_ylim(embedding.up[0], embedding.up[-1])
+    axes.set_xlabel(_literal(_short(embedding.axes[0], 50)))
+    axes.set_ylabel(_literal(_short(embedding.axes[1], 40)))
+    if embedding.method == "variables":
+        axes.locator_params(nbins=5)
+    else:
+        axes.set_xticks([])
+    if embedding.method != "variables" or embedding.axes[1] == "apart at random":
+        axes.set_yticks([])
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2
+    )
+    return _plain(axes)
+
+
+def _draw_field(axes: Axes, embedding: Embedding) -> None:
+    field = np.ma.masked_invalid(embedding.field)
+    height = float(np.abs(field).max()) if field.count() else 0.0
+    if not height > 0.0:
+        return
+    levels = height * np.asarray(FIELD_LEVELS)
+    levels[-1] *= 1.0 + 1e-9
+    strengths = np.linspace(*FIELD_STRENGTH, len(levels) - 1)
+    for side, colour in ((field, COLOUR_X), (-field, COLOUR_Y)):
+        if side.max() > levels[0]:
+            colours = [(*to_rgb(colour), strength) for strength in strengths]
+            axes.contourf(embedding.across, embedding.up, side, levels=levels, colors=colours)
+    if field.min() < 0.0 < field.max():
+        axes.contour(
+            embedding.across,
+            embedding.up,
+            field,
+            levels=[0.0],
+            colors="black",
+            linewidths=0.8,
+            linestyles="dashed",
+        )
 
 
 def _heaviest(result: TestResult) -> list[int]:
@@ -232,5 +349,11 @@ def _literal(text: str) -> str:
     return UNPRINTABLE.sub("\ufffd", text).replace("$", r"\$")
 
 
-def _plain(axes: Axes) -> None:
+def _or_new(axes: Axes | None) -> Axes:
+    """Return the axes, or new ones on a figure of their own, outside pyplot's keeping."""
+    return Figure(layout="constrained").subplots() if axes is None else axes
+
+
+def _plain(axes: Axes) -> Axes:
     axes.spines[["top", "right"]].set_visible(False)
+    return axes

@@ -9,11 +9,14 @@ import numpy as np
 
 from tellapart.columns import read_column
 from tellapart.errors import InputError
+from tellapart.kernels.base import FittedKernel
 from tellapart.samples import FloatArray, IntArray, Samples
+
+BLOCK_BYTES = 100_000_000
 
 
 def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
-    """Return points as a matrix with the columns of `like`; only `needed` columns are read.
+    """Return the `needed` columns of points as a matrix; no others are read.
 
     Tables are matched by name and their categories by label; a label that the samples do not
     have gets the code −1, which equals none of theirs. Arrays hold codes for categories.
@@ -29,29 +32,45 @@ def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
         ) from None
     if values.ndim != 2 or values.shape[1] != like.n_columns:
         raise InputError(f"points must have {like.n_columns} columns; got shape {values.shape}")
-    return _checked(values, like, needed)
+    return _checked(values[:, needed], like, needed)
+
+
+def mean_difference(
+    kernel: FittedKernel, samples: Samples, z: FloatArray, points: FloatArray
+) -> FloatArray:
+    """Return mean_i K_z(x_i, v) − mean_j K_z(y_j, v) at each point v, in bounded memory."""
+    every = np.arange(samples.n_columns)
+    x, y = samples.x[:, every], samples.y[:, every]
+    step = max(BLOCK_BYTES // (8 * max(samples.n_x, samples.n_y)), 1)
+    parts = [
+        kernel.gram(points[start : start + step], x, z).mean(axis=1)
+        - kernel.gram(points[start : start + step], y, z).mean(axis=1)
+        for start in range(0, points.shape[0], step)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _from_table(frame: nw.DataFrame[Any], like: Samples, needed: IntArray) -> FloatArray:
     absent = [like.names[s] for s in needed if like.names[s] not in frame.columns]
     if absent:
         raise InputError(f"points must have the column {absent[0]!r}; got {frame.columns[:10]}")
-    values = np.zeros((frame.shape[0], like.n_columns))
-    for s in needed:
+    values = np.zeros((frame.shape[0], needed.size))
+    for place, s in enumerate(needed):
         name = like.names[s]
         column = read_column("points", name, frame[name])
         if (column.form == "numeric") != (like.kinds[s] == "numeric"):
             raise InputError(f"column {name!r} of points must be {like.kinds[s]}")
         if like.kinds[s] == "numeric":
-            values[:, s] = column.values
+            values[:, place] = column.values
         else:
             codes = column.codes_among(like.categories[name])
-            values[:, s] = np.where(np.isnan(codes), -1.0, codes)
+            values[:, place] = np.where(np.isnan(codes), -1.0, codes)
     return _checked(values, like, needed)
 
 
 def _checked(values: FloatArray, like: Samples, needed: IntArray) -> FloatArray:
-    broken = [like.names[s] for s in needed if not np.isfinite(values[:, s]).all()]
+    finite = np.isfinite(values).all(axis=0)
+    broken = [like.names[s] for s in needed[~finite]]
     if broken:
         raise InputError(f"points must hold finite numbers; column {broken[0]!r} does not")
     return values

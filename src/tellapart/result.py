@@ -12,7 +12,7 @@ import numpy as np
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.outputs import check_writable, strict_json, write_atomically
-from tellapart.points import read_points
+from tellapart.points import mean_difference, read_points
 from tellapart.progress import Report
 from tellapart.samples import FloatArray, Samples
 from tellapart.selection import Selection
@@ -22,8 +22,6 @@ from tellapart.tuning import Tuning
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-BLOCK_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -162,15 +160,8 @@ class TestResult:
             raise InputError(f"witness needs the kernel of a test; {name} has none")
         used = self.selection.support
         values = read_points(points, self.held_out, used)
-        x, y, z = self.held_out.x[:, used], self.held_out.y[:, used], self.selection.z[used]
-        kernel = kernel.columns(used)
-        step = max(BLOCK_BYTES // (8 * max(self.n_test)), 1)
-        parts = [
-            kernel.gram(values[start : start + step], x, z).mean(axis=1)
-            - kernel.gram(values[start : start + step], y, z).mean(axis=1)
-            for start in range(0, values.shape[0], step)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        z = self.selection.z[used]
+        return mean_difference(kernel.columns(used), self.held_out.columns(used), z, values)
 
     def stability(
         self,
@@ -233,7 +224,8 @@ class TestResult:
             n_jobs=n_jobs,
             progress=progress,
         )
-        self._stabilities[key] = measured
+        if isinstance(random_state, int):
+            self._stabilities[key] = measured
         return measured
 
     def summary(self) -> str:

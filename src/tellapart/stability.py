@@ -16,9 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from tellapart.arguments import (
+    check_integer,
+    check_n_jobs,
+    check_random_state,
+    check_time_limit,
+)
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels.base import FittedKernel
-from tellapart.progress import Report
+from tellapart.progress import Report, check_progress, reporting
 from tellapart.samples import IntArray, Samples
 from tellapart.selection import choose
 from tellapart.strs.thresholding import Thresholding
@@ -110,10 +116,10 @@ def measure_stability(
     n_variables: int,
     regularization: float,
     n_resamples: int,
-    time_limit: float | None,
-    rng: np.random.Generator,
-    n_jobs: int,
-    report: Report,
+    time_limit: float | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    n_jobs: int | None = None,
+    progress: bool | Report = False,
 ) -> Stability:
     """Repeat the selection on random halves of the training rows, to heuristic quality.
 
@@ -134,17 +140,22 @@ def measure_stability(
         Resamples to make.
     time_limit : float or None
         Seconds after which no further resample is begun; one is always made.
-    rng : numpy Generator
-        Draws the rows.
-    n_jobs : int
-        Threads.
-    report : callable
-        Told how far the work is.
+    random_state : int, numpy Generator or None
+        Seeds the draw of the rows.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    progress : bool or callable
+        True for a display on standard error, or a function of (stage, detail).
 
     Returns
     -------
     Stability
     """
+    asked = check_integer("n_resamples", n_resamples, 1)
+    seconds = check_time_limit(time_limit)
+    rng = check_random_state(random_state)
+    threads = check_n_jobs(n_jobs)
+    shown = check_progress(progress)
     if min(train.n_x, train.n_y) < FEWEST_ROWS:
         raise InputError(
             f"stability needs at least {FEWEST_ROWS} training rows of each sample; "
@@ -152,15 +163,15 @@ def measure_stability(
         )
     started = time.monotonic()
     counts = np.zeros(train.n_columns, dtype=np.intp)
-    largest = [0, 0]
+    largest = (0, 0)
     made = 0
-    for part in _halves(train, n_resamples, rng):
-        if made and time_limit is not None and time.monotonic() - started > time_limit:
-            break
-        report("stability", f"resample {made + 1} of {n_resamples}")
-        with warnings.catch_warnings():
-            # What is constant was said when the variables were chosen.
-            warnings.simplefilter("ignore", ConstantColumnWarning)
+    with reporting(shown) as report, warnings.catch_warnings():
+        # What is constant was said when the variables were chosen.
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        for part in _halves(train, asked, rng):
+            if made and seconds is not None and time.monotonic() - started > seconds:
+                break
+            report("stability", f"resample {made + 1} of {asked}")
             again = choose(
                 part,
                 kernel,
@@ -170,18 +181,18 @@ def measure_stability(
                 gap=1e-4,
                 time_limit=None,
                 rng=rng,
-                n_jobs=n_jobs,
+                n_jobs=threads,
                 report=_silent,
             )
-        counts[again.support] += 1
-        largest = [max(largest[0], part.n_x), max(largest[1], part.n_y)]
-        made += 1
+            counts[again.support] += 1
+            largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
+            made += 1
     return Stability(
         names=train.names,
         counts=counts,
         n_resamples=made,
-        asked=n_resamples,
-        n_rows=(largest[0], largest[1]),
+        asked=asked,
+        n_rows=largest,
         halves=max(train.n_x, train.n_y) <= 2 * MOST_ROWS,
         support=support,
     )
