@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tellapart import datasets, kernels, objective, strs
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
+    from tellapart.reference import CheckResult, ReferenceMonitor, compare_to_reference
     from tellapart.result import TestResult
     from tellapart.selection import Selection, select_variables
     from tellapart.selector import MMDSelector
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckResult",
     "ConstantColumnWarning",
     "InputError",
     "MMDSelector",
     "MissingDependencyError",
+    "ReferenceMonitor",
     "Selection",
     "TestResult",
     "__version__",
+    "compare_to_reference",
     "datasets",
     "kernels",
     "objective",
@@ -33,12 +37,15 @@ __all__ = [
 
 _SUBMODULES = ("datasets", "kernels", "objective", "strs")
 _HOME = {
+    "CheckResult": "reference",
     "ConstantColumnWarning": "errors",
     "InputError": "errors",
     "MMDSelector": "selector",
     "MissingDependencyError": "errors",
+    "ReferenceMonitor": "reference",
     "Selection": "selection",
     "TestResult": "result",
+    "compare_to_reference": "reference",
     "select_variables": "selection",
     "two_sample_test": "two_sample",
 }
