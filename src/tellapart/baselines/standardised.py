@@ -1,0 +1,106 @@
+"""Columns on one scale and a direction through them: what linear methods share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.samples import FloatArray, IntArray, Samples
+
+NAMES_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One number per row: Σ_j z_j (u_j − centre_j)/scale_j, the sum over z_j ≠ 0."""
+
+    centre: FloatArray
+    scale: FloatArray
+    z: FloatArray
+
+    def scores(self, rows: FloatArray) -> FloatArray:
+        """Return the score of every row."""
+        used = np.flatnonzero(self.z)
+        return (rows[:, used] - self.centre[used]) / self.scale[used] @ self.z[used]
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """The varying columns `keep` of two samples, with mean 0 and variance 1 over both."""
+
+    x: FloatArray
+    y: FloatArray
+    keep: IntArray
+    centre: FloatArray
+    scale: FloatArray
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which of all columns never vary."""
+        constant = np.ones(self.centre.shape[0], dtype=np.bool_)
+        constant[self.keep] = False
+        return constant
+
+    def direction(self, weights: FloatArray) -> Direction:
+        """Return the direction with these weights of the columns kept."""
+        z = np.zeros(self.centre.shape[0])
+        z[self.keep] = weights
+        return Direction(self.centre, self.scale, z)
+
+
+def standardise(train: Samples, method: str) -> Standardised:
+    """Return the columns of the pooled training rows on one scale, without those that never vary.
+
+    Without it the unit of a column would decide how much it counts. Columns of two categories
+    are numbers 0 and 1. With more categories a column is no number, and linear methods would
+    read an order into it: refused.
+
+    Raises
+    ------
+    InputError
+        If a column has more than two categories, or if none varies.
+
+    Examples
+    --------
+    >>> x, y = np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[5.0, 5.0], [7.0, 5.0]])
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     both = standardise(Samples(x, y, ("u", "v"), ("numeric",) * 2), "Method")
+    >>> both.keep, both.x.ravel().round(2)
+    (array([0]), array([-1.34, -0.45]))
+    """
+    for name, labels in train.categories.items():
+        if len(labels) > 2:
+            raise InputError(
+                f"{method} needs numbers or columns of two categories; column {name!r} has "
+                f"{len(labels)} categories: replace it by columns of 0 and 1, one per category"
+            )
+    pooled = np.concatenate([train.x, train.y])
+    largest = np.abs(pooled).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    # Squares of very large or very small numbers would not be representable.
+    pooled = pooled / unit
+    centre, scale = pooled.mean(axis=0), pooled.std(axis=0)
+    varies = (pooled.max(axis=0) > pooled.min(axis=0)) & (scale * unit > 0)
+    keep = np.flatnonzero(varies)
+    if keep.size == 0:
+        raise InputError(
+            f"X and Y must have a column that varies; all {train.n_columns} are constant "
+            "in the rows that variables are chosen from"
+        )
+    _warn_of_constants([train.names[s] for s in np.flatnonzero(~varies)])
+    scaled = (pooled[:, keep] - centre[keep]) / scale[keep]
+    return Standardised(scaled[: train.n_x], scaled[train.n_x :], keep, centre * unit, scale * unit)
+
+
+def _warn_of_constants(names: list[str]) -> None:
+    if not names:
+        return
+    shown = ", ".join(map(repr, names[:NAMES_SHOWN]))
+    rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    warnings.warn(
+        f"constant columns get weight 0: {shown}{rest}", ConstantColumnWarning, stacklevel=5
+    )
