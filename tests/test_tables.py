@@ -3,8 +3,6 @@
 import subprocess
 import sys
 import tracemalloc
-import types
-from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -14,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from tellapart.errors import InputError
-from tellapart.tables import read_groups, read_samples
+from tellapart.tables import read_samples
 
 DATA_X = {"age": [31, 47, 52], "dose": [0.5, 1.5, 2.5]}
 DATA_Y = {"dose": [3.5, 4.5], "age": [64, 58]}
@@ -91,10 +89,13 @@ class TestArrays:
             (3.0, r"X must be a 2-dimensional array.*got float of 0 dimensions"),
             ([[1, 2], [3]], r"X must be .*got list with rows of unequal length"),
             ("a.csv", r"X must be a 2-dimensional array.*got str 'a\.csv'"),
-            (None, "X must be a 2-dimensional array or a .* table; got NoneType"),
+            (None, "X must be a 2-dimensional array, .* table, or AnnData; got NoneType"),
             ({"a": [1, 2]}, "X must be .*; got dict"),
             (pl.LazyFrame({"a": [1, 2]}), r"X must be .*got polars LazyFrame: call \.collect\(\)"),
-            (sparse.eye_array(3), r"X must be .*not supported yet: make it dense"),
+            (sparse.eye_array(3) * 1j, "X must hold numbers; got a sparse matrix of dtype complex"),
+            (sparse.csr_array((0, 2)), "X must have at least 2 rows; got 0"),
+            (sparse.csr_array((5, 0)), "X must have at least one column; got none"),
+            (sparse.coo_array([1.0, 2.0]), "X must be .*got scipy coo_array of 1 dimensions"),
             (np.zeros((0, 2)), "X must have at least 2 rows; got 0"),
             (np.zeros((1, 2)), "X must have at least 2 rows; got 1"),
             (np.zeros((5, 0)), "X must have at least one column; got none"),
@@ -118,12 +119,6 @@ class TestArrays:
     def test_the_message_says_which_sample(self):
         with pytest.raises(InputError, match="Y must have at least 2 rows"):
             read_samples(good(), good()[:1])
-
-    def test_annotated_data_is_refused_with_advice(self):
-        module = types.ModuleType("anndata")
-        annotated = type("AnnData", (), {"__module__": module.__name__})()
-        with pytest.raises(InputError, match=r"anndata AnnData is not supported yet.*to_df"):
-            read_samples(annotated, good())
 
 
 class TestNames:
@@ -194,93 +189,6 @@ class TestNames:
             read_samples(table({}), table({}))
         with pytest.raises(InputError, match="X must have at least 2 rows; got 0"):
             read_samples(table({"a": []}), table({"a": []}))
-
-
-class TestGroups:
-    DATA = {"arm": ["b", "a", "b", "a", "a"], "dose": [1.0, 2.0, 3.0, 4.0, 5.0]}  # noqa: RUF012
-
-    def test_split_by_text(self, table):
-        samples, labels = read_groups(table(self.DATA), "arm")
-        assert labels == ("a", "b")
-        assert samples.names == ("dose",)
-        assert samples.x.tolist() == [[2], [4], [5]]
-        assert samples.y.tolist() == [[1], [3]]
-
-    @pytest.mark.parametrize(
-        ("values", "expected"),
-        [
-            ([10, 9, 10, 9, 9], ("9", "10")),
-            ([10.0, 9.5, 10.0, 9.5, 9.5], ("9.5", "10")),
-            ([True, False, True, False, False], ("False", "True")),
-            (["10", "9", "10", "9", "9"], ("9", "10")),
-        ],
-    )
-    def test_split_by_other_dtypes(self, table, values, expected):
-        samples, labels = read_groups(table({**self.DATA, "arm": values}), "arm")
-        assert labels == expected
-        assert samples.y.tolist() == [[1], [3]]
-
-    def test_split_by_category_ignores_unused_levels(self):
-        frame = pd.DataFrame(self.DATA)
-        frame["arm"] = pd.Categorical(frame["arm"], categories=["z", "b", "a"])
-        samples, labels = read_groups(frame, "arm")
-        assert labels == ("a", "b")
-        assert samples.x.tolist() == [[2], [4], [5]]
-
-    def test_split_keeps_categorical_columns(self, table):
-        data = {**self.DATA, "sex": ["f", "m", "m", "f", "f"]}
-        samples, _ = read_groups(table(data), "arm")
-        assert samples.names == ("dose", "sex")
-        assert samples.x.tolist() == [[2, 1], [4, 0], [5, 0]]
-
-    def test_integer_labels_of_pandas(self):
-        frame = pd.DataFrame({7: [1.0, 2.0, 3.0, 4.0], 3: [0, 1, 0, 1]})
-        samples, labels = read_groups(frame, "3")
-        assert labels == ("0", "1")
-        assert samples.names == ("7",)
-
-    def test_absent_column_lists_the_nearest_names(self, table):
-        with pytest.raises(InputError, match=r"got 'arms'; the nearest names are 'arm'$"):
-            read_groups(table(self.DATA), "arms")
-        with pytest.raises(InputError, match=r"got 'zzz'; there are 'arm', 'dose'$"):
-            read_groups(table(self.DATA), "zzz")
-
-    def test_not_two_values(self, table):
-        with pytest.raises(
-            InputError, match=r"'dose' must hold exactly two .* got 5: '1', '2', '3'"
-        ):
-            read_groups(table(self.DATA), "dose")
-        with pytest.raises(InputError, match=r"exactly two distinct values; got 1: 'a'$"):
-            read_groups(table({"arm": ["a"] * 5, "dose": [1.0] * 5}), "arm")
-
-    def test_missing_values_in_the_column(self, table):
-        data = {**self.DATA, "arm": ["b", None, "b", "a", None]}
-        with pytest.raises(InputError, match=r"'arm' must say of every row.* got 2 missing of 5"):
-            read_groups(table(data), "arm", missing="drop-rows")
-
-    def test_messages_name_the_groups(self, table):
-        data = {"arm": ["b", "a", "b"], "dose": [1.0, 2.0, 3.0]}
-        with pytest.raises(InputError, match="group 'a' must have at least 2 rows; got 1"):
-            read_groups(table(data), "arm")
-        data = {**self.DATA, "dose": [1.0, 2.0, None, 4.0, 5.0]}
-        with pytest.raises(InputError, match=r"column 'dose' \(1 in group 'b'\)"):
-            read_groups(table(data), "arm")
-
-    def test_missing_values_can_be_dropped(self, table):
-        data = {**self.DATA, "dose": [1.0, 2.0, 3.0, None, 5.0]}
-        samples, _ = read_groups(table(data), "arm", missing="drop-rows")
-        assert samples.x.tolist() == [[2], [5]]
-
-    def test_nothing_but_the_column_is_refused(self, table):
-        with pytest.raises(InputError, match="group 'a' must have at least one column"):
-            read_groups(table({"arm": ["a", "b", "a", "b"]}), "arm")
-
-    def test_arrays_and_dates_are_refused(self, table):
-        with pytest.raises(InputError, match=r"table must be a pandas, .* got numpy ndarray"):
-            read_groups(good(), "x0")
-        days = [date(2020, 1, 1), date(2021, 1, 1)] * 2
-        with pytest.raises(InputError, match="column 'day' of table must hold numbers"):
-            read_groups(table({"day": days, "a": [1, 2, 3, 4]}), "day")
 
 
 def test_unknown_policy_is_refused_before_any_work():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tellapart.result import TestResult
     from tellapart.selection import Selection, select_variables
     from tellapart.selector import MMDSelector
+    from tellapart.sources import with_names
     from tellapart.two_sample import two_sample_test
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "select_variables",
     "strs",
     "two_sample_test",
+    "with_names",
 ]
 
 _SUBMODULES = ("datasets", "kernels", "objective", "strs")
@@ -48,6 +50,7 @@ _HOME = {
     "compare_to_reference": "reference",
     "select_variables": "selection",
     "two_sample_test": "two_sample",
+    "with_names": "sources",
 }
 
 

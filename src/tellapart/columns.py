@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, SupportsFloat, cast
@@ -123,27 +123,29 @@ def read_column(title: str, name: str, series: Series) -> Column:
     raise _unsupported(title, name, dtype)
 
 
-def join_columns(
-    x: Column, y: Column
-) -> tuple[FloatArray, FloatArray, Kind, tuple[str, ...] | None]:
-    """Return both samples' values of one column, its kind, and its labels if it has any.
+def pool_columns(
+    columns: Sequence[Column],
+) -> tuple[list[FloatArray], Kind, tuple[str, ...] | None]:
+    """Return the values of one column in each sample, its kind, and its labels if it has any.
 
-    Labels are pooled over both samples and sorted, and the values are codes into them.
+    Labels are pooled over the samples and sorted, and the values are codes into them.
     """
-    _check_text([column for column in (x, y) if column.form == "text"], {x.form, y.form})
-    forms = {"category" if c.form == "text" else c.form for c in (x, y) if c.form != "empty"}
+    _check_text([c for c in columns if c.form == "text"], {c.form for c in columns})
+    forms = {"category" if c.form == "text" else c.form for c in columns if c.form != "empty"}
     if len(forms) > 1:
+        x, y = columns
         raise InputError(
             f"column {x.name!r} must be of one kind in {x.title} and {y.title}; "
             f"got {_described(x)} in {x.title} and {_described(y)} in {y.title}"
         )
     if forms <= {"numeric"}:
-        return x.values, y.values, "numeric", None
+        return [c.values for c in columns], "numeric", None
     if forms == {"boolean"}:
-        return x.values, y.values, "categorical", BOOLEAN_LABELS
+        return [c.values for c in columns], "categorical", BOOLEAN_LABELS
     # Adding counters leaves out labels that are declared but never occur.
-    labels = sorted_labels(x.label_counts() + y.label_counts())
-    return x.codes_among(labels), y.codes_among(labels), "categorical", labels
+    counts = sum((c.label_counts() for c in columns), Counter[str]())
+    labels = sorted_labels(counts)
+    return [c.codes_among(labels) for c in columns], "categorical", labels
 
 
 def _to_arrow(series: Series) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,30 +51,100 @@ def settle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     >>> settle_missing(samples, "drop-columns").names
     ('a',)
     """
-    suspects = np.flatnonzero(_is_suspect(samples.x) | _is_suspect(samples.y))
-    if not suspects.size:
+    kept = keep_complete((samples.x, samples.y), samples.names, policy, titles)
+    if kept.columns is not None:
+        gone = np.setdiff1d(np.arange(samples.n_columns), kept.columns)
+        dropped = tuple(samples.names[s] for s in gone)
+        return replace(samples.columns(kept.columns), dropped_columns=dropped)
+    if kept.rows is None:
         return samples
-    pair = " and ".join(titles)
-    _refuse(samples, suspects, np.isinf, titles, f"{pair} must hold finite numbers; got infinite")
-    _refuse(
-        samples,
-        suspects,
+    x, y = kept.of_rows(0, samples.x), kept.of_rows(1, samples.y)
+    return replace(
+        samples, x=x, y=y, dropped_rows=(samples.n_x - x.shape[0], samples.n_y - y.shape[0])
+    )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is left of some samples: columns, or rows of each; None where all of them are."""
+
+    columns: IntArray | None = None
+    rows: tuple[IntArray, ...] | None = None
+
+    def of_rows(self, place: int, values: Values) -> Values:
+        """Return the kept rows of the sample at a place."""
+        if self.rows is None or self.rows[place].size == values.shape[0]:
+            return values
+        return some_rows(values, self.rows[place])
+
+
+def keep_complete(
+    matrices: Sequence[Values], names: Sequence[str], policy: str, titles: Sequence[str]
+) -> Kept:
+    """Say which columns, or rows, of some samples to keep; see `settle_missing`."""
+    suspects = np.flatnonzero(np.any([_is_suspect(values) for values in matrices], axis=0))
+    if not suspects.size:
+        return Kept()
+    found = _Found(matrices, names, suspects, titles)
+    every = " and ".join(titles)
+    found.refuse(np.isinf, f"{every} must hold finite numbers; got infinite")
+    found.refuse(
         _is_too_large,
-        titles,
-        f"{pair} must hold magnitudes of at most {LARGEST:g} (differences are squared); "
+        f"{every} must hold magnitudes of at most {LARGEST:g} (differences are squared); "
         "rescale the columns; got larger",
     )
-    counts = _count(samples, suspects, np.isnan)
+    counts = found.count(np.isnan)
     gaps = suspects[counts.any(axis=0)]
     if policy == "drop-columns":
-        return _without_columns(samples, gaps)
+        return Kept(columns=_other_columns(len(names), gaps))
     if policy == "drop-rows":
-        return _without_rows(samples, gaps, titles)
-    found = _listed(samples.names, suspects, counts, titles)
+        pairs = zip(matrices, titles, strict=True)
+        return Kept(rows=tuple(_complete_rows(values, gaps, title) for values, title in pairs))
     raise InputError(
-        f"{pair} must not have missing values; got {found}; "
+        f"{every} must not have missing values; got {found.listed(counts)}; "
         'pass missing="drop-rows" or missing="drop-columns" to leave them out'
     )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The columns of some samples in which something is wrong."""
+
+    matrices: Sequence[Values]
+    names: Sequence[str]
+    columns: IntArray
+    titles: Sequence[str]
+
+    def count(self, test: Test) -> IntArray:
+        """Return how many values pass `test`: one row per sample, one entry per column."""
+        return np.array(
+            [
+                [np.count_nonzero(test(values[:, s])) for s in self.columns]
+                for values in self.matrices
+            ],
+            dtype=np.intp,
+        )
+
+    def refuse(self, test: Test, complaint: str) -> None:
+        """Raise if any value passes `test`."""
+        counts = self.count(test)
+        if counts.any():
+            raise InputError(f"{complaint} {self.listed(counts)}")
+
+    def listed(self, counts: IntArray) -> str:
+        """Return "values in column 'a' (3 in X, 1 in Y), … and 4 more columns"."""
+        entries = []
+        affected = np.flatnonzero(counts.any(axis=0))
+        for place in affected[:MOST_NAMED]:
+            parts = [
+                f"{count} in {title}"
+                for count, title in zip(counts[:, place], self.titles, strict=True)
+                if count
+            ]
+            entries.append(f"column {self.names[self.columns[place]]!r} ({', '.join(parts)})")
+        more = affected.size - len(entries)
+        tail = f" and {more} more column{'s' if more > 1 else ''}" if more else ""
+        return f"values in {', '.join(entries)}{tail}"
 
 
 def _is_suspect(values: Values) -> NDArray[np.bool_]:
@@ -95,67 +165,24 @@ def _is_too_large(values: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(np.abs(values) > LARGEST)
 
 
-def _count(samples: Samples, columns: IntArray, test: Test) -> IntArray:
-    """Return how many values pass `test`: one row per sample, one entry per column."""
-    return np.array(
-        [
-            [np.count_nonzero(test(values[:, s])) for s in columns]
-            for values in (samples.x, samples.y)
-        ],
-        dtype=np.intp,
-    )
-
-
-def _refuse(
-    samples: Samples, columns: IntArray, test: Test, titles: Titles, complaint: str
-) -> None:
-    counts = _count(samples, columns, test)
-    if counts.any():
-        raise InputError(f"{complaint} {_listed(samples.names, columns, counts, titles)}")
-
-
-def _listed(names: Sequence[str], columns: IntArray, counts: IntArray, titles: Titles) -> str:
-    """Return "values in column 'a' (3 in X, 1 in Y), column 'b' (2 in Y) and 4 more columns"."""
-    entries = []
-    affected = np.flatnonzero(counts.any(axis=0))
-    for place in affected[:MOST_NAMED]:
-        parts = [
-            f"{count} in {title}"
-            for count, title in zip(counts[:, place], titles, strict=True)
-            if count
-        ]
-        entries.append(f"column {names[columns[place]]!r} ({', '.join(parts)})")
-    more = affected.size - len(entries)
-    tail = f" and {more} more column{'s' if more > 1 else ''}" if more else ""
-    return f"values in {', '.join(entries)}{tail}"
-
-
-def _without_columns(samples: Samples, gaps: IntArray) -> Samples:
-    kept = np.setdiff1d(np.arange(samples.n_columns), gaps)
+def _other_columns(n_columns: int, gaps: IntArray) -> IntArray:
+    kept = np.setdiff1d(np.arange(n_columns), gaps)
     if not kept.size:
         raise InputError(
             'missing="drop-columns" must leave at least one column; '
-            f"all {samples.n_columns} have missing values"
+            f"all {n_columns} have missing values"
         )
-    dropped = tuple(samples.names[s] for s in gaps)
-    return replace(samples.columns(kept), dropped_columns=dropped)
+    return kept
 
 
-def _without_rows(samples: Samples, gaps: IntArray, titles: Titles) -> Samples:
-    x = _complete_rows(samples.x, gaps, titles[0])
-    y = _complete_rows(samples.y, gaps, titles[1])
-    dropped = (samples.n_x - x.shape[0], samples.n_y - y.shape[0])
-    return replace(samples, x=x, y=y, dropped_rows=dropped)
-
-
-def _complete_rows(values: Values, gaps: IntArray, title: str) -> Values:
-    kept = np.ones(values.shape[0], dtype=np.bool_)
+def _complete_rows(values: Values, gaps: IntArray, title: str) -> IntArray:
+    complete = np.ones(values.shape[0], dtype=np.bool_)
     for s in gaps:
-        kept &= ~np.isnan(values[:, s])
-    n_kept = np.count_nonzero(kept)
-    if n_kept < FEWEST_ROWS:
+        complete &= ~np.isnan(values[:, s])
+    kept = np.flatnonzero(complete)
+    if kept.size < FEWEST_ROWS:
         raise InputError(
             f'missing="drop-rows" must leave at least {FEWEST_ROWS} rows of {title}; '
-            f"got {n_kept} of {kept.size}"
+            f"got {kept.size} of {complete.size}"
         )
-    return values if n_kept == kept.size else some_rows(values, np.flatnonzero(kept))
+    return kept

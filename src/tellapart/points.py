@@ -6,11 +6,13 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import sparse
 
 from tellapart.columns import read_column
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.sources import NamedMatrix, Source, is_anndata, open_matrix
 
 BLOCK_BYTES = 100_000_000
 
@@ -21,6 +23,8 @@ def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
     Tables are matched by name and their categories by label; a label that the samples do not
     have gets the code −1, which equals none of theirs. Arrays hold codes for categories.
     """
+    if sparse.issparse(points) or isinstance(points, NamedMatrix) or is_anndata(points):
+        return _from_matrix(open_matrix("points", points), like, needed)
     frame = nw.from_native(points, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_table(frame, like, needed)
@@ -48,6 +52,26 @@ def mean_difference(
         for start in range(0, points.shape[0], step)
     ]
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _from_matrix(source: Source, like: Samples, needed: IntArray) -> FloatArray:
+    if source.names is None:
+        if source.shape[1] != like.n_columns:
+            raise InputError(f"points must have {like.n_columns} columns; got shape {source.shape}")
+        places = needed
+    else:
+        found = {name: place for place, name in enumerate(source.names)}
+        absent = [like.names[s] for s in needed if like.names[s] not in found]
+        if absent:
+            raise InputError(
+                f"points must have the column {absent[0]!r}; got {list(source.names[:10])}"
+            )
+        places = np.array([found[like.names[s]] for s in needed], dtype=np.intp)
+    columns = [
+        source.column(int(place), like.names[s]).values
+        for place, s in zip(places, needed, strict=True)
+    ]
+    return _checked(np.stack(columns, axis=1), like, needed)
 
 
 def _from_table(frame: nw.DataFrame[Any], like: Samples, needed: IntArray) -> FloatArray:

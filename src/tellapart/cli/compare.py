@@ -12,8 +12,9 @@ from tellapart.cli.outputs import check_outputs
 from tellapart.console import show_result
 from tellapart.errors import InputError
 from tellapart.files import read_table
+from tellapart.grouping import group_name, read_groups
 from tellapart.samples import Samples
-from tellapart.tables import read_groups, read_samples
+from tellapart.tables import read_samples
 from tellapart.two_sample import TestSettings, run_test
 
 
@@ -79,17 +80,11 @@ def _read(a: str, b: str | None, by: str | None, missing: str) -> tuple[Samples,
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
     if by is not None:
         samples, (first, second) = read_groups(read_table(a), by, missing=missing)
-        return samples, (_group_name(by, first), _group_name(by, second))
+        return samples, (group_name(by, first), group_name(by, second))
     assert b is not None
     samples = read_samples(read_table(a), read_table(b), missing=missing)
     stems = (Path(a).stem, Path(b).stem)
     return samples, stems if stems[0] != stems[1] else (a, b)
-
-
-def _group_name(by: str, value: str) -> str:
-    """Return what to call a group: a bare number or truth value says nothing without its column."""
-    bare = value in ("False", "True") or value.replace(".", "").lstrip("-").isdigit()
-    return f"{by} = {value}" if bare else value
 
 
 def _price(text: str) -> float | str:
