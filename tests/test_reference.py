@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 
 import tellapart as ta
 from tellapart.kernels import Linear
@@ -165,6 +166,22 @@ def test_columns_match_by_name_and_new_categories_count(library):
     assert result.alarm
     assert result.variables == ("verb",)
     assert "brew" in result.held_out.categories["verb"]
+
+
+def test_sparse_references_give_the_same_answer():
+    reference, batch = (np.maximum(normal(n, n) - 0.5, 0.0) for n in (200, 60))
+    dense = ta.compare_to_reference(reference, **QUICK).check(batch)
+    monitor = ta.compare_to_reference(sparse.csr_array(reference), **QUICK)
+    thin = pickle.loads(pickle.dumps(monitor)).check(sparse.csr_array(batch))
+    assert thin.pvalue == dense.pvalue
+    assert thin.statistic == pytest.approx(dense.statistic)
+
+
+def test_text_among_numbers_is_counted_once():
+    frame = pd.DataFrame({"load": [*map(str, range(30)), *["n/a"] * 10]})
+    message = "'load' of reference must hold numbers; got text in 10 of 40 values"
+    with pytest.raises(ta.InputError, match=message):
+        ta.compare_to_reference(frame)
 
 
 def test_missing_values_follow_the_policy():

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -102,6 +103,18 @@ def test_categories_of_a_table_are_columns_like_others(data):
     table = pd.DataFrame(X, columns=NAMES).assign(sex=np.where(y == "a", "f", "m"))
     selector = MMDSelector(1).set_output(transform="pandas").fit(table, y)
     assert selector.transform(table).columns.tolist() == ["sex"]
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_matrices_give_the_same_choice(data, make):
+    X, y = data
+    X = np.where(np.abs(X) < 0.7, 0.0, X)
+    dense = MMDSelector(2, random_state=0).fit(X, y)
+    thin = MMDSelector(2, random_state=0).fit(make(X), y)
+    np.testing.assert_allclose(thin.scores_, dense.scores_, atol=1e-10)
+    out = thin.transform(make(X))
+    assert sparse.issparse(out)
+    np.testing.assert_array_equal(out.toarray(), dense.transform(X))
 
 
 def test_serves_a_pipeline_and_a_grid_search(data):

@@ -125,8 +125,9 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or table of shape (n_samples, n_features)
-            Numbers; tables may also have columns of booleans, categories or text.
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            Numbers; tables may also have columns of booleans, categories or text. Sparse
+            matrices are never made dense as a whole.
         y : array of shape (n_samples,)
             Exactly two classes, with at least two rows each.
 
@@ -248,9 +249,9 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _validated(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return X and y as scikit-learn checks arrays."""
         if _validate_data is not None:
-            checked = _validate_data(self, X, y, dtype="numeric")
+            checked = _validate_data(self, X, y, dtype="numeric", accept_sparse="csr")
         else:  # pragma: no cover
-            checked = self._validate_data(X, y, dtype="numeric")
+            checked = self._validate_data(X, y, dtype="numeric", accept_sparse="csr")
         return checked[0], checked[1]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -264,6 +265,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.target_tags.required = True
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

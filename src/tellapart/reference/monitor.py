@@ -17,17 +17,25 @@ from typing import Any
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_n_jobs, check_number, check_random_state
+from tellapart.arguments import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_number,
+    check_random_state,
+)
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
+from tellapart.missing import POLICIES, settle_missing
 from tellapart.progress import Report
 from tellapart.reference.kernel import StoredKernel
 from tellapart.reference.result import USUAL_RATIO, CheckRecord, CheckResult
 from tellapart.reference.sharpen import sharpen
 from tellapart.samples import IntArray, Samples
 from tellapart.selection import check_kernel
+from tellapart.sources import open_source
 from tellapart.strs import Solver
-from tellapart.tables import read_samples
+from tellapart.tables import read_samples, read_sources
 from tellapart.two_sample import TestSettings, run_test
 
 FEWEST_ROWS = 4
@@ -61,7 +69,7 @@ def compare_to_reference(
 
     Parameters
     ----------
-    reference : array or table
+    reference : array, sparse matrix, table or AnnData
         The sample that batches are compared to; a copy is kept.
     n_variables, kernel, regularization, solver, test_size, n_permutations : optional
         As in `two_sample_test`, for every check. Where α_k needs more relabellings than
@@ -200,7 +208,7 @@ class ReferenceMonitor:
 
         Parameters
         ----------
-        batch : array or table
+        batch : array, sparse matrix, table or AnnData
             At least four rows; columns are matched with the reference's by name where both
             have names. Categories that the reference never had are categories of their own.
         label : str
@@ -297,10 +305,14 @@ class _Halved(Samples):
 
 
 def _read_alone(reference: object, missing: str) -> Samples:
-    """Read the reference by the door for two samples, so that one set of rules holds for both."""
+    """Read the reference by the rules for two samples: it stands on both sides."""
+    policy = check_choice("missing", missing, POLICIES)
+    source = open_source("reference", reference)
+    names = source.names or tuple(f"x{s}" for s in range(source.shape[1]))
+    (x,), kinds, categories = read_sources((source,), names, (None,))
     try:
-        return read_samples(
-            reference, reference, missing=missing, titles=("reference", "reference")
+        return settle_missing(
+            Samples(x, x, names, kinds, categories), policy, ("reference", "reference")
         )
     except InputError as error:
         message = str(error).replace("reference and reference", "reference")

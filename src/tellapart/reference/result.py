@@ -106,10 +106,15 @@ class CheckResult(TestResult):
         return super().to_dict() | {"check": check}
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        reproduce: str | None = None,
+        **options: Any,
     ) -> str:
-        """Return the report as one HTML page; see `TestResult.to_html`."""
-        return super().to_html(path, reproduce=self._call() if reproduce is None else reproduce)
+        """Return the report as one HTML page; all options are those of `TestResult.to_html`."""
+        code = self._call() if reproduce is None else reproduce
+        return super().to_html(path, reproduce=code, **options)
 
     def _call(self) -> str:
         """Return the code that gives this result."""
