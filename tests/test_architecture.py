@@ -40,6 +40,9 @@ ORDER = [
     "stability",
     "result",
     "two_sample",
+    "multiplicity",
+    "groups_result",
+    "groups",
     "selector",
     "reference",
     "baselines",
@@ -51,7 +54,7 @@ ORDER = [
     "__main__",
 ]
 # A result draws and tells of itself, but only when asked: the import waits inside the method.
-LATE = {("result", "plots"), ("result", "report")}
+LATE = {("result", "plots"), ("result", "report"), ("groups_result", "report")}
 # Files that hold no step of the flow: the face of the package names what is behind it.
 FACES = {"__init__"}
 

@@ -6,8 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tellapart import datasets, kernels, objective, strs
+    from tellapart import baselines, datasets, kernels, objective, strs
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
+    from tellapart.groups import compare_groups
+    from tellapart.groups_result import GroupsResult
     from tellapart.reference import CheckResult, ReferenceMonitor, compare_to_reference
     from tellapart.result import TestResult
     from tellapart.selection import Selection, select_variables
@@ -20,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
     "ConstantColumnWarning",
+    "GroupsResult",
     "InputError",
     "MMDSelector",
     "MissingDependencyError",
@@ -27,6 +30,8 @@ __all__ = [
     "Selection",
     "TestResult",
     "__version__",
+    "baselines",
+    "compare_groups",
     "compare_to_reference",
     "datasets",
     "kernels",
@@ -37,16 +42,18 @@ __all__ = [
     "with_names",
 ]
 
-_SUBMODULES = ("datasets", "kernels", "objective", "strs")
+_SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs")
 _HOME = {
     "CheckResult": "reference",
     "ConstantColumnWarning": "errors",
+    "GroupsResult": "groups_result",
     "InputError": "errors",
     "MMDSelector": "selector",
     "MissingDependencyError": "errors",
     "ReferenceMonitor": "reference",
     "Selection": "selection",
     "TestResult": "result",
+    "compare_groups": "groups",
     "compare_to_reference": "reference",
     "select_variables": "selection",
     "two_sample_test": "two_sample",
