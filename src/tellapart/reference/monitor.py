@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -230,6 +231,7 @@ class ReferenceMonitor:
                 "compare_to_reference again, best with a fresh reference"
             )
         level = self.alarm_level(number)
+        started = time.perf_counter()
         samples = read_samples(
             self._reference, batch, missing=self._missing, titles=("reference", "batch")
         )
@@ -243,7 +245,9 @@ class ReferenceMonitor:
         )
         halves = self._halves(samples, rng)
         result = run_test(halves, settings, ("reference", label))
-        result = replace(sharpen(result, level, rng), settings=self._told())
+        result = sharpen(result, level, rng)
+        taken = time.perf_counter() - started
+        result = replace(result, seconds=taken, settings=self._told())
         checked = CheckResult.of(result, number, level)
         self._history.append(checked.record)
         return checked
