@@ -35,10 +35,7 @@ def show_result(result: TestResult, console: Console | None = None) -> None:
 
 def weight_table(selection: Selection) -> Table:
     """Return the chosen variables and their weights as a rich table."""
-    title = (
-        f"{selection.support.size} of {len(selection.names)} variables "
-        f"({selection.kernel} kernel, λ = {selection.regularization:g})"
-    )
+    title = f"{selection.support.size} of {len(selection.names)} variables ({selection.maker})"
     table = Table(title=title, title_justify="left")
     table.add_column("variable", overflow="fold")
     table.add_column("weight", justify="right", no_wrap=True)

@@ -86,7 +86,7 @@ def draw_result(result: TestResult) -> Figure:
     """
     shown = _heaviest(result)
     columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
-    rows = math.ceil(len(shown) / columns)
+    rows = max(math.ceil(len(shown) / columns), 1)
     top = max(3.2, 0.24 * result.selection.support.size + 1.0)
     figure = Figure(figsize=(max(9.0, 2.6 * columns), top + 2.3 * rows + 0.4), layout="constrained")
     upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, 2.3 * rows]).ravel()

@@ -1,10 +1,20 @@
 """Competitors of tellapart's own test, all with the same face, for comparisons on equal terms."""
 
 from tellapart.baselines.base import Baseline, FittedBaseline, SelectingBaseline, relabelling_null
+from tellapart.baselines.bonferroni import Bonferroni
+from tellapart.baselines.l1_mmd import L1MMD
+from tellapart.baselines.projected_wasserstein import ProjectedWasserstein
+from tellapart.baselines.sparse_logistic import SparseLogisticRegression
+from tellapart.baselines.standard_mmd import StandardMMD
 
 __all__ = [
+    "L1MMD",
     "Baseline",
+    "Bonferroni",
     "FittedBaseline",
+    "ProjectedWasserstein",
     "SelectingBaseline",
+    "SparseLogisticRegression",
+    "StandardMMD",
     "relabelling_null",
 ]

@@ -1,0 +1,346 @@
+"""Per-variable tests with a correction for their number."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arguments import check_choice, check_n_jobs
+from tellapart.baselines.base import FittedBaseline, Generators, SelectingBaseline
+from tellapart.baselines.variable_tests import (
+    TIE,
+    ColumnStatistic,
+    bonferroni,
+    holm,
+    ks_statistic,
+    ks_tests,
+    max_t,
+    mmd_statistic,
+    own_pvalues,
+    relabelled,
+    standardise,
+)
+from tellapart.errors import InputError
+from tellapart.fastsum.columns import map_columns
+from tellapart.kernels import Linear
+from tellapart.kernels.base import ScalarKernel
+from tellapart.permutation import (
+    PermutationNull,
+    count_relabellings,
+    draw_relabellings,
+    least_pvalue,
+    null_of,
+)
+from tellapart.result import Method, TestResult
+from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.selection import Selection
+
+STATISTICS = ("ks", "mmd")
+CORRECTIONS = ("holm", "bonferroni", "max-t")
+USES = ("all", "held-out")
+# Relabellings that a test raises itself to at most, where a correction needs more than asked for.
+MOST_PERMUTATIONS = 100_000
+# Statistics of relabellings kept at a time: 32 MB.
+TABLE_ENTRIES = 4_000_000
+_TITLES = {"ks": "Kolmogorov–Smirnov", "mmd": "MMD"}
+_METHODS = {"holm": "Holm", "bonferroni": "Bonferroni", "max-t": "max-T"}
+
+
+@dataclass(frozen=True)
+class VariableTests:
+    """The test of every variable of two samples.
+
+    Attributes
+    ----------
+    columns : int array
+        The columns that vary: only they are tested and counted.
+    statistics : array of shape (|columns|,)
+        Kolmogorov–Smirnov distances, or MMD²_u.
+    pvalues, adjusted : arrays of shape (|columns|,)
+        Each variable's own p-value, and the one corrected for the number of variables.
+    null : PermutationNull
+        The global test: its p-value is the smallest adjusted one.
+    """
+
+    columns: IntArray
+    statistics: FloatArray
+    pvalues: FloatArray
+    adjusted: FloatArray
+    null: PermutationNull
+
+
+@dataclass(frozen=True)
+class Bonferroni(SelectingBaseline):
+    """Each variable is tested by itself, and the p-values are corrected for their number.
+
+    The samples differ if any corrected p-value is at most α, and those variables are chosen. A
+    difference that no single variable shows, such as a correlation, is never found.
+
+    Parameters
+    ----------
+    n_variables : int or None
+        Choose that many, those of the smallest p-values; None chooses the rejected ones, which
+        may be none at all.
+    statistic : {"ks", "mmd"}
+        The Kolmogorov–Smirnov distance with SciPy's p-value (exact up to 10⁶ pairs of rows), or
+        MMD²_u under a Gaussian kernel with relabellings. "ks" needs columns in order: numbers,
+        or categories of two levels.
+    correction : {"holm", "bonferroni", "max-t"}
+        Holm's and Bonferroni's make p-values at least D times the smallest a relabelling can
+        give, D/(N_p + 1): where "mmd" could never reach α, N_p is raised to 2D/α, up to
+        100,000, with a warning.
+        "max-t" (Westfall and Young) takes the null distribution of the largest standardised
+        statistic from relabellings shared by all variables: N_p need not grow with D.
+    use : {"all", "held-out"}
+        Rows of the p-values. Nothing is learned, so by default all rows are used.
+        "held-out" tests the rows that `two_sample_test` tests with the same seed, and chooses
+        the variables by the other ones.
+    test_size, n_permutations, alpha, random_state, n_jobs
+        As of `Baseline`; `test_size` counts with `use="held-out"` only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(60, 4)), rng.normal(size=(80, 4)) + [0, 0, 2, 0]
+    >>> result = Bonferroni().test(X, Y)
+    >>> result.reject, result.variables
+    (True, ('x2',))
+    """
+
+    statistic: str = "ks"
+    correction: str = "holm"
+    use: str = "all"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_choice("statistic", self.statistic, STATISTICS)
+        check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("use", self.use, USES)
+        super().__post_init__()
+
+    @property
+    def method(self) -> Method:
+        """What results say about this test."""
+        correction = _METHODS[self.correction]
+        title = _TITLES[self.statistic]
+        if self.correction == "max-t":
+            statistic = f"largest standardised {title} statistic"
+        else:
+            statistic = "−log₁₀ of the smallest adjusted p-value"
+        return Method(
+            name=f"{title} tests per variable ({correction})",
+            statistic=statistic,
+            validity="each variable's p-value holds and they are corrected for their number",
+            call=self.call(),
+        )
+
+    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
+        """Return the checked samples; the Kolmogorov–Smirnov distance needs an order."""
+        samples = super().read(X, Y, missing)
+        if self.statistic == "ks":
+            for name, levels in samples.categories.items():
+                if len(levels) > 2:
+                    raise InputError(
+                        "statistic 'ks' must have numbers or categories of two levels; got "
+                        f"column {name!r} with {len(levels)} levels; use statistic='mmd'"
+                    )
+        return samples
+
+    def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
+        """Return all rows twice, or the rows to choose by and those of the p-value."""
+        return (samples, samples) if self.use == "all" else super().split(samples, rng)
+
+    def fit(self, train: Samples, rng: np.random.Generator) -> FittedBonferroni:
+        """Freeze the bandwidths, and choose variables by the training rows."""
+        started = time.perf_counter()
+        blank = self._blank(train)
+        tests = blank.tests(train, n_permutations=self.n_permutations, alpha=self.alpha, rng=rng)
+        return FittedBonferroni(
+            selection=self._chosen(train, tests, time.perf_counter() - started),
+            settings=self,
+            scalars=blank.scalars,
+        )
+
+    def test(self, X: object, Y: object, *, missing: str = "error") -> TestResult:
+        """Test every variable, on all rows unless `use` says otherwise.
+
+        Parameters
+        ----------
+        X, Y : array or table
+            The two samples; columns are matched by name where there are names.
+        missing : str
+            What to do about missing values; see `tellapart.tables.read_samples`.
+
+        Returns
+        -------
+        TestResult
+            Without relabellings ("ks" with "holm" or "bonferroni") its null distribution is
+            empty.
+        """
+        if self.use != "all":
+            return super().test(X, Y, missing=missing)
+        started = time.perf_counter()
+        samples = self.read(X, Y, missing)
+        settled = self.seeded()
+        settled.warn_of_few_rows(samples)
+        fitted = settled._blank(samples)
+        tests = fitted.tests(
+            samples,
+            n_permutations=self.n_permutations,
+            alpha=self.alpha,
+            rng=Generators.of(settled.random_state).permute,
+        )
+        # One set of p-values both answers and chooses.
+        selection = settled._chosen(samples, tests, time.perf_counter() - started)
+        chosen = FittedBonferroni(selection=selection, settings=settled, scalars=fitted.scalars)
+        return settled.report(chosen, tests.null, samples, samples, started)
+
+    def warn_of_few_rows(self, held_out: Samples) -> None:
+        """Warn where no p-value could reach the level; for "mmd" the tests themselves do."""
+        if self.correction == "max-t":
+            super().warn_of_few_rows(held_out)
+        elif self.statistic == "ks":
+            # The largest distance, 1, is that of two relabellings only.
+            count = count_relabellings(held_out.n_x, held_out.n_y, 10**9)
+            least = 0.0 if count is None else 2 * held_out.n_columns / count
+            if least > self.alpha:
+                _warn_of_reach(held_out.n_columns, least, self.alpha, stacklevel=4)
+
+    def _blank(self, train: Samples) -> FittedBonferroni:
+        """Return the tests with bandwidths, before anything is chosen."""
+        scalars: tuple[ScalarKernel, ...] = ()
+        if self.statistic == "mmd":
+            scalars = Linear().fit(train, n_jobs=check_n_jobs(self.n_jobs)).scalars
+        return FittedBonferroni(selection=None, settings=self, scalars=scalars)
+
+    def _chosen(self, samples: Samples, tests: VariableTests, seconds: float) -> Selection:
+        if self.n_variables is None:
+            chosen = np.flatnonzero(tests.adjusted <= self.alpha)
+        else:
+            # Ties of p-values go to the larger statistic.
+            order = np.lexsort((-tests.statistics, tests.pvalues))
+            chosen = order[: self.n_variables]
+        z = np.zeros(samples.n_columns)
+        z[tests.columns[chosen]] = tests.statistics[chosen]
+        constant = np.ones(samples.n_columns, dtype=np.bool_)
+        constant[tests.columns] = False
+        return self.selection(
+            samples,
+            tests.columns[chosen],
+            z,
+            float(tests.statistics.max()),
+            seconds=seconds,
+            constant=constant,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedBonferroni(FittedBaseline):
+    """The tests of all variables with bandwidths frozen."""
+
+    settings: Bonferroni
+    scalars: tuple[ScalarKernel, ...]
+
+    def test(
+        self,
+        held_out: Samples,
+        *,
+        n_permutations: int,
+        alpha: float,
+        rng: np.random.Generator,
+    ) -> PermutationNull:
+        """Test all variables of the held-out rows, chosen or not."""
+        return self.tests(held_out, n_permutations=n_permutations, alpha=alpha, rng=rng).null
+
+    def tests(
+        self, samples: Samples, *, n_permutations: int, alpha: float, rng: np.random.Generator
+    ) -> VariableTests:
+        """Return the statistic and the p-values of every variable that varies."""
+        settings = self.settings
+        threads = check_n_jobs(settings.n_jobs)
+        columns = _varying(samples, threads)
+        if settings.statistic == "ks" and settings.correction != "max-t":
+            statistics, pvalues = ks_tests(samples, columns, threads)
+        else:
+            if settings.correction != "max-t":
+                n_permutations = _enough(samples, columns.size, n_permutations, alpha)
+            labels = draw_relabellings(samples.n_x, samples.n_y, n_permutations, rng)
+            if settings.correction == "max-t":
+                table = relabelled(samples, columns, labels, self._statistic(), threads)
+                statistics, table = table[0].copy(), standardise(table)
+                null = null_of(table.max(axis=1), TIE, alpha, exact=labels.exact)
+                return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
+            # A variable's own p-value needs its own column only: a few of them at a time.
+            step = max(TABLE_ENTRIES // labels.bits.shape[0], 1)
+            statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
+            for start in range(0, columns.size, step):
+                few = slice(start, start + step)
+                table = relabelled(samples, columns[few], labels, self._statistic(), threads)
+                statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
+        adjusted = bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues)
+        null = _null_of_pvalue(float(adjusted.min()), alpha)
+        return VariableTests(columns, statistics, pvalues, adjusted, null)
+
+    def _statistic(self) -> ColumnStatistic:
+        return ks_statistic if self.settings.statistic == "ks" else mmd_statistic(self.scalars)
+
+
+def _varying(samples: Samples, n_jobs: int) -> IntArray:
+    def varies(s: int, x: FloatArray, y: FloatArray) -> bool:  # noqa: ARG001
+        return bool(min(x.min(), y.min()) < max(x.max(), y.max()))
+
+    columns = np.flatnonzero(map_columns(varies, samples, np.arange(samples.n_columns), n_jobs))
+    if columns.size == 0:
+        raise InputError(
+            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
+        )
+    return columns
+
+
+def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float) -> int:
+    """Return a number of relabellings with which a corrected p-value can reach the level."""
+    n_labels = n_permutations
+    if n_columns / (n_permutations + 1) > alpha:
+        # Twice the least number: with that itself, one relabelling above the observed is too many.
+        n_labels = math.ceil(2 * n_columns / alpha) - 1
+        n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
+    least = n_columns * least_pvalue(samples.n_x, samples.n_y, n_labels)
+    if least > alpha:
+        _warn_of_reach(n_columns, least, alpha, stacklevel=5)
+    elif n_labels > n_permutations:
+        warnings.warn(
+            f"n_permutations raised from {n_permutations} to {n_labels}, so that p-values "
+            f"corrected for {n_columns} variables can reach alpha = {alpha:g}; "
+            "correction='max-t' needs no more for more variables",
+            UserWarning,
+            stacklevel=4,
+        )
+    return n_labels
+
+
+def _warn_of_reach(n_columns: int, least: float, alpha: float, stacklevel: int) -> None:
+    warnings.warn(
+        f"no p-value corrected for {n_columns} variables can fall below {min(least, 1.0):.3g}, "
+        f"so alpha = {alpha:g} is never reached: use more rows, or correction='max-t'",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _null_of_pvalue(pvalue: float, alpha: float) -> PermutationNull:
+    """Return a test that has a p-value but no relabelled statistics to show."""
+    smallest = float(np.finfo(np.float64).tiny)
+    return PermutationNull(
+        statistic=-math.log10(max(pvalue, smallest)),
+        null_distribution=np.zeros(0),
+        pvalue=pvalue,
+        # p ≤ α exactly when the statistic is above this.
+        threshold=float(np.nextafter(-math.log10(alpha), -math.inf)),
+        exact=False,
+        n_permutations=0,
+    )

@@ -1,0 +1,171 @@
+"""ℓ₁-regularised MMD: weights of an ARD kernel that maximise power, the small ones cut off."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arguments import check_integer, check_n_jobs, check_number
+from tellapart.baselines.ard_weights import (
+    NAME,
+    PowerRatio,
+    ard_kernel,
+    histogram_threshold,
+    optimise,
+)
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.kernels import FittedKernel
+from tellapart.kernels.additive_index import FittedIndex
+from tellapart.permutation import PermutationNull, permutation_test
+from tellapart.result import Method
+from tellapart.samples import FloatArray, Samples
+from tellapart.selection import varying_columns
+
+GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+DEFAULT_REGULARIZATION = 0.1
+# Rows of each sample below which no part of them can tell one ρ from another.
+FEWEST_ROWS = 8
+N_PERMUTATIONS = 199
+
+
+@dataclass(frozen=True)
+class L1MMD(SelectingBaseline):
+    """Sparse ARD weights that maximise the power of the MMD test (Mitsuzawa et al., 2023).
+
+    With K_w(x, y) = exp(−Σ_s w_s ((x_s − y_s)/τ_s)²) and w ≥ 0, the weights minimise
+    −log(MMD²_u(w)/√(σ²(w) + 10⁻⁸)) + ρ‖w‖₁ on the training rows, from equal weights on, by
+    L-BFGS-B to a local minimum. Chosen are the weights above the first gap of their histogram of
+    100 bins, and the others become 0. ρ is chosen on a split of the training rows: the least
+    p-value on the second half, then the largest ratio √ñ MMD²/σ there. The held-out rows are
+    tested with MMD²_u(w).
+
+    Written anew from the publication. It parts from it in the optimiser (theirs is Adam), in the
+    weights, which enter the kernel as they are and not squared, and where MMD²_u is not
+    positive: there the logarithm goes on as its tangent.
+
+    Parameters
+    ----------
+    n_variables : int or None
+        Choose that many, those of the largest weights; None takes the gap of the histogram.
+    regularization : float or None
+        ρ ≥ 0; None chooses it from 0.01 to 3.
+    max_iterations : int
+        Iterations of each minimisation.
+    test_size, n_permutations, alpha, random_state, n_jobs
+        As of `Baseline`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(80, 5)), rng.normal(size=(80, 5)) + [0, 2, 0, 0, 0]
+    >>> result = L1MMD(n_variables=1, random_state=0).test(X, Y)
+    >>> result.reject, result.variables
+    (True, ('x1',))
+    """
+
+    regularization: float | None = None
+    max_iterations: int = 200
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.regularization is not None:
+            self._keep("regularization", check_number("regularization", self.regularization, 0.0))
+        self._keep("max_iterations", check_integer("max_iterations", self.max_iterations, 1))
+        super().__post_init__()
+
+    @property
+    def method(self) -> Method:
+        """What results say about this test."""
+        return Method(
+            name="ℓ₁-regularised MMD",
+            statistic="MMD²",
+            validity="the weights were chosen on other rows",
+            call=self.call(),
+        )
+
+    def fit(self, train: Samples, rng: np.random.Generator) -> FittedL1MMD:
+        """Choose ρ, the weights and the variables by the training rows."""
+        started = time.perf_counter()
+        kernel = ard_kernel(train, n_jobs=check_n_jobs(self.n_jobs))
+        varying_columns(train, kernel)
+        price = self.regularization
+        if price is None:
+            price = self._choose_price(train, rng)
+        weights, cost = optimise(
+            PowerRatio(train, kernel), price, max_iterations=self.max_iterations
+        )
+        z = self.cut(weights, kernel)
+        selection = self.selection(
+            train,
+            np.flatnonzero(z),
+            z,
+            -cost,
+            seconds=time.perf_counter() - started,
+            kernel=NAME,
+            regularization=price,
+            constant=kernel.constant,
+        )
+        return FittedL1MMD(selection=selection, kernel=kernel, z=z)
+
+    def cut(self, weights: FloatArray, kernel: FittedIndex) -> FloatArray:
+        """Return the weights of the chosen variables, and 0 for the others."""
+        varying = np.flatnonzero(~kernel.constant)
+        inside = weights[varying]
+        if self.n_variables is None:
+            chosen = varying[inside > histogram_threshold(inside)]
+        else:
+            order = np.argsort(-inside, kind="stable")
+            chosen = varying[order[: self.n_variables]]
+        z = np.zeros_like(weights)
+        z[chosen] = weights[chosen]
+        return z
+
+    def _choose_price(self, train: Samples, rng: np.random.Generator) -> float:
+        """Return the ρ whose variables tell apart rows it has not seen, as surely as can be."""
+        if min(train.n_x, train.n_y) < FEWEST_ROWS:
+            return DEFAULT_REGULARIZATION
+        first, second = train.split(0.5, rng)
+        kernel = ard_kernel(first, n_jobs=check_n_jobs(self.n_jobs))
+        if kernel.constant.all():
+            return DEFAULT_REGULARIZATION
+        ratio, unseen = PowerRatio(first, kernel), PowerRatio(second, kernel)
+        seed = int(rng.integers(2**63))
+        scores = []
+        for price in GRID:
+            weights, _ = optimise(ratio, price, max_iterations=self.max_iterations)
+            z = self.cut(weights, kernel)
+            null = permutation_test(
+                second,
+                kernel,
+                z,
+                n_permutations=N_PERMUTATIONS,
+                alpha=self.alpha,
+                # The same relabellings for every ρ: the scores then differ by ρ alone.
+                rng=np.random.default_rng(seed),
+            )
+            scores.append((null.pvalue, -unseen.at(z).value, price))
+        return min(scores)[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedL1MMD(FittedBaseline):
+    """MMD²_u(w) with the weights w of the chosen variables frozen."""
+
+    kernel: FittedKernel
+    z: FloatArray
+
+    def test(
+        self,
+        held_out: Samples,
+        *,
+        n_permutations: int,
+        alpha: float,
+        rng: np.random.Generator,
+    ) -> PermutationNull:
+        """Test the held-out rows by the relabellings of their pool."""
+        return permutation_test(
+            held_out, self.kernel, self.z, n_permutations=n_permutations, alpha=alpha, rng=rng
+        )

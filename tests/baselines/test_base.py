@@ -1,0 +1,213 @@
+"""What all baselines share: settings, splits, the permutation test, results that tell the truth."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tellapart as ta
+from tellapart.baselines import L1MMD, Bonferroni, StandardMMD, relabelling_null
+from tellapart.baselines.base import Generators
+from tellapart.errors import InputError
+from tellapart.samples import Samples
+
+
+def make_tables(m=60, n=70, shift=1.5, seed=0):
+    rng = np.random.default_rng(seed)
+    names = ["age", "weight", "height", "pulse"]
+    x = pd.DataFrame(rng.normal(size=(m, 4)), columns=names)
+    y = pd.DataFrame(rng.normal(size=(n, 4)), columns=names)
+    y["height"] += shift
+    return x, y
+
+
+BASELINES = [
+    StandardMMD(random_state=0),
+    StandardMMD("linear", use="held-out", random_state=0),
+    Bonferroni(random_state=0),
+    Bonferroni(statistic="mmd", correction="max-t", random_state=0),
+    Bonferroni(statistic="mmd", use="held-out", random_state=0),
+    L1MMD(1, regularization=0.1, random_state=0),
+]
+SELECTING = [baseline for baseline in BASELINES if hasattr(baseline, "select")]
+
+
+def ids(baseline):
+    return baseline.call()
+
+
+@pytest.mark.parametrize("baseline", BASELINES, ids=ids)
+def test_finds_a_clear_difference_and_says_who_found_it(baseline):
+    result = baseline.test(*make_tables())
+    assert result.reject
+    assert result.pvalue <= 0.05 < 1
+    assert (result.statistic > result.threshold) == result.reject
+    assert "height" in result.variables
+    assert result.method.name in result.summary()
+    assert "proved: no other" not in result.summary()
+    stored = json.loads(result.to_json())
+    assert stored["method"] == result.method.name
+    assert stored["tuning"] is None
+    assert stored["settings"]["method"] == type(baseline).__name__
+    assert stored["settings"]["random_state"] == 0
+
+
+@pytest.mark.parametrize("baseline", BASELINES, ids=ids)
+def test_same_seed_same_answer(baseline):
+    x, y = make_tables(shift=0.4)
+    first, second = baseline.test(x, y), baseline.test(x, y)
+    assert first.pvalue == second.pvalue
+    assert first.selection.z.tolist() == second.selection.z.tolist()
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [StandardMMD(use="held-out", random_state=5), L1MMD(1, regularization=1.0, random_state=5)],
+    ids=ids,
+)
+def test_split_is_that_of_the_two_sample_test(baseline):
+    x, y = make_tables()
+    ours = ta.two_sample_test(x, y, n_variables=1, regularization=0.1, random_state=5)
+    theirs = baseline.test(x, y)
+    assert np.array_equal(ours.held_out.x, theirs.held_out.x)
+    assert np.array_equal(ours.held_out.y, theirs.held_out.y)
+    assert (ours.n_train, ours.n_test) == (theirs.n_train, theirs.n_test)
+
+
+@pytest.mark.parametrize("baseline", SELECTING, ids=ids)
+def test_select_uses_all_rows_and_keeps_names(baseline):
+    selection = baseline.select(*make_tables())
+    assert "height" in selection.variables
+    assert selection.names == ("age", "weight", "height", "pulse")
+    assert selection.support.tolist() == sorted(selection.support.tolist())
+    assert np.flatnonzero(selection.z).tolist() == selection.support.tolist()
+    assert selection.method == baseline.method.name
+    assert selection.upper_bound is None
+    assert "proves nothing" in selection.certificate
+
+
+@pytest.mark.parametrize("baseline", BASELINES, ids=ids)
+def test_fitted_once_tests_many_draws(baseline):
+    rng = np.random.default_rng(1)
+    names, kinds = ("a", "b"), ("numeric",) * 2
+    shift = np.array([2.0, 0.0])
+    train = Samples(rng.normal(size=(40, 2)), rng.normal(size=(50, 2)) + shift, names, kinds)
+    fitted = baseline.fit(train, np.random.default_rng(0))
+    for _ in range(3):
+        held_out = Samples(rng.normal(size=(25, 2)), rng.normal(size=(30, 2)) + shift, names, kinds)
+        null = fitted.test(held_out, n_permutations=99, alpha=0.05, rng=np.random.default_rng(2))
+        assert null.pvalue <= 0.05
+
+
+@pytest.mark.parametrize("baseline", BASELINES, ids=ids)
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (np.full((20, 2), np.nan), "missing"),
+        (np.full((20, 2), np.inf), "finite"),
+        (np.zeros((20, 3)), "columns"),
+        (np.zeros((0, 2)), "row"),
+        (np.zeros((1, 2)), "row"),
+        ("nonsense", "X"),
+    ],
+)
+def test_bad_samples_are_one_clear_error(baseline, x, message):
+    y = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InputError, match=message):
+        baseline.test(x, y)
+
+
+@pytest.mark.parametrize("baseline", BASELINES, ids=ids)
+def test_all_columns_constant_is_an_error(baseline):
+    with pytest.raises(InputError, match="column that varies"):
+        baseline.test(np.ones((20, 2)), np.ones((20, 2)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"test_size": 0.0}, "test_size"),
+        ({"test_size": "half"}, "test_size"),
+        ({"n_permutations": 0}, "n_permutations"),
+        ({"n_permutations": 5}, "n_permutations must be at least 19"),
+        ({"alpha": 1.0}, "alpha"),
+        ({"random_state": -1}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+@pytest.mark.parametrize("make", [StandardMMD, Bonferroni, L1MMD])
+def test_bad_settings_are_errors_at_once(make, settings, message):
+    with pytest.raises(InputError, match=message):
+        make(**settings)
+
+
+@pytest.mark.parametrize("make", [Bonferroni, L1MMD])
+def test_number_of_variables_is_checked(make):
+    with pytest.raises(InputError, match="n_variables"):
+        make(0)
+    x, y = make_tables()
+    with pytest.raises(InputError, match=r"n_variables must be an integer in 1\.\.4; got 5"):
+        make(5).select(x, y)
+    with pytest.raises(InputError, match="n_variables"):
+        make(5).test(x, y)
+
+
+def test_a_seed_is_drawn_and_kept_where_none_is_given():
+    x, y = make_tables(shift=0.5)
+    result = StandardMMD(use="held-out").test(x, y)
+    seed = result.settings["random_state"]
+    again = StandardMMD(use="held-out", random_state=seed).test(x, y)
+    assert again.pvalue == result.pvalue
+    assert np.array_equal(again.held_out.x, result.held_out.x)
+
+
+def test_a_generator_serves_as_seed():
+    x, y = make_tables()
+    first = StandardMMD(random_state=np.random.default_rng(4)).test(x, y)
+    second = StandardMMD(random_state=4).test(x, y)
+    assert first.pvalue == second.pvalue
+    assert first.settings["random_state"] is None
+
+
+def test_call_is_code_that_makes_the_baseline():
+    for baseline in BASELINES:
+        assert eval(baseline.call()) == baseline
+
+
+def test_witness_needs_a_kernel():
+    x, y = make_tables()
+    with pytest.raises(InputError, match="witness needs the kernel"):
+        Bonferroni().test(x, y).witness(x)
+    values = StandardMMD(random_state=0).test(x, y).witness(pd.concat([x, y]))
+    assert values[: len(x)].mean() > values[len(x) :].mean()
+
+
+def test_few_rows_are_warned_of():
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="never reached"):
+        StandardMMD(random_state=0).test(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)))
+
+
+def test_generators_do_not_depend_on_each_other():
+    first, second = Generators.of(7), Generators.of(7)
+    first.split.random(100)
+    assert first.fit.random() == second.fit.random()
+    assert first.permute.random() == second.permute.random()
+
+
+def test_relabelling_null_enumerates_small_samples():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(4, 1)), rng.normal(size=(3, 1))
+    pooled = np.concatenate([x, y])[:, 0]
+    null = relabelling_null(
+        Samples(x, y, ("u",), ("numeric",)),
+        lambda labels: labels @ pooled,
+        n_permutations=99,
+        alpha=0.05,
+        rng=rng,
+        tolerance=1e-12,
+    )
+    assert null.exact
+    assert null.null_distribution.shape == (35,)
+    assert null.pvalue == np.mean(null.null_distribution >= x.sum() - 1e-12)

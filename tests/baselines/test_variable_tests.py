@@ -1,0 +1,109 @@
+"""Statistics per variable against SciPy and dense formulas; corrections by definition."""
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from tellapart.baselines import variable_tests
+from tellapart.baselines.variable_tests import (
+    bonferroni,
+    holm,
+    ks_statistic,
+    ks_tests,
+    max_t,
+    mmd_statistic,
+    own_pvalues,
+    relabelled,
+    standardise,
+)
+from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
+from tellapart.permutation import draw_relabellings
+from tellapart.samples import Samples
+from tellapart.statistics import mmd2
+
+
+def make(m=11, n=14, seed=0):
+    rng = np.random.default_rng(seed)
+    x = np.column_stack([rng.normal(size=m), rng.integers(0, 3, m), rng.standard_cauchy(m)])
+    y = np.column_stack([rng.normal(size=n), rng.integers(0, 3, n), rng.standard_cauchy(n)])
+    return Samples(x, y, ("a", "b", "c"), ("numeric",) * 3)
+
+
+def label_rows(samples, count=20):
+    labels = draw_relabellings(samples.n_x, samples.n_y, count, np.random.default_rng(1))
+    return labels, labels.block(0, samples.n_x + samples.n_y)
+
+
+def test_ks_statistics_are_scipys_for_every_relabelling_ties_included():
+    samples = make()
+    labels, rows = label_rows(samples)
+    table = relabelled(samples, np.arange(3), labels, ks_statistic, 1)
+    pooled = np.concatenate([samples.x, samples.y])
+    for i, row in enumerate(rows):
+        for s in range(3):
+            expected = ks_2samp(pooled[row == 1, s], pooled[row == 0, s]).statistic
+            assert table[i, s] == pytest.approx(expected, abs=1e-12)
+
+
+def test_ks_tests_are_exact_for_few_rows_and_asymptotic_for_many(monkeypatch):
+    samples = make()
+    columns = np.arange(3)
+    for how in ("exact", "asymp"):
+        distances, pvalues = ks_tests(samples, columns, 1)
+        expected = [ks_2samp(samples.x[:, s], samples.y[:, s], method=how) for s in range(3)]
+        assert distances.tolist() == [one.statistic for one in expected]
+        assert pvalues.tolist() == pytest.approx([one.pvalue for one in expected])
+        monkeypatch.setattr(variable_tests, "EXACT_PAIRS", 10)
+
+
+def test_mmd_statistics_are_the_dense_formula_with_and_without_features(monkeypatch):
+    samples = make()
+    scalars = (GaussianScalar(0.7), Indicator(), LaplaceScalar(1.3))
+    monkeypatch.setattr(variable_tests, "GRAM_ENTRIES", 60)
+    monkeypatch.setattr(variable_tests, "LABEL_ENTRIES", 100)
+    labels, rows = label_rows(samples)
+    table = relabelled(samples, np.arange(3), labels, mmd_statistic(scalars), 1)
+    pooled = np.concatenate([samples.x, samples.y])
+    for i, row in enumerate(rows):
+        for s, scalar in enumerate(scalars):
+            x, y = pooled[row == 1, s], pooled[row == 0, s]
+            expected = mmd2(scalar.gram(x, x), scalar.gram(y, y), scalar.gram(x, y))
+            assert table[i, s] == pytest.approx(expected, abs=1e-10)
+
+
+def test_own_pvalues_count_the_true_labels_and_ties():
+    table = np.array([[2.0, 1.0, 5.0], [3.0, 1.0, 5.0], [1.0, 1.0, 5.0], [2.0, 0.0, 5.0]])
+    assert own_pvalues(standardise(table)).tolist() == [0.75, 0.75, 1.0]
+
+
+def test_standardised_columns_have_mean_zero_and_deviation_one():
+    table = np.random.default_rng(0).normal(3.0, 5.0, size=(50, 4))
+    table[:, 2] = 8.0
+    standardised = standardise(table)
+    assert standardised.mean(axis=0) == pytest.approx(np.zeros(4), abs=1e-12)
+    assert standardised.std(axis=0) == pytest.approx([1, 1, 0, 1])
+
+
+def test_corrections_by_hand():
+    pvalues = np.array([0.01, 0.02, 0.03, 0.9])
+    assert bonferroni(pvalues) == pytest.approx([0.04, 0.08, 0.12, 1.0])
+    assert holm(pvalues) == pytest.approx([0.04, 0.06, 0.06, 0.9])
+    assert holm(pvalues[::-1]) == pytest.approx([0.9, 0.06, 0.06, 0.04])
+
+
+def test_max_t_steps_down_as_defined():
+    table = np.random.default_rng(3).normal(size=(200, 5))
+    table[0] = [4.0, 0.1, 2.5, 2.0, -1.0]
+    order = [0, 2, 3, 1, 4]
+    expected, last = {}, 0.0
+    for j, s in enumerate(order):
+        last = max(last, np.mean(table[:, order[j:]].max(axis=1) >= table[0, s] - 1e-12))
+        expected[s] = last
+    assert max_t(table) == pytest.approx([expected[s] for s in range(5)])
+
+
+def test_max_t_of_copies_is_no_stricter_than_of_one():
+    table = standardise(np.random.default_rng(3).normal(size=(100, 1)))
+    copies = np.repeat(table, 30, axis=1)
+    assert max_t(copies)[0] == own_pvalues(table)[0]
+    assert bonferroni(own_pvalues(copies))[0] == min(1.0, 30 * own_pvalues(table)[0])
