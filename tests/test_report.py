@@ -11,13 +11,17 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.embedding import compute_embedding
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Linear
 from tellapart.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
 from tellapart.report.figures import VARIABLE_OF
 from tellapart.report.page import python_call
+from tellapart.report.resamples import describe_stability
 from tellapart.report.words import describe_column, listed, number
+from tellapart.result import Method
 from tellapart.samples import Samples
+from tellapart.stability import Stability
 from tellapart.two_sample import TestSettings
 
 SCRIPT = "<script>alert(1)</script>"
@@ -155,6 +159,149 @@ def test_it_is_built_for_everyone(page):
     assert all(page.said("desc"))
 
 
+def test_landmarks_and_links(page):
+    marks = [tag for tag, _ in page.tags if tag in ("header", "nav", "main", "footer")]
+    assert marks == ["header", "nav", "main", "footer"]
+    ids = {tag["id"] for _, tag in page.tags if "id" in tag}
+    links = [tag["href"] for tag in page.all("a")]
+    assert links[0] == "#main"
+    assert page.all("a")[0]["class"] == "skip"
+    assert {link.removeprefix("#") for link in links} <= ids
+    named = {tag["aria-labelledby"] for tag in page.all("section")}
+    assert {link.removeprefix("#") for link in links[1:]} == named
+    assert page.all("nav")[0]["aria-label"] == "On this page"
+    sheet = page.texts["style"][0]
+    assert "a:focus-visible" in sheet
+    assert ".skip:focus" in sheet
+
+
+def test_stability_is_counted_per_variable(result, page):
+    found = result.stability(50, time_limit=10.0)
+    cells, body = page.said("td"), page.said("body")[0]
+    for count in found.chosen.values():
+        assert any(f"{count} of 50" in cell for cell in cells)
+    assert "made again on 50 random halves of the training rows (15 and 15 rows each)" in body
+    assert "Would other rows give the same variables?" in page.said("h2")
+    assert ("Variables chosen in their place" in page.said("caption")) == bool(found.others)
+
+
+def test_stability_may_be_left_out_or_asked_for(result):
+    without = Page(result.to_html(stability=False)).said("body")[0]
+    assert "Chosen again" not in without
+    assert "Stability" not in without
+    assert "on 6 random halves" in Page(result.to_html(stability=6)).said("body")[0]
+    assert "Chosen again" not in replace(result, train=None).to_html()
+    with pytest.raises(InputError, match="training rows"):
+        replace(result, train=None).to_html(stability=6)
+    for wrong in (-1, 2.5, "yes"):
+        with pytest.raises(InputError, match="stability must be True, False or a number"):
+            result.to_html(stability=wrong)
+
+
+def make_stability(counts, support=(0, 1), asked=10, **more):
+    names = tuple(f"v{s}" for s in range(len(counts)))
+    settings = {"n_resamples": 10, "n_rows": (7, 8), "halves": True}
+    return Stability(
+        names=names,
+        counts=np.array(counts),
+        asked=asked,
+        support=np.array(support),
+        **(settings | more),
+    )
+
+
+def test_words_of_stability():
+    some = describe_stability(make_stability([7, 10, 3, 0]))
+    assert some.found == (
+        "Most often chosen was v1, in all 10 resamples; least often v0, in 7 of 10 resamples."
+    )
+    assert [(other.name, other.text) for other in some.others] == [("v2", "3 of 10")]
+    assert some.left_out == 0
+    assert "random halves of the training rows (7 and 8 rows each)" in some.method
+    same = describe_stability(make_stability([10, 10, 0]))
+    assert same.found == "Each of the 2 variables was chosen in all 10 resamples."
+    one = describe_stability(make_stability([1, 0], (0,), n_resamples=1))
+    assert one.found == "In the one resample, the choice was v0 again."
+    assert "Time ran out after 1 of 10." in one.method
+    many = describe_stability(make_stability([5] * 20, halves=False))
+    assert len(many.others) == 8
+    assert many.left_out == 10
+    assert "random draws from the training rows" in many.method
+
+
+def test_both_samples_in_two_dimensions(result, page):
+    body = page.said("body")[0]
+    embedding = compute_embedding(result, n_points=800)
+    inside = np.count_nonzero(embedding.witness_x > 0)
+    assert f"Of 30 rows of old, {inside} lie where old prevails; of 30 rows of new" in body
+    assert "30 of 30 rows of old and 30 of 30 rows of new, in the plane that holds" in body
+    assert "it is no forecast for new ones" in body
+    assert "old and new in two dimensions" in page.said("title")
+    assert any("in the plane that holds" in text for text in page.said("desc"))
+    assert "come up by chance" not in body
+    alike = Page(replace(result, pvalue=0.4).to_html(stability=False)).said("body")[0]
+    assert "patches of colour like these come up by chance" in alike
+
+
+@pytest.mark.parametrize(("d", "words"), [(1, "by the chosen variable. The height"), (2, "by the")])
+def test_one_or_two_numeric_variables_keep_their_axes(d, words):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 4)), rng.normal(1.0, size=(60, 4))
+    page = Page(run(x, y, n_variables=d).to_html(stability=False))
+    assert words in page.said("body")[0]
+    shown = page.said("svg")[-1]
+    assert all(name in shown for name in page.said("figcaption")[1:])
+
+
+def test_markers_say_once_what_they_look_like(page):
+    uses = [tag for tag in page.all("use") if "plane" in tag["href"]]
+    assert len(uses) >= 60
+    assert sum("style" in tag for tag in uses) < 15
+
+
+def test_the_report_of_a_baseline(result):
+    """No kernel, no relabellings, no training rows: what is not there is not shown."""
+    method = Method("rank sums <b>", "Σ of ranks", "every row is used once", "RankSums(k=3)")
+    bare = replace(
+        result,
+        method=method,
+        kernel=None,
+        tuning=None,
+        train=None,
+        null_distribution=np.zeros(0),
+        n_train=(0, 0),
+        selection=replace(result.selection, method=method.name, upper_bound=None),
+    )
+    page = Page(bare.to_html())
+    body = page.said("body")[0]
+    assert "Two-sample test: rank sums <b>" in page.said("header")[0]
+    assert "because every row is used once, and it assumes" in body
+    assert "result = ta.baselines.RankSums(k=3).test(X, Y)" in page.said("pre")[0]
+    assert "Statistic (Σ of ranks)" in page.said("dt")
+    assert "none: the distribution of the statistic is known" in page.said("dd")
+    for absent in ("Chosen again", "Null distribution", "in two dimensions", "held-out", "kernel"):
+        assert absent not in body
+    assert len(bare.plot().axes) == len(result.plot().axes)
+    unsure = Page(replace(bare, pvalue=0.5).to_html()).said("header")[0]
+    assert "of a kind that this test does not see" in unsure
+
+
+def test_nothing_chosen_is_said(result):
+    none = replace(result.selection, support=np.zeros(0, dtype=int), z=np.zeros(3))
+    page = Page(replace(result, selection=none, pvalue=0.5, train=None).to_html())
+    assert page.said("header")[0].endswith("Of 3 variables, none was chosen.")
+
+
+def test_thousands_of_variables_are_cut_short():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(20, 300)), rng.normal(1.0, size=(20, 300))
+    text = run(x, y, n_variables=300, regularization=0.0).to_html(stability=2)
+    page = Page(text)
+    assert "200 of 300 are shown" in page.said("caption")[0]
+    assert "in two dimensions" not in page.said("body")[0]
+    assert len(text) < 1_500_000
+
+
 def test_references_inside_figures_are_met(page):
     ids = {tag["id"] for _, tag in page.tags if "id" in tag}
     found = [
@@ -224,9 +371,9 @@ def test_names_stay_text(name, recwarn):
 def test_any_number_of_variables(d):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 60)), rng.normal(0.8, size=(70, 60))
-    page = Page(run(x, y, n_variables=d, regularization=0.0).to_html())
+    page = Page(run(x, y, n_variables=d, regularization=0.0).to_html(stability=False))
     shown = min(d, 50)
-    assert len(page.all("svg")) == 1 + shown
+    assert len(page.all("svg")) == 2 + shown
     assert len([tag for tag in page.all("th") if tag["scope"] == "row"]) == d + 2
     lead = page.said("header")[0]
     assert ("and 10 more." in lead) == (d == 20)

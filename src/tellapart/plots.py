@@ -153,7 +153,8 @@ def draw_weights(axes: Axes, result: TestResult) -> Axes:
 def draw_null(axes: Axes, result: TestResult) -> Axes:
     """Draw the null distribution with the observed statistic and the critical value."""
     bins = min(40, max(10, round(math.sqrt(result.null_distribution.size))))
-    axes.hist(result.null_distribution, bins=bins, color=COLOUR_NULL, label="relabelled rows")
+    if result.null_distribution.size:
+        axes.hist(result.null_distribution, bins=bins, color=COLOUR_NULL, label="relabelled rows")
     axes.axvline(result.statistic, color=COLOUR_STATISTIC, linewidth=2, label="observed")
     if math.isfinite(result.threshold):
         axes.axvline(
@@ -163,7 +164,7 @@ def draw_null(axes: Axes, result: TestResult) -> Axes:
             linewidth=1.2,
             label=f"critical value, level {result.alpha:g}",
         )
-    axes.set_xlabel("statistic (MMD²)")
+    axes.set_xlabel(f"statistic ({_literal(result.statistic_name)})")
     axes.set_ylabel("relabellings")
     axes.set_title(f"p = {result.pvalue:.4g}")
     # Above the bars, whatever their shape, rather than wherever there is room.
@@ -176,6 +177,8 @@ def draw_null(axes: Axes, result: TestResult) -> Axes:
 
 def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
     """Draw the null distribution once more, larger, where a far statistic squeezes it."""
+    if result.null_distribution.size == 0:
+        return
     low, high = float(result.null_distribution.min()), float(result.null_distribution.max())
     if math.isfinite(result.threshold):
         high = max(high, result.threshold)
@@ -270,7 +273,14 @@ def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) ->
     if embedding.method != "variables" or embedding.axes[1] == "apart at random":
         axes.set_yticks([])
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+        frameon=False,
+        borderaxespad=0.2,
+        handletextpad=0.1,
+        columnspacing=1.0,
+        markerscale=1.6,
     )
     return _plain(axes)
 

@@ -306,7 +306,11 @@ class TestResult:
         return text
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        reproduce: str | None = None,
+        stability: bool | int = True,
     ) -> str:
         """Return the report as one HTML page; write it to `path` too if given.
 
@@ -319,6 +323,9 @@ class TestResult:
             Where to write it.
         reproduce : str or None
             The command or code the page gives for repeating the test; the Python call if None.
+        stability : bool or int
+            How often the variables are chosen again: True takes 50 resamples, or as many as fit
+            into ten seconds; a number is that many; False leaves it out.
 
         Examples
         --------
@@ -333,7 +340,7 @@ class TestResult:
         # The report draws with Matplotlib: only those who want it wait for that to load.
         from tellapart.report import render_page
 
-        page = render_page(self, reproduce)
+        page = render_page(self, reproduce, stability)
         if target is not None:
             # Names of pandas columns may hold halves of characters that no file can.
             write_atomically(target, page.encode("utf-8", errors="replace"))

@@ -17,12 +17,14 @@ import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from tellapart.embedding import Embedding
 from tellapart.plots import (
     COLOUR_NULL,
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
     Marginal,
+    draw_embedding,
     draw_marginal,
     draw_null,
 )
@@ -31,6 +33,7 @@ from tellapart.result import TestResult
 # Small, so that the letters stay legible on a phone.
 NULL_INCHES = (4.4, 3.0)
 MARGINAL_INCHES = (2.4, 1.5)
+EMBEDDING_INCHES = (4.2, 3.5)
 # Fixed ids make equal results equal pages; text left as text can be read aloud and searched.
 SVG_STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "tellapart"}
 VARIABLE_OF = {
@@ -65,6 +68,15 @@ def marginal_svg(marginal: Marginal, name: str, title: str, description: str) ->
     return inline_svg(figure, name, title, description)
 
 
+def embedding_svg(
+    embedding: Embedding, labels: tuple[str, str], title: str, description: str
+) -> Markup:
+    """Return both samples in two dimensions on the field of the witness function."""
+    figure = Figure(figsize=EMBEDDING_INCHES, layout="constrained")
+    draw_embedding(figure.subplots(), embedding, labels)
+    return inline_svg(figure, "plane", title, description)
+
+
 def inline_svg(figure: Figure, name: str, title: str, description: str) -> Markup:
     """Return a figure as an `<svg>` for the middle of an HTML page.
 
@@ -91,6 +103,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> Marku
     _drop_namespaces(root)
     _drop_clutter(root)
     _follow_the_page(root)
+    _share_styles(root)
     _rename_ids(root, name)
     for side in ("width", "height", "version"):
         root.attrib.pop(side, None)
@@ -130,6 +143,17 @@ def _follow_the_page(root: ElementTree.Element) -> None:
             element.set("style", FONT_FAMILY.sub("", FONT_SIZE.sub(r"font-size: \1", style)))
         if element.tag == "text" and "fill" not in (style or ""):
             element.set("fill", "currentColor")
+
+
+def _share_styles(root: ElementTree.Element) -> None:
+    """Say once for a group of markers what all of them look like: hundreds would say it."""
+    for parent in root.iter("g"):
+        styles = {child.get("style") for child in parent}
+        alike = len(parent) > 1 and all(child.tag == "use" for child in parent)
+        if alike and len(styles) == 1 and None not in styles and "style" not in parent.attrib:
+            parent.set("style", styles.pop() or "")
+            for child in parent:
+                del child.attrib["style"]
 
 
 def _rename_ids(root: ElementTree.Element, name: str) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import platform
+from importlib.metadata import version
 
-import numpy as np
-import scipy
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tellapart import __version__
 from tellapart.report.figures import marginal_svg, null_svg
+from tellapart.report.plane import view_of
+from tellapart.report.resamples import describe_stability, measure_for_report
 from tellapart.report.words import (
     Variable,
     describe_choices,
@@ -21,14 +22,18 @@ from tellapart.report.words import (
     describe_variables,
     listed,
     number,
+    rows_used,
 )
 from tellapart.result import TestResult
 from tellapart.two_sample import TestSettings
 
 MOST_MARGINALS = 50
+MOST_VARIABLES = 200
 
 
-def render_page(result: TestResult, reproduce: str | None = None) -> str:
+def render_page(
+    result: TestResult, reproduce: str | None = None, stability: bool | int = True
+) -> str:
     """Return the report of a result as one HTML page that needs nothing else.
 
     No script, no font, style or picture from elsewhere; every text from the data is escaped.
@@ -39,7 +44,10 @@ def render_page(result: TestResult, reproduce: str | None = None) -> str:
         The result to tell of.
     reproduce : str or None
         The command or code that gives the same answer; the Python call if None.
+    stability : bool or int
+        Whether to say how often the variables are chosen again; a number of resamples.
     """
+    measured = measure_for_report(result, stability)
     # Autoescaping is on for every template, whatever its name ends in.
     environment = Environment(
         loader=PackageLoader("tellapart", "report"),
@@ -48,18 +56,22 @@ def render_page(result: TestResult, reproduce: str | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    variables = describe_variables(result)
+    variables = describe_variables(result, MOST_VARIABLES)
     return environment.get_template("page.html.j2").render(
         result=result,
         selection=result.selection,
         labels=result.labels,
         n_columns=len(result.selection.names),
+        n_chosen=result.selection.support.size,
+        rows_used=rows_used(result),
         facts=_facts(result),
-        figure=null_svg(result, "Null distribution of the statistic", describe_null(result)),
+        figure=_null(result),
         chance=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         variables=variables,
         proof=describe_proof(result.selection),
-        marginals=_marginals(variables, result.labels),
+        resamples=None if measured is None else describe_stability(measured),
+        marginals=_marginals(variables, result),
+        view=view_of(result),
         rows=_rows(result),
         columns=_columns(result),
         settings=_settings(result),
@@ -71,6 +83,11 @@ def render_page(result: TestResult, reproduce: str | None = None) -> str:
 
 def python_call(result: TestResult) -> str:
     """Return the call that gives this result: only what is not the default."""
+    x, y = (" ".join(label.split()) for label in result.labels)
+    named = f"import tellapart as ta\n\n# X: the rows of {x}; Y: the rows of {y}\n"
+    if result.method is not None:
+        call = f"ta.baselines.{result.method.call}.test(X, Y)"
+        return f'{named}result = {call}\nresult.to_html("report.html")'
     usual = TestSettings().to_dict()
     given = {key: v for key, v in result.settings.items() if key in usual and v != usual[key]}
     if result.held_out.dropped_columns:
@@ -79,13 +96,8 @@ def python_call(result: TestResult) -> str:
         given["missing"] = "drop-rows"
     # A kernel or solver of one's own is known by its repr, which is code already.
     parts = [f", {k}={v if '(' in str(v) else repr(v)}" for k, v in given.items()]
-    x, y = (" ".join(label.split()) for label in result.labels)
-    return (
-        "import tellapart as ta\n\n"
-        f"# X: the rows of {x}; Y: the rows of {y}\n"
-        f"result = ta.two_sample_test(X, Y{''.join(parts)})\n"
-        'result.to_html("report.html")'
-    )
+    call = f"ta.two_sample_test(X, Y{''.join(parts)})"
+    return f'{named}result = {call}\nresult.to_html("report.html")'
 
 
 def _facts(result: TestResult) -> list[tuple[str, str]]:
@@ -93,6 +105,8 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
     how = (
         f"all {size:,} there are: the p-value is exact" if result.exact else f"{size:,}, at random"
     )
+    if size == 0:
+        how = "none: the distribution of the statistic is known"
     critical = (
         number(result.threshold)
         if math.isfinite(result.threshold)
@@ -101,14 +115,22 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
     return [
         ("p-value", f"{result.pvalue:.4g}"),
         ("Level", f"{result.alpha:g}"),
-        ("Statistic (MMD²)", number(result.statistic)),
+        (f"Statistic ({result.statistic_name})", number(result.statistic)),
         ("Critical value", critical),
         ("Relabellings", how),
     ]
 
 
-def _marginals(variables: list[Variable], labels: tuple[str, str]) -> list[tuple[str, Markup]]:
+def _null(result: TestResult) -> Markup | None:
+    """Return the figure of the null distribution, where there is one."""
+    if result.null_distribution.size == 0:
+        return None
+    return null_svg(result, "Null distribution of the statistic", describe_null(result))
+
+
+def _marginals(variables: list[Variable], result: TestResult) -> list[tuple[str, Markup]]:
     """Return name and figure of each variable, up to 50 of the heaviest."""
+    labels, rows = result.labels, rows_used(result)
     return [
         (
             variable.name,
@@ -116,7 +138,7 @@ def _marginals(variables: list[Variable], labels: tuple[str, str]) -> list[tuple
                 variable.marginal,
                 f"variable{place}",
                 f"{variable.name} in {labels[0]} and {labels[1]}",
-                describe_marginal(variable, labels),
+                describe_marginal(variable, labels, rows),
             ),
         )
         for place, variable in enumerate(variables[:MOST_MARGINALS])
@@ -145,8 +167,11 @@ def _columns(result: TestResult) -> list[tuple[str, str]]:
 def _settings(result: TestResult) -> list[tuple[str, str]]:
     size, price = describe_choices(result)
     seed = result.settings.get("random_state")
+    what = ("Kernel", result.selection.kernel)
+    if result.method is not None:
+        what = ("Method", result.method.name)
     return [
-        ("Kernel", result.selection.kernel),
+        what,
         ("Number of variables", size),
         ("Price of variance, λ", price),
         ("Level, alpha", f"{result.alpha:g}"),
@@ -158,7 +183,6 @@ def _settings(result: TestResult) -> list[tuple[str, str]]:
 def _versions() -> list[tuple[str, str]]:
     return [
         ("tellapart", __version__),
-        ("Python", platform.python_version()),
-        ("NumPy", np.__version__),
-        ("SciPy", scipy.__version__),
+        ("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}"),
+        *((name, version(name.lower())) for name in ("NumPy", "SciPy", "Numba", "scikit-learn")),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -35,13 +36,13 @@ class Variable:
     marginal: Marginal
 
 
-def describe_variables(result: TestResult) -> list[Variable]:
-    """Return the chosen variables, the heaviest first."""
+def describe_variables(result: TestResult, most: int) -> list[Variable]:
+    """Return the chosen variables, the heaviest first; of more than `most`, only so many."""
     selection, held_out = result.selection, result.held_out
     place = {name: s for s, name in enumerate(selection.names)}
     heaviest = max(map(abs, selection.weights.values()), default=1.0)
     variables = []
-    for name, weight in selection.weights.items():
+    for name, weight in islice(selection.weights.items(), most):
         x, y = describe_column(held_out, place[name])
         variables.append(
             Variable(
@@ -114,18 +115,23 @@ def _shares(values: FloatArray, codes: FloatArray, names: Sequence[str]) -> Line
     return tuple(lines)
 
 
-def describe_marginal(variable: Variable, labels: tuple[str, str]) -> str:
+def rows_used(result: TestResult) -> str:
+    """Return what to call the rows of the p-value: all of them, where none were held out."""
+    return "held-out rows" if any(result.n_train) else "rows"
+
+
+def describe_marginal(variable: Variable, labels: tuple[str, str], rows: str) -> str:
     """Return what the figure of one variable shows, for those who do not see it."""
     what = "Shares" if variable.marginal.bars else "Distributions"
     sides = [
         f"{label}: {', '.join(lines)}"
         for label, lines in zip(labels, (variable.x, variable.y), strict=True)
     ]
-    return f"{what} in the held-out rows. {'; '.join(sides)}."
+    return f"{what} in the {rows}. {'; '.join(sides)}."
 
 
 def describe_null(result: TestResult) -> str:
-    """Return what the figure of the null distribution shows."""
+    """Return what the figure of the null distribution shows; there must be one."""
     null = result.null_distribution
     text = (
         f"Histogram of the statistic under {null.size:,} relabellings, from "
