@@ -60,7 +60,7 @@ class ProjectedWasserstein(SelectingBaseline):
     """
 
     order: int = 2
-    n_starts: int = 30
+    n_starts: int = 60
 
     def __post_init__(self) -> None:
         """Check all settings."""

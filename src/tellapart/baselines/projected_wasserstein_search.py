@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
 from tellapart.baselines.projected_wasserstein_distance import ProjectedDistance
@@ -14,13 +15,18 @@ ROUNDS = 20
 MOST_ROWS = 200
 """Rows of each sample that the relaxation looks at: a transport costs their number cubed."""
 POWER_STEPS = 30
+DENSE = 500
+"""Most columns of a covariance matrix that is formed."""
 STEPS = 300
 """Most steps of the ascent."""
 SHORTEST = 1e-6
 """The length of a step at which a direction stands."""
+SMALLEST_GAIN = 1e-6
+"""The relative gain of a step at which a start has climbed enough to be compared."""
 SEARCH_ROWS = 1_000
-"""Rows of each sample that all starts climb on; the best ends go on with all rows."""
+"""Rows of each sample that all starts climb on."""
 FINALISTS = 3
+"""Ends that climb on to the top, with all rows."""
 
 
 def farthest_direction(
@@ -41,10 +47,9 @@ def farthest_direction(
             rng.standard_normal((n_starts, search.x.shape[1])),
         ]
     )
-    points, values = ascend(search, starts, d)
-    if search is not distance:
-        finalists = np.argsort(-values, kind="stable")[:FINALISTS]
-        points, values = ascend(distance, points[finalists], d)
+    points, values = ascend(search, starts, d, SMALLEST_GAIN)
+    finalists = np.argsort(-values, kind="stable")[:FINALISTS]
+    points, values = ascend(distance, points[finalists], d)
     best = int(np.argmax(values))
     beta = points[best]
     mirrored = beta[np.argmax(np.abs(beta))] < 0
@@ -52,13 +57,14 @@ def farthest_direction(
 
 
 def ascend(
-    distance: ProjectedDistance, starts: FloatArray, d: int
+    distance: ProjectedDistance, starts: FloatArray, d: int, smallest_gain: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
     """Climb from each row of `starts`: a step along the gradient, cut back to d entries.
 
     β ← T_d(β + η∇)/‖·‖₂, with T_d keeping the d largest entries. A step that does not climb is
     undone and η falls, otherwise η grows, for each start by itself. As η falls the support
-    settles, and the steps optimise the weights on it.
+    settles, and the steps optimise the weights on it, until they are short or their relative
+    gain is small.
     """
     point = to_sparse_sphere(starts, d)
     value, gradient = distance.value_and_gradient(point)
@@ -68,12 +74,14 @@ def ascend(
         trial = to_sparse_sphere(point[active] + eta[active, None] * gradient[active], d)
         moved = np.linalg.norm(trial - point[active], axis=1)
         new_value, new_gradient = distance.value_and_gradient(trial)
-        better = new_value > value[active]
+        gain = new_value - value[active]
+        better = gain > 0
         risen = active[better]
         point[risen], value[risen] = trial[better], new_value[better]
         gradient[risen] = new_gradient[better]
         eta[active] *= np.where(better, 2.0, 0.25)
-        active = active[moved > SHORTEST]
+        settled = (moved <= SHORTEST) | (better & (gain <= smallest_gain * new_value))
+        active = active[~settled]
         if active.size == 0:
             break
     return point, value
@@ -90,15 +98,15 @@ def relaxed_directions(distance: ProjectedDistance, d: int, rng: np.random.Gener
     count = min(distance.x.shape[0], distance.y.shape[0], MOST_ROWS)
     x, y = _some_rows(distance.x, count, rng), _some_rows(distance.y, count, rng)
     cost = cdist(x, y, "sqeuclidean") / x.shape[1]
-    played = np.empty((ROUNDS, x.shape[1]))
-    mixture = np.zeros((x.shape[1], x.shape[1]))
+    played, shares = np.empty((ROUNDS, x.shape[1])), np.zeros(ROUNDS)
     for t in range(ROUNDS):
         match = linear_sum_assignment(cost)[1]
         played[t] = _sparse_principal(x - y[match], d)
         share = 2 / (t + 3)
         cost = (1 - share) * cost + share * np.subtract.outer(x @ played[t], y @ played[t]) ** 2
-        mixture = (1 - share) * mixture + share * np.outer(played[t], played[t])
-    leading = np.linalg.eigh(mixture)[1][:, -1]
+        shares *= 1 - share
+        shares[t] = share
+    leading = np.linalg.svd(np.sqrt(shares)[:, None] * played, full_matrices=False)[2][0]
     return np.vstack([played, leading])
 
 
@@ -106,10 +114,8 @@ def simple_directions(distance: ProjectedDistance) -> FloatArray:
     """Return the directions of single differences: of means, of marginals, of covariances."""
     x, y = distance.x, distance.y
     means = x.mean(axis=0) - y.mean(axis=0)
-    marginals = distance.value(np.eye(x.shape[1]))
-    eigenvectors = np.linalg.eigh(_covariance(x) - _covariance(y))[1]
-    ends = eigenvectors[:, [0, -1]].T
-    return np.vstack([means, marginals, ends])
+    marginals = distance.merge.distances(np.sort(x.T), np.sort(y.T), distance.order)
+    return np.vstack([means, marginals, *_covariance_directions(x, y)])
 
 
 def to_sparse_sphere(directions: FloatArray, d: int) -> FloatArray:
@@ -128,16 +134,30 @@ def to_sparse_sphere(directions: FloatArray, d: int) -> FloatArray:
 
 
 def _sparse_principal(differences: FloatArray, d: int) -> FloatArray:
-    """Return a sparse direction of large ‖Δβ‖, by truncated power steps from the dense one."""
-    beta = np.linalg.svd(differences, full_matrices=False)[2][:1]
+    """Return a sparse direction of large ‖Δβ‖, by truncated power steps from the longest column."""
+    longest = int(np.argmax(np.einsum("ij,ij->j", differences, differences)))
+    beta = to_sparse_sphere(differences[None, :, longest] @ differences, d)
     for _ in range(POWER_STEPS):
-        beta = to_sparse_sphere(beta @ differences.T @ differences, d)
+        before, beta = beta, to_sparse_sphere(beta @ differences.T @ differences, d)
+        if np.abs(beta - before).max() <= SHORTEST:
+            break
     return np.asarray(beta[0])
 
 
-def _covariance(rows: FloatArray) -> FloatArray:
-    centred = rows - rows.mean(axis=0)
-    return np.asarray(centred.T @ centred / rows.shape[0])
+def _covariance_directions(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the directions in which x varies most beside y, and y beside x."""
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    size = x.shape[1]
+    if size <= DENSE:
+        vectors = np.linalg.eigh(x.T @ x / len(x) - y.T @ y / len(y))[1]
+    else:
+        difference = LinearOperator(
+            (size, size),
+            matvec=lambda v: x.T @ (x @ v) / len(x) - y.T @ (y @ v) / len(y),
+            dtype=np.float64,
+        )
+        vectors = eigsh(difference, k=2, which="BE", v0=np.ones(size), tol=1e-3)[1]
+    return vectors[:, -1], vectors[:, 0]
 
 
 def _on_few_rows(

@@ -16,6 +16,7 @@ from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
 from tellapart.strs.outer_approximation_cuts import Cut
 from tellapart.strs.outer_approximation_master import Master
+from tellapart.strs.rounding import EPS
 from tellapart.strs.solution import Status
 
 LARGEST_EXCHANGE = 5
@@ -111,8 +112,9 @@ class _Search:
 
     @property
     def cutoff(self) -> float:
-        """The bound at which the work is done."""
-        return self.fit.value + self.control.allowed(self.fit.value)
+        """The bound at which the work is done, rounding of this sum allowed for."""
+        value = self.fit.value
+        return value + self.control.allowed(value) - 4 * EPS * abs(value)
 
     @property
     def done(self) -> bool:
@@ -150,12 +152,15 @@ class _Search:
     def fix(self, relaxation: Relaxation) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return the variables still in play, and which of them every better support holds."""
         cut, d = relaxation.cut, self.problem.d
-        none = np.zeros(self.problem.size, dtype=np.bool_)
-        self.given_up = self.cutoff
-        variables = np.flatnonzero(cut.largest(none, d) > self.cutoff)
+        holding = cut.largest(np.zeros(self.problem.size, dtype=np.bool_), d)
+        dropped = holding <= self.cutoff
         order = np.sort(cut.weights)[::-1]
+        # Without one of the d heaviest, the next one comes in.
         without = relaxation.bound - cut.weights + order[d]
         forced = (cut.weights >= order[d - 1]) & (without <= self.cutoff)
+        closed = np.concatenate([holding[dropped], without[forced]])
+        self.given_up = float(closed.max(initial=-np.inf))
+        variables = np.flatnonzero(~dropped)
         return variables, forced[variables]
 
     def fractional_rounds(self, master: Master, variables: IntArray) -> None:
