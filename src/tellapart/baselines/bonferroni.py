@@ -15,7 +15,6 @@ from tellapart.baselines.variable_tests import (
     TIE,
     ColumnStatistic,
     bonferroni,
-    holm,
     ks_statistic,
     ks_tests,
     max_t,
@@ -28,6 +27,7 @@ from tellapart.errors import InputError
 from tellapart.fastsum.columns import map_columns
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
+from tellapart.multiplicity import holm
 from tellapart.permutation import (
     PermutationNull,
     count_relabellings,
@@ -282,7 +282,9 @@ class FittedBonferroni(FittedBaseline):
                 few = slice(start, start + step)
                 table = relabelled(samples, columns[few], labels, self._statistic(), threads)
                 statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
-        adjusted = bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues)
+        adjusted = (
+            bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
+        )
         null = _null_of_pvalue(float(adjusted.min()), alpha)
         return VariableTests(columns, statistics, pvalues, adjusted, null)
 

@@ -159,19 +159,6 @@ def bonferroni(pvalues: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(pvalues * pvalues.shape[0], 1.0))
 
 
-def holm(pvalues: FloatArray) -> FloatArray:
-    """Return Holm's adjusted p-values: the j-th smallest times D − j + 1, never decreasing.
-
-    >>> holm(np.array([0.5, 0.01, 0.04])).tolist()
-    [0.5, 0.03, 0.08]
-    """
-    order = np.argsort(pvalues, kind="stable")
-    factors = pvalues.shape[0] - np.arange(pvalues.shape[0])
-    adjusted = np.empty_like(pvalues)
-    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
-    return adjusted
-
-
 def max_t(standardised: FloatArray) -> FloatArray:
     """Return the step-down max-T adjusted p-values of Westfall and Young.
 
