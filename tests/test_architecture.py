@@ -38,6 +38,7 @@ ORDER = [
     "selection",
     "tuning",
     "stability",
+    "method",
     "result",
     "two_sample",
     "multiplicity",
@@ -54,7 +55,12 @@ ORDER = [
     "__main__",
 ]
 # A result draws and tells of itself, but only when asked: the import waits inside the method.
-LATE = {("result", "plots"), ("result", "report"), ("groups_result", "report")}
+LATE = {
+    ("selection", "report"),
+    ("result", "plots"),
+    ("result", "report"),
+    ("groups_result", "report"),
+}
 # Files that hold no step of the flow: the face of the package names what is behind it.
 FACES = {"__init__"}
 

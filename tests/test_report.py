@@ -4,13 +4,13 @@ import itertools
 import math
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import tellapart as ta
+from html_page import Page
 from tellapart.embedding import compute_embedding
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Linear
@@ -27,37 +27,6 @@ from tellapart.two_sample import TestSettings
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "it's \"quoted\" & 'so' on"
 LONG = "a_name_without_a_space_" * 20
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
-class Page(HTMLParser):
-    """What the tests ask of a page; an unbalanced tag is an error."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.texts = [], [], {}
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-            self.texts.setdefault(tag, []).append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        for tag in set(self.open):
-            self.texts[tag][-1] += data
-
-    def all(self, *tags):
-        return [attributes for tag, attributes in self.tags if tag in tags]
-
-    def said(self, tag):
-        return [" ".join(text.split()) for text in self.texts.get(tag, [])]
 
 
 def make_tables(shift=1.0, n=60, **more):

@@ -11,6 +11,7 @@ import numpy as np
 
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
+from tellapart.method import Method as Method
 from tellapart.outputs import check_writable, strict_json, write_atomically
 from tellapart.points import mean_difference, read_points
 from tellapart.progress import Report
@@ -22,28 +23,6 @@ from tellapart.tuning import Tuning
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Method:
-    """A test that is not tellapart's own, as results tell of it.
-
-    Attributes
-    ----------
-    name : str
-        What to call it.
-    statistic : str
-        What its statistic is.
-    validity : str
-        Why its p-value holds, as the end of a sentence: "It holds … because …".
-    call : str
-        The code that makes the test, below `ta.baselines`.
-    """
-
-    name: str
-    statistic: str
-    validity: str
-    call: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -392,6 +371,11 @@ class TestResult:
         if ax is not None or options:
             raise InputError("ax and options are for one panel: say which by what=")
         return draw_result(self)
+
+    def _repr_html_(self) -> str:
+        from tellapart.report.notebook import result_card
+
+        return result_card(self)
 
     def __repr__(self) -> str:
         return f"<TestResult: p = {self.pvalue:.4g}, {len(self.variables)} variables>"

@@ -1,0 +1,111 @@
+"""What a notebook shows of a result or a selection: a small card, escaped, with nothing outside it.
+
+Colours come from the notebook: text inherits, lines and bars are half-transparent, so that one
+card is readable on every theme, light or dark. Styles are inline: a style sheet in a cell would
+reach the whole notebook, and some viewers drop it.
+"""
+
+from __future__ import annotations
+
+from markupsafe import Markup, escape
+
+from tellapart.report.words import number
+from tellapart.result import TestResult
+from tellapart.selection import Selection
+
+MOST_ROWS = 15
+# Okabe and Ito's bluish green and orange: both stand out on light and on dark ground.
+COLOUR_DIFFER = "#009e73"
+COLOUR_ALIKE = "#e69f00"
+LINE = "1px solid rgba(128, 128, 128, 0.4)"
+
+
+def result_card(result: TestResult) -> str:
+    """Return the verdict, the p-value, the variables and what is proved of them, as HTML.
+
+    Examples
+    --------
+    >>> import numpy as np, tellapart as ta
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+    >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+    >>> "X and Y differ (p = 0.001, level 0.05)." in result_card(result)
+    True
+    """
+    lines = Markup("").join(
+        Markup('<p style="margin: 0.3em 0;">{}</p>').format(line) for line in result.evidence()
+    )
+    more = Markup("<details><summary>Where the p-value comes from</summary>{}</details>")
+    colour = COLOUR_DIFFER if result.reject else COLOUR_ALIKE
+    return _card(result.verdict, colour, result.selection, more.format(lines))
+
+
+def selection_card(selection: Selection) -> str:
+    """Return the chosen variables, their weights and what is proved of them, as HTML.
+
+    Examples
+    --------
+    >>> import numpy as np, tellapart as ta
+    >>> rng = np.random.default_rng(0)
+    >>> Y = rng.normal(size=(60, 3)) + [0, 3, 0]
+    >>> "1 of 3 variables" in selection_card(
+    ...     ta.select_variables(rng.normal(size=(50, 3)), Y, 1)
+    ... )
+    True
+    """
+    title = f"{selection.support.size} of {len(selection.names)} variables chosen"
+    return _card(title, COLOUR_DIFFER, selection, Markup(""))
+
+
+def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
+    certificate = f"{selection.certificate[0].upper()}{selection.certificate[1:]}."
+    card = Markup(
+        '<div style="border: {line}; border-left: 4px solid {colour}; border-radius: 4px; '
+        'padding: 0.6em 1em; max-width: 42em; overflow-wrap: anywhere;">'
+        '<p style="font-weight: 600; margin: 0 0 0.4em;">{title}</p>'
+        "{table}"
+        '<p style="margin: 0.5em 0;">{maker}. {certificate}</p>{more}</div>'
+    )
+    return str(
+        card.format(
+            line=LINE,
+            colour=colour,
+            title=title,
+            table=_table(selection),
+            maker=f"{selection.maker[:1].upper()}{selection.maker[1:]}",
+            certificate=certificate,
+            more=more,
+        )
+    )
+
+
+def _table(selection: Selection) -> Markup:
+    weights = selection.weights
+    heaviest = max(map(abs, weights.values()), default=0.0) or 1.0
+    cell = "text-align: left; padding: 0.2em 1em 0.2em 0; border: 0; background: none;"
+    row = Markup(
+        '<tr style="background: none;"><th scope="row" style="{cell} font-weight: 400;">'
+        '<bdi>{name}</bdi></th><td style="{cell} white-space: nowrap;">{weight}</td>'
+        '<td style="{cell} width: 9em;" aria-hidden="true"><span style="display: block; '
+        'height: 0.5em; min-width: 2px; width: {share:.1f}%; background: {colour};"></span></td>'
+        "</tr>"
+    )
+    rows = Markup("").join(
+        row.format(
+            cell=cell,
+            name=name,
+            weight=number(weight, ".3f"),
+            share=100 * abs(weight) / heaviest,
+            colour=COLOUR_DIFFER,
+        )
+        for name, weight in list(weights.items())[:MOST_ROWS]
+    )
+    left = len(weights) - MOST_ROWS
+    rest = f"and {left} lighter ones" if left > 0 else ""
+    return Markup(
+        '<table style="border-collapse: collapse; margin: 0; border: 0;">'
+        '<caption style="text-align: left; caption-side: bottom; padding: 0;">{rest}</caption>'
+        '<thead><tr style="background: none;"><th scope="col" style="{cell}">Variable</th>'
+        '<th scope="col" style="{cell}">Weight</th><td style="{cell}"></td></tr></thead>'
+        "<tbody>{rows}</tbody></table>"
+    ).format(rest=escape(rest), cell=cell, rows=rows)

@@ -1,0 +1,75 @@
+"""Cards for notebooks: the answer in small, names as text, nothing from outside."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tellapart as ta
+from html_page import Page
+from tellapart.report.notebook import result_card, selection_card
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    left = pd.DataFrame(rng.normal(size=(60, 3)), columns=["age", SCRIPT, "noise"])
+    right = pd.DataFrame(rng.normal([2, 2, 0], size=(70, 3)), columns=left.columns)
+    return ta.two_sample_test(
+        left, right, n_variables=2, regularization=0.1, n_permutations=99, random_state=0
+    )
+
+
+def test_a_result_shows_its_answer(result):
+    card = Page(result._repr_html_())
+    said = card.said("div")[0]
+    assert result.verdict in said
+    assert result.selection.certificate[1:] in said
+    assert all(line in said for line in result.evidence())
+    assert set(card.said("th")) == {"Variable", "Weight", *result.variables}
+    for weight in result.selection.weights.values():
+        assert f"{weight:.3f}" in card.said("td")
+
+
+def test_names_stay_text(result):
+    text = result_card(replace(result, labels=(SCRIPT, "{0} %s")))
+    assert SCRIPT not in text
+    card = Page(text)
+    assert card.all("script") == []
+    assert f"{SCRIPT} and {{0}} %s differ" in card.said("p")[0]
+    assert SCRIPT in card.said("bdi")
+
+
+def test_it_follows_any_theme_and_needs_nothing(result):
+    text = result_card(result)
+    assert "://" not in text
+    assert Page(text).all("style", "img", "link") == []
+    # Only bars and the edge have a colour of their own: text and ground are the notebook's.
+    assert set(re.findall(r"[^-]color: *[^;]+|background: *[^;]+", text)) == {
+        "background: none",
+        "background: #009e73",
+    }
+    assert "4px solid #009e73" in text
+    assert "4px solid #e69f00" in result_card(replace(result, pvalue=0.5))
+
+
+def test_a_selection_shows_its_variables(result):
+    card = Page(selection_card(result.selection))
+    assert "2 of 3 variables chosen" in card.said("p")[0]
+    assert SCRIPT in card.said("th")
+    assert "λ = 0.1" in card.said("div")[0]
+
+
+def test_many_variables_are_cut_short():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 40)), rng.normal(1.0, size=(30, 40))
+    chosen = ta.select_variables(x, y, 40, regularization=0.0)
+    card = Page(selection_card(chosen))
+    assert len(card.all("tr")) == 16
+    assert card.said("caption") == ["and 25 lighter ones"]
+    few = Page(selection_card(replace(chosen, support=np.zeros(0, dtype=int), z=np.zeros(40))))
+    assert len(few.all("tr")) == 1
