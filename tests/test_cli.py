@@ -195,7 +195,7 @@ def test_bad_input_is_one_line_and_status_2(in_folder, capsys, arguments, part):
 
 @pytest.mark.parametrize("option", ["--plot", "--json", "--report"])
 def test_bad_outputs_are_refused_before_the_work(in_folder, monkeypatch, option):
-    monkeypatch.setattr("tellapart.cli.compare.run_test", pytest.fail)
+    monkeypatch.setattr("tellapart.two_sample.run_test", pytest.fail)
     assert run(["compare", "a.csv", "b.parquet", option, "no/out.png"]) == 2
 
 
@@ -203,7 +203,7 @@ def test_interrupt_is_no_traceback(in_folder, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tellapart.cli.compare.run_test", interrupted)
+    monkeypatch.setattr("tellapart.two_sample.run_test", interrupted)
     assert run(["compare", "a.csv", "b.parquet"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -212,7 +212,7 @@ def test_bugs_keep_their_traceback(in_folder, monkeypatch):
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tellapart.cli.compare.run_test", broken)
+    monkeypatch.setattr("tellapart.two_sample.run_test", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         run(["compare", "a.csv", "b.parquet"])
 

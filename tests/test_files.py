@@ -1,6 +1,10 @@
 """Reading tables from files, and one clear line for every file that cannot be read."""
 
 import gzip
+import io
+import os
+import sys
+import threading
 
 import pandas as pd
 import polars as pl
@@ -8,8 +12,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
-from tellapart.errors import InputError
-from tellapart.files import read_table
+from tellapart.errors import InputError, MissingDependencyError
+from tellapart.files import READERS, read_stream, read_table
+from tellapart.tables import read_samples
 
 TABLE = pa.table({"age": [31, 47, 52], "sex": ["f", "m", "f"]})
 TEXT = "age,sex\n31,f\n47,m\n52,f\n"
@@ -106,3 +111,60 @@ def test_row_labels_saved_by_pandas_are_left_out_with_a_warning(tmp_path):
         with pytest.warns(UserWarning, match="row labels"):
             table = read_table(tmp_path / name)
         assert table.to_pydict() == {"age": [31, 47]}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_streams_give_the_same_table(tmp_path, name):
+    path = tmp_path / name
+    WRITERS[name](path)
+    ending = path.suffix.lower().removeprefix(".")
+    form = {"gz": "csv", "txt": "tsv", "pq": "parquet", "arrow": "feather", "ipc": "feather"}
+    with path.open("rb") as stream:
+        table = read_stream(stream, form.get(ending, ending))
+    assert table.to_pydict() == TABLE.to_pydict()
+
+
+def test_the_format_may_be_given(tmp_path):
+    path = tmp_path / "a.dat"
+    path.write_text(TEXT)
+    assert read_table(path, "csv").to_pydict() == TABLE.to_pydict()
+    with pytest.raises(InputError, match=r"a\.dat: the file name must end in .* format be given"):
+        read_table(path)
+    with pytest.raises(InputError, match=r"form must be one of 'csv', .*; got 'xlsx'"):
+        read_table(path, "xlsx")
+
+
+def test_named_pipes(tmp_path):
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=[TEXT])
+    writer.start()
+    assert read_table(path).to_pydict() == TABLE.to_pydict()
+    writer.join()
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_bad_streams_are_one_line(form):
+    with pytest.raises(InputError, match="standard input: expected a table; got nothing"):
+        read_stream(io.BytesIO(b""), form)
+    with pytest.raises(InputError, match="standard input: the file cannot be read: ") as caught:
+        read_stream(io.BytesIO(b"a,b\n1\n\x1f"), form)
+    assert "\n" not in str(caught.value)
+
+
+def test_annotated_data_needs_its_package(tmp_path, monkeypatch):
+    path = tmp_path / "cells.h5ad"
+    path.write_bytes(b"any")
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "tellapart\[anndata\]"'):
+        read_table(path)
+
+
+def test_categories_survive_parquet_and_feather(tmp_path):
+    table = TABLE.set_column(1, "sex", TABLE["sex"].dictionary_encode())
+    parquet.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, tmp_path / "a.feather")
+    for name in ("a.parquet", "a.feather"):
+        read = read_table(tmp_path / name)
+        assert pa.types.is_dictionary(read.schema.field("sex").type)
+        assert read_samples(read, TABLE).categories == {"sex": ("f", "m")}

@@ -6,13 +6,15 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tellapart.result import TestResult
-from tellapart.selection import Selection
+if TYPE_CHECKING:
+    from tellapart.result import TestResult
+    from tellapart.selection import Selection
 
 BAR_WIDTH = 20
 

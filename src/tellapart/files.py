@@ -1,23 +1,31 @@
-"""Tables from files: CSV, tab-separated text, Parquet, Feather and Arrow."""
+"""Tables from files and streams: CSV, tab-separated text, Parquet, Feather, Arrow and AnnData."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
-from tellapart.errors import InputError
+from tellapart.arguments import check_choice
+from tellapart.errors import InputError, MissingDependencyError
 
 # How pandas names a row index that it writes into a Parquet or Feather file.
 PANDAS_INDEX = "__index_level_"
+GZIP_MAGIC = b"\x1f\x8b"
+
+Content = Path | bytes
+"""A file, or the bytes that came through a pipe."""
 
 
-def read_table(path: str | os.PathLike[str]) -> pa.Table:
-    r"""Read a file into a pyarrow table; the ending of its name says how.
+def read_table(path: str | os.PathLike[str], form: str | None = None) -> Any:
+    r"""Read a file into a pyarrow table; the ending of its name says how, unless `form` does.
 
     In CSV and tab-separated files the first line names the columns, and empty fields and the
     usual marks (NA, NaN, null, …) are missing values. A first column without a name, which is
@@ -27,12 +35,14 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     ----------
     path : str or path
         A file ending in .csv, .csv.gz, .tsv, .tsv.gz, .txt (tab-separated), .parquet, .pq,
-        .feather, .arrow or .ipc, in upper or lower case.
+        .feather, .arrow, .ipc or .h5ad, in upper or lower case; or a named pipe.
+    form : {"csv", "tsv", "parquet", "feather", "h5ad"} or None
+        The format, whatever the name ends in.
 
     Returns
     -------
-    pyarrow.Table
-        The table, as `read_samples` and `read_groups` take it.
+    pyarrow.Table, or AnnData for .h5ad
+        As `read_samples` and `read_groups` take it.
 
     Raises
     ------
@@ -49,31 +59,54 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     {'age': [31, 47], 'sex': ['f', 'm']}
     """
     file = Path(path)
-    reader = _find_reader(file)
+    reader = READERS[_form_of(file) if form is None else check_choice("form", form, READERS)]
     _check_readable(file)
+    # What is no regular file cannot be read twice or from its end: take all of it first.
+    return _read(str(file), reader, file if file.is_file() else file.read_bytes())
+
+
+def read_stream(stream: BinaryIO, form: str = "csv", title: str = "standard input") -> Any:
+    r"""Read a table from an open binary stream, to its end; as `read_table` for the rest.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_stream(io.BytesIO(b"age\n31\n47\n")).to_pydict()
+    {'age': [31, 47]}
+    """
+    reader = READERS[check_choice("form", form, READERS)]
+    content = stream.read()
+    if not content:
+        raise InputError(f"{title}: expected a table; got nothing")
+    return _read(title, reader, content)
+
+
+def _read(title: str, reader: Callable[[Content], Any], content: Content) -> Any:
     try:
-        table = reader(file)
+        table = reader(content)
     except UnicodeDecodeError:
         raise InputError(
-            f"{file}: the column names are not UTF-8; save the file as UTF-8"
+            f"{title}: the column names are not UTF-8; save the file as UTF-8"
         ) from None
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, EOFError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{file}: the file cannot be read: {reason}") from None
-    return _without_row_labels(file, table)
+        raise InputError(f"{title}: the file cannot be read: {reason}") from None
+    return _without_row_labels(title, table) if isinstance(table, pa.Table) else table
 
 
-def _read_commas(file: Path) -> pa.Table:
-    return _read_delimited(file, ",")
+def _read_commas(content: Content) -> pa.Table:
+    return _read_delimited(content, ",")
 
 
-def _read_tabs(file: Path) -> pa.Table:
-    return _read_delimited(file, "\t")
+def _read_tabs(content: Content) -> pa.Table:
+    return _read_delimited(content, "\t")
 
 
-def _read_delimited(file: Path, delimiter: str) -> pa.Table:
+def _read_delimited(content: Content, delimiter: str) -> pa.Table:
+    if isinstance(content, bytes) and content.startswith(GZIP_MAGIC):
+        content = gzip.decompress(content)
     table = csv.read_csv(
-        file,
+        pa.BufferReader(content) if isinstance(content, bytes) else content,
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=csv.ConvertOptions(strings_can_be_null=True),
     )
@@ -91,44 +124,72 @@ def _read_delimited(file: Path, delimiter: str) -> pa.Table:
     return table
 
 
-def _read_parquet(file: Path) -> pa.Table:
+def _read_parquet(content: Content) -> pa.Table:
     # Opened here, because given a name Arrow would read "a=b" in its folders as a column.
-    with file.open("rb") as stream:
+    with _open(content) as stream:
         return parquet.read_table(stream)
 
 
-def _read_arrow(file: Path) -> pa.Table:
+def _read_arrow(content: Content) -> pa.Table:
     """Read an Arrow file, or a stream saved under the same ending."""
     try:
-        return feather.read_table(file)
+        if isinstance(content, bytes):
+            return feather.read_table(pa.BufferReader(content))
+        return feather.read_table(content)
     except pa.ArrowInvalid as error:
         try:
-            with file.open("rb") as stream:
+            with _open(content) as stream:
                 return ipc.open_stream(stream).read_all()
         except (pa.ArrowInvalid, OSError):
             raise error from None
 
 
-READERS: dict[str, Callable[[Path], pa.Table]] = {
-    ".csv": _read_commas,
-    ".csv.gz": _read_commas,
-    ".tsv": _read_tabs,
-    ".tsv.gz": _read_tabs,
-    ".txt": _read_tabs,
-    ".parquet": _read_parquet,
-    ".pq": _read_parquet,
-    ".feather": _read_arrow,
-    ".arrow": _read_arrow,
-    ".ipc": _read_arrow,
+def _read_annotated(content: Content) -> Any:
+    if isinstance(content, bytes):
+        raise InputError("AnnData is read from a file, not from a pipe")
+    try:
+        anndata = import_module("anndata")
+    except ImportError as cause:
+        raise MissingDependencyError(
+            f'{content}: reading it needs anndata; run: pip install "tellapart[anndata]"'
+        ) from cause
+    return anndata.read_h5ad(content)
+
+
+def _open(content: Content) -> Any:
+    return pa.BufferReader(content) if isinstance(content, bytes) else content.open("rb")
+
+
+READERS: dict[str, Callable[[Content], Any]] = {
+    "csv": _read_commas,
+    "tsv": _read_tabs,
+    "parquet": _read_parquet,
+    "feather": _read_arrow,
+    "h5ad": _read_annotated,
+}
+ENDINGS = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "tsv",
+    ".tsv.gz": "tsv",
+    ".txt": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".h5ad": "h5ad",
 }
 
 
-def _find_reader(file: Path) -> Callable[[Path], pa.Table]:
+def _form_of(file: Path) -> str:
     name = file.name.lower()
-    for ending, reader in READERS.items():
+    for ending, form in ENDINGS.items():
         if name.endswith(ending):
-            return reader
-    raise InputError(f"{file}: the file name must end in one of {', '.join(READERS)}")
+            return form
+    raise InputError(
+        f"{file}: the file name must end in one of {', '.join(ENDINGS)}, or its format be given"
+    )
 
 
 def _check_readable(file: Path) -> None:
@@ -140,11 +201,11 @@ def _check_readable(file: Path) -> None:
         raise InputError(f"{file}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{file}: the file cannot be read: {error.strerror}") from None
-    if size == 0:
+    if size == 0 and file.is_file():
         raise InputError(f"{file}: the file is empty")
 
 
-def _without_row_labels(file: Path, table: pa.Table) -> pa.Table:
+def _without_row_labels(title: str, table: pa.Table) -> pa.Table:
     """Leave out saved row labels: they would tell any two files apart, and mean nothing."""
     names = table.column_names
     labels = [
@@ -155,8 +216,8 @@ def _without_row_labels(file: Path, table: pa.Table) -> pa.Table:
     if not labels:
         return table
     warnings.warn(
-        f"{file}: column {', '.join(repr(names[place]) for place in labels)} is taken for "
+        f"{title}: column {', '.join(repr(names[place]) for place in labels)} is taken for "
         "row labels and left out",
-        stacklevel=3,
+        stacklevel=4,
     )
     return table.select([place for place in range(len(names)) if place not in labels])

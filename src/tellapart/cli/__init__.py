@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tellapart.cli import compare, demo
+from tellapart.cli import compare, demo, groups
 from tellapart.cli.app import app, main, run
 
 __all__ = ["app", "main", "run"]
 
 # In the order of the help.
-for command in (compare.compare, demo.demo):
-    app.command()(command)
+app.command(epilog=compare.EXAMPLES)(compare.compare)
+app.command(epilog=groups.EXAMPLES)(groups.groups)
+app.command(epilog=demo.EXAMPLES)(demo.demo)

@@ -25,10 +25,25 @@ OPTION_OF = {
     "missing": "--missing",
     "time_limit": "--time-limit",
     "by": "--by",
+    "groups": "--group",
+    "form": "--format",
+    "n_jobs": "--jobs",
 }
 """The option behind an argument that an error message begins with."""
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+EXAMPLES = """\
+Examples:
+
+tellapart compare before.csv after.csv --report report.html
+
+tellapart groups cells.parquet --by cell_type
+
+tellapart demo
+
+tellapart --install-completion   (completes commands and options in your shell)
+"""
+
+app = typer.Typer(pretty_exceptions_enable=False, epilog=EXAMPLES)
 
 
 def main() -> None:

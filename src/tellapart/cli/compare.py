@@ -2,93 +2,99 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tellapart.cli import options
+from tellapart.cli.inputs import STANDARD_INPUT, read_input, title_of
 from tellapart.cli.outputs import check_outputs
 from tellapart.console import show_result
 from tellapart.errors import InputError
-from tellapart.files import read_table
-from tellapart.grouping import group_name, read_groups
-from tellapart.samples import Samples
-from tellapart.tables import read_samples
-from tellapart.two_sample import TestSettings, run_test
+
+if TYPE_CHECKING:
+    from tellapart.samples import Samples
+
+EXAMPLES = """\
+Examples:
+
+tellapart compare before.csv after.csv --variables 5 --report report.html
+
+tellapart compare patients.parquet --by sepsis --seed 1
+
+zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
+"""
 
 
 def compare(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(metavar="A", help="File of the first sample, or of both.")],
-    b: Annotated[str | None, typer.Argument(metavar="B", help="File of the second sample.")] = None,
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="File of the first sample, or of both; - for stdin.")
+    ],
+    b: Annotated[
+        str | None, typer.Argument(metavar="B", help="File of the second sample; - for stdin.")
+    ] = None,
     by: Annotated[
         str | None, typer.Option(help="Column of A that says which sample a row belongs to.")
     ] = None,
-    variables: Annotated[
-        int | None, typer.Option(help="Most variables to choose; chosen from the data if absent.")
-    ] = None,
+    variables: options.Variables = None,
     kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "linear",
-    regularization: Annotated[
-        str, typer.Option(help="Price of variance, a number ≥ 0, or cv for cross-validation.")
-    ] = "cv",
-    solver: Annotated[str, typer.Option(help="Name of the solver.")] = "auto",
-    alpha: Annotated[float, typer.Option(help="Level of the test.")] = 0.05,
+    regularization: options.Regularization = "cv",
+    solver: options.Solver = "auto",
+    alpha: options.Alpha = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of relabellings.")] = 999,
-    test_size: Annotated[float, typer.Option(help="Share of rows held out.")] = 0.5,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed: the same seed gives the same answer.")
-    ] = None,
-    missing: Annotated[
-        str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
-    ] = "error",
-    json: Annotated[str | None, typer.Option(metavar="PATH", help="Write all as JSON.")] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
-    ] = None,
-    report: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write a report (.html) for any browser.")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds for the proof of optimality.")
-    ] = None,
+    test_size: options.TestSize = 0.5,
+    seed: options.Seed = None,
+    missing: options.Missing = "error",
+    form: options.Format = None,
+    json: options.Json = None,
+    plot: options.Plot = None,
+    report: options.HtmlReport = None,
+    quiet: options.Quiet = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
 ) -> None:
-    """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather)."""
+    """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
+    # Shells ask for completions and people for help: neither waits for Numba to load.
+    from tellapart.two_sample import TestSettings, run_test
+
+    outputs = check_outputs(json, plot, report, quiet=quiet)
     settings = TestSettings(
         n_variables=variables,
         kernel=kernel,
-        regularization=_price(regularization),
+        regularization=options.price(regularization),
         solver=solver,
         test_size=test_size,
         n_permutations=permutations,
         alpha=alpha,
         random_state=seed,
+        n_jobs=jobs,
         time_limit=time_limit,
-        progress=sys.stderr.isatty(),
+        progress=outputs.progress,
     )
-    outputs = check_outputs(json, plot, report)
-    samples, labels = _read(a, b, by, missing)
+    samples, labels = _read(a, b, by, missing, form)
     result = run_test(samples, settings, labels)
-    show_result(result)
-    drawn = "" if seed is not None else f" --seed {result.settings['random_state']}"
-    outputs.write(result, f"{context.obj}{drawn}")
+    if outputs.show:
+        show_result(result)
+    outputs.draw(result)
+    outputs.write(result, options.with_seed(context.obj, seed, result.settings["random_state"]))
 
 
-def _read(a: str, b: str | None, by: str | None, missing: str) -> tuple[Samples, tuple[str, str]]:
+def _read(
+    a: str, b: str | None, by: str | None, missing: str, form: str | None
+) -> tuple[Samples, tuple[str, str]]:
     """Return both samples, and what to call them: the file names, or the two values of `by`."""
     if (b is None) == (by is None):
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
+    from tellapart.grouping import group_name, read_groups
+    from tellapart.tables import read_samples
+
     if by is not None:
-        samples, (first, second) = read_groups(read_table(a), by, missing=missing)
+        samples, (first, second) = read_groups(read_input(a, form), by, missing=missing)
         return samples, (group_name(by, first), group_name(by, second))
     assert b is not None
-    samples = read_samples(read_table(a), read_table(b), missing=missing)
-    stems = (Path(a).stem, Path(b).stem)
-    return samples, stems if stems[0] != stems[1] else (a, b)
-
-
-def _price(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    if a == b == STANDARD_INPUT:
+        raise InputError("compare can read one of A and B from standard input, not both")
+    samples = read_samples(read_input(a, form), read_input(b, form), missing=missing)
+    titles = (title_of(a), title_of(b))
+    return samples, titles if titles[0] != titles[1] else (a, b)

@@ -12,9 +12,14 @@ import typer
 from tellapart.cli.outputs import check_outputs
 from tellapart.console import say, show_result
 from tellapart.errors import InputError
-from tellapart.tables import read_samples
-from tellapart.two_sample import TestSettings, run_test
 
+EXAMPLES = """\
+Examples:
+
+tellapart demo
+
+tellapart demo --out /tmp
+"""
 DEMO_CODE = """\
 import tellapart as ta
 malignant, benign = ta.datasets.demo_tables()
@@ -32,8 +37,10 @@ def demo(
         raise InputError(f"--out must be a folder; got {out!r}")
     ends = ("json", "png", "html")
     outputs = check_outputs(*(str(folder / f"tellapart-demo.{end}") for end in ends))
-    # scikit-learn takes a second to load: only the demo waits for it.
+    # These take seconds to load: only the demo waits for them.
     from tellapart.datasets import demo_tables
+    from tellapart.tables import read_samples
+    from tellapart.two_sample import TestSettings, run_test
 
     malignant, benign = demo_tables()
     say(
@@ -43,6 +50,7 @@ def demo(
     settings = TestSettings(random_state=0, progress=sys.stderr.isatty())
     result = run_test(read_samples(malignant, benign), settings, ("malignant", "benign"))
     show_result(result)
+    outputs.draw(result)
     outputs.write(result, DEMO_CODE)
     code = textwrap.indent(DEMO_CODE, "  ")
     say(f"\nThe same in Python:\n{code}\n\nWritten: {outputs.plot} and {outputs.json}")

@@ -1,44 +1,94 @@
-"""The files that a command writes: checked before any work is done."""
+"""What a command writes: checked before any work is done."""
 
 from __future__ import annotations
 
 import io
+import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tellapart.errors import InputError
 from tellapart.outputs import check_writable, write_atomically
-from tellapart.result import TestResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIGURE_ENDINGS = (".png", ".pdf", ".svg")
+STANDARD_OUTPUT = "-"
+
+
+class Result(Protocol):
+    """What can be written: the result of a test, or of a comparison of groups."""
+
+    def to_json(self, path: Any = None) -> str:
+        """Return everything as JSON, and write it."""
+        ...
+
+    def to_html(self, path: Any = None, *, reproduce: str | None = None) -> str:
+        """Return the report, and write it."""
+        ...
+
+
+class Drawn(Protocol):
+    """What can be drawn."""
+
+    def plot(self) -> Figure:
+        """Return a figure."""
+        ...
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, all checked before any work is done."""
+    """The files to write, all checked before any work is done.
+
+    `show` says whether the answer goes to standard output in words, `progress` whether standard
+    error shows how far the work is.
+    """
 
     json: Path | None = None
     plot: Path | None = None
     report: Path | None = None
+    json_to_stdout: bool = False
+    show: bool = True
+    progress: bool = False
 
-    def write(self, result: TestResult, reproduce: str | None = None) -> None:
+    def write(self, result: Result, reproduce: str | None = None) -> None:
         """Write what was asked for; `reproduce` is what the report says of how to repeat it."""
         if self.json is not None:
             result.to_json(self.json)
+        if self.json_to_stdout:
+            # Names of pandas columns may hold halves of characters that no stream takes.
+            text = result.to_json().encode("utf-8", errors="replace").decode()
+            sys.stdout.write(f"{text}\n")
+        if self.report is not None:
+            result.to_html(self.report, reproduce=reproduce)
+
+    def draw(self, result: Drawn) -> None:
+        """Write the figure, if one was asked for."""
         if self.plot is not None:
             content = io.BytesIO()
             result.plot().savefig(content, format=self.plot.suffix[1:].lower(), dpi=150)
             write_atomically(self.plot, content.getvalue())
-        if self.report is not None:
-            result.to_html(self.report, reproduce=reproduce)
 
 
-def check_outputs(json: str | None, plot: str | None, report: str | None) -> Outputs:
-    """Check where to write before any work is done."""
+def check_outputs(
+    json: str | None, plot: str | None, report: str | None, *, quiet: bool = False
+) -> Outputs:
+    """Check where to write before any work is done; with `quiet`, no warning is shown either."""
     if plot is not None and not plot.lower().endswith(FIGURE_ENDINGS):
         raise InputError(f"--plot must end in {', '.join(FIGURE_ENDINGS)}; got {plot!r}")
+    if report == STANDARD_OUTPUT:
+        raise InputError("--report must be the path of a file; only --json takes '-'")
+    if quiet:
+        warnings.simplefilter("ignore")
+    to_stdout = json == STANDARD_OUTPUT
     return Outputs(
-        json=None if json is None else check_writable("--json", json),
+        json=None if json is None or to_stdout else check_writable("--json", json),
         plot=None if plot is None else check_writable("--plot", plot),
         report=None if report is None else check_writable("--report", report),
+        json_to_stdout=to_stdout,
+        show=not (quiet or to_stdout),
+        progress=not quiet and sys.stderr.isatty(),
     )

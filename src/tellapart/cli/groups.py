@@ -1,0 +1,114 @@
+"""`tellapart groups`: every group of one file against the rest, or every pair of groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tellapart.cli import options
+from tellapart.cli.inputs import read_input
+from tellapart.cli.outputs import check_outputs
+from tellapart.console import say
+
+if TYPE_CHECKING:
+    from tellapart.groups_result import GroupsResult
+
+EXAMPLES = """\
+Examples:
+
+tellapart groups cells.parquet --by cell_type --report groups.html
+
+tellapart groups cells.h5ad --by cell_type --pairwise --group T --group NK --group B
+
+cat visits.csv | tellapart groups - --by clinic --quiet --json -
+"""
+
+
+def groups(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="File with all the groups; - for stdin.")
+    ],
+    by: Annotated[str, typer.Option(help="Column that says which group a row belongs to.")],
+    pairwise: Annotated[
+        bool, typer.Option("--pairwise", help="Compare every pair, not each group with the rest.")
+    ] = False,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LABEL", help="A group to compare; repeat it. All if absent."),
+    ] = None,
+    variables: options.Variables = None,
+    kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "linear",
+    regularization: options.Regularization = "cv",
+    solver: options.Solver = "auto",
+    alpha: Annotated[
+        float, typer.Option(help="Level of all comparisons together (Holm's adjustment).")
+    ] = 0.05,
+    permutations: Annotated[
+        int | None,
+        typer.Option(help="Number of relabellings; 999, or as many as the comparisons need."),
+    ] = None,
+    test_size: options.TestSize = 0.5,
+    seed: options.Seed = None,
+    missing: options.Missing = "error",
+    form: options.Format = None,
+    json: options.Json = None,
+    report: options.HtmlReport = None,
+    quiet: options.Quiet = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+) -> None:
+    """Compare each group of one file with the rest, or every pair of groups."""
+    # Shells ask for completions and people for help: neither waits for Numba to load.
+    from tellapart.groups import compare_groups
+
+    outputs = check_outputs(json, None, report, quiet=quiet)
+    result = compare_groups(
+        read_input(file, form),
+        by,
+        mode="pairwise" if pairwise else "one-versus-rest",
+        groups=group or None,
+        n_variables=variables,
+        kernel=kernel,
+        regularization=options.price(regularization),
+        solver=solver,
+        test_size=test_size,
+        n_permutations=permutations,
+        alpha=alpha,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=outputs.progress,
+        missing=missing,
+        time_limit=time_limit,
+    )
+    if outputs.show:
+        show_groups(result)
+    outputs.write(result, options.with_seed(context.obj, seed, result.settings["random_state"]))
+
+
+def show_groups(result: GroupsResult, console: Console | None = None) -> None:
+    """Show the verdict and all comparisons; off a terminal this is `result.summary()`."""
+    out = console or Console()
+    if not out.is_terminal:
+        say(result.summary(), out)
+        return
+    table = Table(title=escape(result.verdict), title_justify="left")
+    for heading in ("group", "against", "rows", "adjusted p", "differ", "variables"):
+        table.add_column(heading, overflow="fold")
+    for c in result.comparisons:
+        colour = "green" if c.reject else "yellow"
+        table.add_row(
+            escape(c.group),
+            escape(c.against),
+            f"{c.n_rows[0]}, {c.n_rows[1]}",
+            f"{c.adjusted_pvalue:.4g}",
+            f"[{colour}]{'yes' if c.reject else 'not found'}[/]",
+            escape(", ".join(c.variables)),
+        )
+    out.print(table)
+    for note in result.notes():
+        say(note, out)

@@ -1,0 +1,28 @@
+"""What a command reads: files, or standard input for `-`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from tellapart.errors import InputError
+
+STANDARD_INPUT = "-"
+
+
+def read_input(path: str, form: str | None) -> Any:
+    """Read a file, or standard input for `-`, which is CSV unless the format says otherwise."""
+    # Arrow takes a while to load: completions and help do without.
+    from tellapart.files import read_stream, read_table
+
+    if path != STANDARD_INPUT:
+        return read_table(path, form)
+    if sys.stdin.isatty():
+        raise InputError("standard input: expected a table from a pipe or a file; got a terminal")
+    return read_stream(sys.stdin.buffer, form or "csv")
+
+
+def title_of(path: str) -> str:
+    """Return what to call the data of a file: its name without folder and ending."""
+    return "standard input" if path == STANDARD_INPUT else Path(path).stem

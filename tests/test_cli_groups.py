@@ -1,0 +1,122 @@
+"""`tellapart groups`, run as users run it."""
+
+import html
+import io
+import json
+import re
+import shlex
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from rich.console import Console
+
+import tellapart as ta
+from tellapart.cli import run
+from tellapart.cli.groups import show_groups
+
+QUICK = ["--variables", "1", "--regularization", "0.1"]
+
+
+def cells():
+    kind = np.repeat(["B", "NK", "T"], [40, 50, 60])
+    values = np.random.default_rng(0).normal(size=(150, 2))
+    values[kind == "T", 1] += 3
+    return pa.table({"kind": kind, "u": values[:, 0], "w": values[:, 1]})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    csv.write_csv(cells(), "cells.csv")
+    table = cells()
+    parquet.write_table(
+        table.set_column(0, "kind", table["kind"].dictionary_encode()), "cells.parquet"
+    )
+    return tmp_path
+
+
+def test_each_group_against_the_rest(folder, capsys):
+    assert run(["groups", "cells.csv", "--by", "kind", "--seed", "0", *QUICK]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    expected = ta.compare_groups(
+        cells(), by="kind", random_state=0, n_variables=1, regularization=0.1
+    )
+    assert out == f"{expected.summary()}\n"
+    assert run(["groups", "cells.parquet", "--by", "kind", "--seed", "0", *QUICK]) == 0
+    assert capsys.readouterr().out == out
+
+
+def test_chosen_pairs_and_files(folder, capsys):
+    arguments = ["groups", "cells.csv", "--by", "kind", "--pairwise", "--group", "T"]
+    arguments += ["--group", "B", *QUICK, "--report", "out.html", "--json", "1.json"]
+    assert run(arguments) == 0
+    assert "1 of 1 pairs of groups of kind differ" in capsys.readouterr().out
+    stored = json.loads((folder / "1.json").read_text())
+    assert [(c["group"], c["against"]) for c in stored["comparisons"]] == [("B", "T")]
+    page = html.unescape((folder / "out.html").read_text(encoding="utf-8"))
+    command = re.search("<code>(.*)</code>", page)[1]
+    assert run([*shlex.split(command)[1:], "--json", "2.json"]) == 0
+    again = json.loads((folder / "2.json").read_text())
+    assert again["settings"] == stored["settings"]
+    assert again["comparisons"][0]["pvalue"] == stored["comparisons"][0]["pvalue"]
+
+
+def test_a_terminal_shows_a_table():
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=True, width=100)
+    table = cells()
+    table = table.set_column(0, "kind", pa.array(["[red]x", "y"] * 75)).append_column(
+        "z", pa.array(np.arange(150.0))
+    )
+    show_groups(ta.compare_groups(table, by="kind", random_state=0, n_variables=1), console)
+    shown = written.getvalue()
+    assert "[red]x" in shown
+    assert "adjusted p" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["groups", "cells.csv"], "--by"),
+        (["groups", "none.csv", "--by", "kind"], "none.csv: there is no such file"),
+        (["groups", "cells.csv", "--by", "knd"], "--by must be a column of the table; got 'knd'"),
+        (["groups", "cells.csv", "--by", "u"], "--by must give groups that are large enough"),
+        (["groups", "cells.csv", "--by", "kind", "--group", "X"], "--group must be labels of"),
+        (["groups", "cells.csv", "--by", "kind", "--group", "B", "--pairwise"], "at least two"),
+        (["groups", "cells.csv", "--by", "kind", "--permutations", "20"], "--permutations must be"),
+        (["groups", "cells.csv", "--by", "kind", "--jobs", "0"], "--jobs must be"),
+        (["groups", "cells.csv", "--by", "kind", "--format", "xls"], "--format must be one of"),
+        (["groups", "cells.csv", "--by", "kind", "--report", "-"], "--report must be the path"),
+        (["groups", "cells.csv", "--by", "kind", "--report", "no/x.html"], "--report must be"),
+        (["groups", "cells.h5ad", "--by", "kind"], "cells.h5ad: there is no such file"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(folder, capsys, arguments, part):
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tellapart: error: ")
+    assert err.count("\n") == 1
+    assert part in err
+
+
+def test_annotated_data_from_a_file(folder, capsys, monkeypatch):
+    table = cells()
+    kind = type("AnnData", (SimpleNamespace,), {"__module__": "anndata"})
+    data = kind(
+        X=np.column_stack([table["u"], table["w"]]),
+        var_names=["u", "w"],
+        obs=table.select(["kind"]).to_pandas(),
+    )
+    fake = SimpleNamespace(read_h5ad=lambda path: data)
+    monkeypatch.setitem(sys.modules, "anndata", fake)
+    (folder / "cells.h5ad").write_bytes(b"any")
+    assert run(["groups", "cells.h5ad", "--by", "kind", "--seed", "0", *QUICK]) == 0
+    shown = capsys.readouterr().out
+    assert run(["groups", "cells.csv", "--by", "kind", "--seed", "0", *QUICK]) == 0
+    assert capsys.readouterr().out == shown
