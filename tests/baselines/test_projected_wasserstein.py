@@ -52,6 +52,18 @@ def test_statistic_is_the_distance_of_held_out_rows(order):
     assert result.statistic == pytest.approx(expected)
 
 
+def test_scaling_makes_units_play_no_part():
+    X, Y = spread()
+    units = np.array([1.0, 1.0, 1e4, 1.0, 1.0])
+    baseline = ProjectedWasserstein(n_variables=1, random_state=0)
+    assert baseline.select(X * units, Y * units).support.tolist() == [1]
+    raw = ProjectedWasserstein(n_variables=1, scaled=False, random_state=0)
+    assert raw.select(X, Y).support.tolist() == [1]
+    assert raw.select(X * units, Y * units).support.tolist() == [2]
+    distance = np.mean((np.sort(X[:, 1]) - np.sort(Y[:40, 1])) ** 2)
+    assert raw.select(X, Y[:40]).value == pytest.approx(distance)
+
+
 def test_same_seed_same_answer():
     X, Y = spread(scale=(1.2,) * 5)
     baseline = ProjectedWasserstein(n_variables=3, random_state=7)
@@ -86,6 +98,7 @@ def test_constant_and_categorical_columns():
     [
         ({"n_variables": None}, "n_variables must be an integer of at least 1; got None"),
         ({"order": 3}, r"order must be an integer in 1\.\.2; got 3"),
+        ({"scaled": 1}, "scaled must be True or False; got 1"),
         ({"n_starts": -1}, "n_starts must be"),
         ({"alpha": 0}, "alpha must be"),
     ],

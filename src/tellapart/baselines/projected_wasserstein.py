@@ -16,6 +16,7 @@ from tellapart.baselines.projected_wasserstein_distance import (
 from tellapart.baselines.projected_wasserstein_search import farthest_direction
 from tellapart.baselines.standardised import Direction, standardise
 from tellapart.blas import one_blas_thread
+from tellapart.errors import InputError
 from tellapart.permutation import TIE_TOLERANCE, PermutationNull
 from tellapart.result import Method
 from tellapart.samples import Samples
@@ -26,7 +27,7 @@ class ProjectedWasserstein(SelectingBaseline):
     """Project both samples on d variables at most; compare the quantiles of the projections.
 
     Principal differences analysis (Mueller and Jaakkola, 2015) with the number of variables
-    fixed in the place of an ℓ₁ penalty, on standardised columns:
+    fixed in the place of an ℓ₁ penalty:
 
         max over ‖β‖₂ = 1, ‖β‖₀ ≤ d of  W_p^p(x·β, y·β) = ∫₀¹ |F⁻¹(t) − G⁻¹(t)|^p dt,
 
@@ -41,6 +42,10 @@ class ProjectedWasserstein(SelectingBaseline):
         d, the largest number of variables.
     order : 1 or 2
         p: 2, the authors' choice, for the squared distance W₂², or 1 for W₁.
+    scaled : bool
+        Whether columns are divided by their standard deviations over all training rows. It must
+        be so where units differ. Where they do not, the columns as they are keep the differences
+        of spread that scaling takes a part of.
     n_starts : int
         Random starts beside those of the relaxation and of simple differences.
     test_size, n_permutations, alpha, random_state, n_jobs
@@ -60,12 +65,15 @@ class ProjectedWasserstein(SelectingBaseline):
     """
 
     order: int = 2
+    scaled: bool = True
     n_starts: int = 60
 
     def __post_init__(self) -> None:
         """Check all settings."""
         check_integer("n_variables", self.n_variables, 1)
         self._keep("order", check_integer("order", self.order, 1, 2))
+        if not isinstance(self.scaled, bool):
+            raise InputError(f"scaled must be True or False; got {self.scaled!r}")
         self._keep("n_starts", check_integer("n_starts", self.n_starts, 0))
         super().__post_init__()
 
@@ -82,8 +90,8 @@ class ProjectedWasserstein(SelectingBaseline):
     def fit(self, train: Samples, rng: np.random.Generator) -> FittedProjection:
         """Find the direction on the training rows."""
         started = time.perf_counter()
-        columns = standardise(train, type(self).__name__)
-        d = min(self.n_variables or 1, columns.keep.shape[0])
+        columns = standardise(train, type(self).__name__, scaled=self.scaled)
+        d = min(check_integer("n_variables", self.n_variables, 1), columns.keep.shape[0])
         distance = ProjectedDistance.of(columns.x, columns.y, self.order)
         with one_blas_thread():
             beta, value = farthest_direction(distance, d, self.n_starts, rng)

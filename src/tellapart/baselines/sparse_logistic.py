@@ -105,7 +105,7 @@ class SparseLogisticRegression(SelectingBaseline):
         started = time.perf_counter()
         columns = standardise(train, type(self).__name__)
         signs = np.repeat([1.0, -1.0], [train.n_x, train.n_y])
-        d = min(self.n_variables or 1, columns.keep.shape[0])
+        d = min(check_integer("n_variables", self.n_variables, 1), columns.keep.shape[0])
         problem = LogisticProblem(np.concatenate([columns.x, columns.y]), signs, 1.0, d)
         gamma = self.gamma
         if isinstance(gamma, str):

@@ -30,7 +30,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Standardised:
-    """The varying columns `keep` of two samples, with mean 0 and variance 1 over both."""
+    """The varying columns `keep` of two samples, with mean 0 over both, and variance 1 or as is."""
 
     x: FloatArray
     y: FloatArray
@@ -52,12 +52,12 @@ class Standardised:
         return Direction(self.centre, self.scale, z)
 
 
-def standardise(train: Samples, method: str) -> Standardised:
+def standardise(train: Samples, method: str, *, scaled: bool = True) -> Standardised:
     """Return the columns of the pooled training rows on one scale, without those that never vary.
 
-    Without it the unit of a column would decide how much it counts. Columns of two categories
-    are numbers 0 and 1. With more categories a column is no number, and linear methods would
-    read an order into it: refused.
+    Without it the unit of a column would decide how much it counts: `scaled=False` keeps the
+    units. Columns of two categories are numbers 0 and 1. With more categories a column is no
+    number, and linear methods would read an order into it: refused.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def standardise(train: Samples, method: str) -> Standardised:
     largest = np.abs(pooled).max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)
     # Squares of very large or very small numbers would not be representable.
-    pooled = pooled / unit
-    centre, scale = pooled.mean(axis=0), pooled.std(axis=0)
-    varies = (pooled.max(axis=0) > pooled.min(axis=0)) & (scale * unit > 0)
+    within = pooled / unit
+    centre, deviation = within.mean(axis=0) * unit, within.std(axis=0) * unit
+    varies = (pooled.max(axis=0) > pooled.min(axis=0)) & (deviation > 0)
     keep = np.flatnonzero(varies)
     if keep.size == 0:
         raise InputError(
@@ -92,8 +92,9 @@ def standardise(train: Samples, method: str) -> Standardised:
             "in the rows that variables are chosen from"
         )
     _warn_of_constants([train.names[s] for s in np.flatnonzero(~varies)])
-    scaled = (pooled[:, keep] - centre[keep]) / scale[keep]
-    return Standardised(scaled[: train.n_x], scaled[train.n_x :], keep, centre * unit, scale * unit)
+    scale = deviation if scaled else np.ones(train.n_columns)
+    ready = (pooled[:, keep] - centre[keep]) / scale[keep]
+    return Standardised(ready[: train.n_x], ready[train.n_x :], keep, centre, scale)
 
 
 def _warn_of_constants(names: list[str]) -> None:
