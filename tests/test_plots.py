@@ -13,8 +13,23 @@ import pytest
 from matplotlib.figure import Figure
 
 import tellapart as ta
-from tellapart.plots import compute_marginal, draw_marginal, draw_null, draw_result, draw_weights
+from tellapart.embedding import compute_embedding
+from tellapart.errors import InputError
+from tellapart.plots import (
+    COLOUR_STATISTIC,
+    COLOUR_X,
+    COLOUR_Y,
+    PANELS,
+    compute_marginal,
+    draw_embedding,
+    draw_marginal,
+    draw_null,
+    draw_result,
+    draw_stability,
+    draw_weights,
+)
 from tellapart.samples import Samples
+from tellapart.stability import Stability
 
 
 def make_result(d, name="v{}", seed=0):
@@ -160,6 +175,83 @@ def test_names_are_drawn_as_they_are(name):
         figure.savefig(content, format="svg")
     text = "".join(ElementTree.fromstring(content.getvalue()).itertext())
     assert text.count(re.sub("[\x07\ud83d]", "\ufffd", name)) >= 5
+
+
+@pytest.mark.parametrize("what", PANELS)
+def test_panels_take_axes_and_give_them_back(what):
+    result = make_result(3)
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert result.plot(what, ax=right) is right
+    assert right.has_data()
+    assert not left.has_data()
+    alone = result.plot(what)
+    assert alone.has_data()
+    assert alone.figure is not figure
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    assert pyplot is None or pyplot.get_fignums() == []
+
+
+def test_panels_take_options():
+    result = make_result(3)
+    assert result.plot("marginal", variable="v2").get_title() == "v2"
+    heaviest = next(iter(result.selection.weights))
+    assert result.plot("marginal").get_title() == heaviest
+    assert "in 4 resamples" in result.plot("stability", n_resamples=4).get_xlabel()
+    assert result.plot("embedding", method="t-sne").get_xlabel() == "t-SNE 1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"what": "everything"}, "what"),
+        ({"what": "null", "ax": 3}, "ax"),
+        ({"ax": Figure().subplots()}, "ax"),
+        ({"method": "pca"}, "options"),
+        ({"what": "marginal", "variable": "nonsense"}, "variable"),
+        ({"what": "embedding", "method": "nonsense"}, "method"),
+        ({"what": "stability", "n_resamples": 0}, "n_resamples"),
+    ],
+)
+def test_bad_panels_are_one_clear_error(arguments, name):
+    with pytest.raises(InputError, match=name):
+        make_result(1).plot(**arguments)
+
+
+def test_stability_panel_shows_every_count():
+    counts = np.array([9, 4, 0, *range(12, 0, -1)])
+    names = tuple(f"v{s}" for s in range(15))
+    found = Stability(names, counts, 20, 20, (5, 5), True, np.array([0, 1]))
+    axes = draw_stability(Figure().subplots(), found)
+    assert [patch.get_width() for patch in axes.patches] == [9, 4, *range(12, 4, -1)]
+    assert axes.get_xlim() == (0, 20)
+    colours = {patch.get_facecolor() for patch in axes.patches[2:]}
+    assert len(colours) == 1
+    assert axes.patches[0].get_facecolor() not in colours
+
+
+def test_embedding_panel_tells_samples_by_shape_and_colour():
+    result = make_result(3)
+    axes = draw_embedding(Figure().subplots(), compute_embedding(result), ("old", "$new$"))
+    x, y = axes.lines
+    assert len(x.get_xdata()) == result.n_test[0]
+    assert x.get_marker() != y.get_marker()
+    assert (x.get_markerfacecolor(), y.get_markerfacecolor()) == (COLOUR_X, COLOUR_Y)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["old", r"\$new\$"]
+    assert len(axes.collections) >= 2
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, math.nan])
+def test_a_field_of_one_value_is_drawn(value):
+    shown = compute_embedding(make_result(3))
+    flat = replace(shown, field=np.full_like(shown.field, value))
+    axes = draw_embedding(Figure().subplots(), flat, ("X", "Y"))
+    assert len(axes.lines) == 2
+
+
+def test_the_palette_is_okabe_and_itos():
+    palette = {"#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
+    assert {COLOUR_X, COLOUR_Y, COLOUR_STATISTIC} <= palette
 
 
 def test_draw_result_is_what_plot_gives():

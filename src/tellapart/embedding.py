@@ -28,8 +28,10 @@ WITNESS_ROWS = 1_000
 MOST_LEVELS = 30
 """Categories of one column that are told apart; the rarer ones share a place."""
 NEIGHBOURS = 10
-SHOWN_SHARE = 0.99
-"""Share of the rows inside the frame at least: a few far ones do not squeeze the rest."""
+TAIL = 0.02
+"""Share of the rows on each side that may be left outside the frame, if they are far."""
+FAR = 5.0
+"""Spreads beyond which a value counts as no farther: a few rows do not turn the plane."""
 MARGIN = 0.06
 JITTER = 0.015
 
@@ -70,17 +72,26 @@ class Embedding:
     explained: float | None
     jittered: bool
 
+    @property
+    def outside(self) -> int:
+        """Rows too far away to be inside the frame of the grid."""
+        places = np.vstack([self.x, self.y])
+        low, high = (self.across[0], self.up[0]), (self.across[-1], self.up[-1])
+        return int(np.count_nonzero(np.any((places < low) | (places > high), axis=1)))
+
 
 @dataclass(frozen=True)
 class Coding:
     """Chosen columns as features of comparable size, and back.
 
     A numeric column becomes (value − centre) · factor, a categorical one an indicator per level
-    times factor/√2, so that two different levels are `factor` apart.
+    times factor/√2, so that two different levels are `factor` apart. `limits` is what `FAR`
+    spreads come to.
     """
 
     centres: tuple[float, ...]
     factors: tuple[float, ...]
+    limits: tuple[float, ...]
     levels: tuple[FloatArray, ...]
 
     @classmethod
@@ -97,7 +108,8 @@ class Coding:
                 levels.append(np.zeros(0))
                 centres.append(float(np.median(values)))
                 factors.append(weight / _spread(values))
-        return cls(tuple(centres), tuple(factors), tuple(levels))
+        limits = FAR * np.abs(z)
+        return cls(tuple(centres), tuple(factors), tuple(limits.tolist()), tuple(levels))
 
     @property
     def numeric(self) -> bool:
@@ -115,6 +127,15 @@ class Coding:
             else:
                 parts.append(((values - centre) * factor)[:, None])
         return np.hstack(parts)
+
+    def clip(self, features: FloatArray) -> FloatArray:
+        """Return features with no numeric value farther than `FAR` spreads from the median."""
+        limits = [
+            limit
+            for limit, levels in zip(self.limits, self.levels, strict=True)
+            for _ in range(max(levels.size, 1))
+        ]
+        return np.clip(features, -np.asarray(limits), limits)
 
     def decode(self, features: FloatArray) -> FloatArray:
         """Return rows from features; a category is the nearest level."""
@@ -238,8 +259,9 @@ def _plane(coding: Coding, features: FloatArray, names: tuple[str, ...]) -> _Pla
         return _Plane(
             np.zeros(width), directions, scale, shift, axes, "variables", None, width == 1
         )
-    origin = features.mean(axis=0)
-    _, singular, rows = np.linalg.svd(features - origin, full_matrices=False)
+    near = coding.clip(features)
+    origin = near.mean(axis=0)
+    _, singular, rows = np.linalg.svd(near - origin, full_matrices=False)
     directions = np.zeros((2, width))
     directions[: min(2, rows.shape[0])] = rows[:2]
     # A singular vector has no sign of its own: the largest entry is made positive.
@@ -290,12 +312,11 @@ def _apart(places: FloatArray, flat: bool, rng: np.random.Generator) -> tuple[Fl
 
 def _frame(places: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the coordinates of the grid: all rows but a few far ones, and a margin."""
-    tail = (1.0 - SHOWN_SHARE) / 4
-    low, high = np.quantile(places, [tail, 1.0 - tail], axis=0)
-    least, most = places.min(axis=0), places.max(axis=0)
-    # Far means far: rows within a third of the width are let in.
-    room = (high - low) / 3
-    low, high = np.maximum(least, low - room), np.minimum(most, high + room)
+    low, high = np.quantile(places, [TAIL, 1.0 - TAIL], axis=0)
+    # Twice the width of nearly all rows holds all of a bell curve.
+    room = (high - low) / 2
+    low = np.maximum(places.min(axis=0), low - room)
+    high = np.minimum(places.max(axis=0), high + room)
     margin = MARGIN * np.where(high > low, high - low, 1.0)
     low, high = low - margin, high + margin
     return np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID)

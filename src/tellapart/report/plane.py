@@ -40,6 +40,7 @@ def view_of(result: TestResult) -> View | None:
 def describe_dimensions(embedding: Embedding, result: TestResult) -> str:
     """Say what the two dimensions are, and how many rows are shown."""
     size = result.selection.support.size
+    far = f" Rows too far away for the frame: {embedding.outside}." if embedding.outside else ""
     rows = " and ".join(
         f"{len(places):,} of {n:,} rows of {label}"
         for places, n, label in zip(
@@ -49,13 +50,13 @@ def describe_dimensions(embedding: Embedding, result: TestResult) -> str:
     if embedding.method == "variables":
         axes = "the chosen variable" if size == 1 else "the two chosen variables"
         more = " The height of a point means nothing." if size == 1 else ""
-        return f"{rows[0].upper()}{rows[1:]}, by {axes}.{more}"
+        return f"{rows[0].upper()}{rows[1:]}, by {axes}.{more}{far}"
     share = percent(embedding.explained or 0.0)
     apart = " Rows at equal places are drawn a little apart." if embedding.jittered else ""
     return (
         f"{rows[0].upper()}{rows[1:]}, in the plane that holds {share} of the variance of the "
         f"{size} chosen variables (principal components; each variable is divided by its spread "
-        f"and multiplied by its weight).{apart}"
+        f"and multiplied by its weight).{apart}{far}"
     )
 
 
