@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from scipy.stats import binom
 
 import tellapart as ta
 from tellapart.errors import InputError
@@ -332,3 +333,24 @@ def test_warnings_become_notes():
     noted = [c for c in result.comparisons if c.notes]
     assert noted
     assert "so few relabellings" in result.summary()
+
+
+@pytest.mark.slow
+def test_any_false_rejection_is_as_rare_as_the_level_says():
+    """400 tables of three groups alike, level 0.1: the binomial 99.9 % point is 60 rejections."""
+    by = np.repeat([0, 1, 2], 20)
+    settings = {"n_variables": 1, "regularization": 0.1, "n_permutations": 99, "alpha": 0.1}
+    false = sum(
+        any(
+            c.reject
+            for c in ta.compare_groups(
+                np.random.default_rng(seed).normal(size=(60, 3)),
+                by=by,
+                mode="pairwise",
+                random_state=seed,
+                **settings,
+            ).comparisons
+        )
+        for seed in range(400)
+    )
+    assert false <= binom.ppf(0.999, 400, 0.1)

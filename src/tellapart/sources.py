@@ -134,6 +134,7 @@ class Source:
 
 def open_source(title: str, data: object) -> Source:
     """Open anything that may hold a sample; what cannot is one clear error."""
+    data = _as_named_matrix(title, data)
     if isinstance(data, NamedMatrix) or is_anndata(data) or sparse.issparse(data):
         source = open_matrix(title, data)
         check_shape(title, *source.shape)
@@ -221,6 +222,20 @@ def quoted(names: Iterable[str]) -> str:
     more = len(every) - MOST_NAMED
     shown = ", ".join(repr(name) for name in every[:MOST_NAMED])
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _as_named_matrix(title: str, data: Any) -> object:
+    """Return a pandas table whose columns are all sparse as a sparse matrix, all else as it is."""
+    # pandas has the accessor for such tables only, and for tables without any column.
+    if _package(data) != "pandas" or not hasattr(getattr(data, "sparse", None), "to_coo"):
+        return data
+    if len(data.columns) == 0:
+        return data
+    try:
+        matrix = data.sparse.to_coo()
+    except ValueError as error:
+        raise InputError(f"{title} must have sparse columns with 0 left out; {error}") from None
+    return NamedMatrix(matrix, _distinct(title, tuple(str(name) for name in data.columns)))
 
 
 def _package(data: object) -> str:
