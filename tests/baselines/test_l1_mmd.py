@@ -79,6 +79,17 @@ def test_constant_columns_get_no_weight():
     assert selection.constant == ("x0",)
 
 
+def test_many_rows_are_drawn_from():
+    x, y = two_samples(m=3000, n=40, shifts={1: 1.5})
+    baseline = L1MMD(1, regularization=0.1, max_rows=50, random_state=0)
+    result = baseline.test(x, y)
+    assert result.reject
+    assert result.variables == ("x1",)
+    assert (result.n_train, result.n_test) == ((1500, 20), (1500, 20))
+    other = L1MMD(1, regularization=0.1, max_rows=50, random_state=1).select(x, y)
+    assert other.z[1] != baseline.select(x, y).z[1]
+
+
 def test_too_few_rows_to_choose_a_price():
     x, y = two_samples(m=7, n=7, shifts={1: 5.0})
     assert L1MMD(1, random_state=0).select(x, y).regularization == DEFAULT_REGULARIZATION
@@ -91,6 +102,7 @@ def test_too_few_rows_to_choose_a_price():
         ({"regularization": "cv"}, "regularization"),
         ({"regularization": float("nan")}, "regularization"),
         ({"max_iterations": 0}, "max_iterations"),
+        ({"max_rows": 3}, "max_rows"),
         ({"n_variables": 1.5}, "n_variables"),
     ],
 )

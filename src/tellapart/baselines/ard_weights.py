@@ -81,19 +81,13 @@ class PowerRatio:
 
 
 def optimise(
-    ratio: PowerRatio,
-    regularization: float,
-    start: FloatArray | None = None,
-    *,
-    max_iterations: int = 200,
+    ratio: PowerRatio, regularization: float, *, max_iterations: int = 200
 ) -> tuple[FloatArray, float]:
     """Return the weights of all columns that minimise −log ratio + ρ Σ w, and that minimum.
 
-    Starts from equal weights of sum 1 if not told otherwise. The problem is not convex: this is
-    a local minimum.
+    Starts from equal weights of sum 1. The problem is not convex: this is a local minimum.
     """
     size = ratio.varying.shape[0]
-    first = np.full(size, 1.0) if start is None else size * start[ratio.varying]
     full = np.zeros(ratio.n_columns)
 
     def cost(scaled: FloatArray) -> tuple[float, FloatArray]:
@@ -108,7 +102,7 @@ def optimise(
     with one_blas_thread():
         found = minimize(
             cost,
-            first,
+            np.ones(size),
             jac=True,
             method="L-BFGS-B",
             bounds=Bounds(np.zeros(size), np.full(size, np.inf)),

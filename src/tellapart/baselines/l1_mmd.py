@@ -53,6 +53,9 @@ class L1MMD(SelectingBaseline):
         ρ ≥ 0; None chooses it from 0.01 to 3.
     max_iterations : int
         Iterations of each minimisation.
+    max_rows : int
+        Rows of each sample that weights are learned from at most: a step takes time with their
+        square. More are drawn from at random, once.
     test_size, n_permutations, alpha, random_state, n_jobs
         As of `Baseline`.
 
@@ -68,12 +71,14 @@ class L1MMD(SelectingBaseline):
 
     regularization: float | None = None
     max_iterations: int = 200
+    max_rows: int = 500
 
     def __post_init__(self) -> None:
         """Check the settings."""
         if self.regularization is not None:
             self._keep("regularization", check_number("regularization", self.regularization, 0.0))
         self._keep("max_iterations", check_integer("max_iterations", self.max_iterations, 1))
+        self._keep("max_rows", check_integer("max_rows", self.max_rows, 4))
         super().__post_init__()
 
     @property
@@ -89,14 +94,14 @@ class L1MMD(SelectingBaseline):
     def fit(self, train: Samples, rng: np.random.Generator) -> FittedL1MMD:
         """Choose ρ, the weights and the variables by the training rows."""
         started = time.perf_counter()
-        kernel = ard_kernel(train, n_jobs=check_n_jobs(self.n_jobs))
-        varying_columns(train, kernel)
+        few = self._fewer(train, rng)
+        kernel = ard_kernel(few, n_jobs=check_n_jobs(self.n_jobs))
+        varying_columns(few, kernel)
         price = self.regularization
         if price is None:
-            price = self._choose_price(train, rng)
-        weights, cost = optimise(
-            PowerRatio(train, kernel), price, max_iterations=self.max_iterations
-        )
+            price = self._choose_price(few, rng)
+        ratio = PowerRatio(few, kernel)
+        weights, cost = optimise(ratio, price, max_iterations=self.max_iterations)
         z = self.cut(weights, kernel)
         selection = self.selection(
             train,
@@ -122,6 +127,15 @@ class L1MMD(SelectingBaseline):
         z = np.zeros_like(weights)
         z[chosen] = weights[chosen]
         return z
+
+    def _fewer(self, train: Samples, rng: np.random.Generator) -> Samples:
+        """Return the samples, or as many rows of each as weights may be learned from."""
+        if max(train.n_x, train.n_y) <= self.max_rows:
+            return train
+        of_x, of_y = (
+            np.sort(rng.permutation(rows)[: self.max_rows]) for rows in (train.n_x, train.n_y)
+        )
+        return train.rows(of_x, of_y)
 
     def _choose_price(self, train: Samples, rng: np.random.Generator) -> float:
         """Return the ρ whose variables tell apart rows it has not seen, as surely as can be."""
