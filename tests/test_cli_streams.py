@@ -120,6 +120,17 @@ def test_bad_pipes_are_one_line(folder, pipe, capsys, content, arguments, part):
     assert re.search(part, err)
 
 
+@pytest.mark.parametrize("more", [[], ["--json", "-"]])
+def test_a_reader_that_leaves_is_no_traceback(folder, more):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "tellapart", "compare", "a.csv", "b.csv", *QUICK, *more]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
 def test_a_terminal_is_no_table(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", type("Terminal", (), {"isatty": lambda self: True})())
     assert run(["compare", "-", "b.csv"]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ OPTION_OF = {
     "n_jobs": "--jobs",
 }
 """The option behind an argument that an error message begins with."""
+
+BROKEN_PIPE = 1
+"""Exit status where the reader of standard output went away: that of typer and rich."""
 
 EXAMPLES = """\
 Examples:
@@ -61,6 +65,11 @@ def run(arguments: Sequence[str]) -> int:
                 standalone_mode=False,
                 obj=shlex.join(["tellapart", *arguments]),
             )
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads the output has seen enough, as `head` does. What is left goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except (InputError, MissingDependencyError, OSError) as error:
         complain(f"error: {_in_options(str(error))}")
         return 2
