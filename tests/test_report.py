@@ -160,6 +160,9 @@ def test_stability_may_be_left_out_or_asked_for(result):
     assert "Stability" not in without
     assert "on 6 random halves" in Page(result.to_html(stability=6)).said("body")[0]
     assert "Chosen again" not in replace(result, train=None).to_html()
+    assert "Chosen again" not in run(*make_tables(), n_variables=3).to_html()
+    few = replace(result, n_train=(3, 3))
+    assert "Chosen again" not in few.to_html()
     with pytest.raises(InputError, match="training rows"):
         replace(result, train=None).to_html(stability=6)
     for wrong in (-1, 2.5, "yes"):
@@ -187,6 +190,8 @@ def test_words_of_stability():
     assert [(other.name, other.text) for other in some.others] == [("v2", "3 of 10")]
     assert some.left_out == 0
     assert "random halves of the training rows (7 and 8 rows each)" in some.method
+    never = describe_stability(make_stability([10, 0, 10]))
+    assert never.found.endswith("least often v1, in none of 10 resamples.")
     same = describe_stability(make_stability([10, 10, 0]))
     assert same.found == "Each of the 2 variables was chosen in all 10 resamples."
     one = describe_stability(make_stability([1, 0], (0,), n_resamples=1))

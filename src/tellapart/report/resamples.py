@@ -38,7 +38,8 @@ class Resamples:
 def measure_for_report(result: TestResult, asked: bool | int) -> Stability | None:
     """Return the stability a report shows: None where it was not asked for or cannot be had.
 
-    True is 50 resamples, or as many as fit into ten seconds; a number is that many.
+    True is 50 resamples, or as many as fit into ten seconds; a number is that many. Where every
+    variable is chosen, there is nothing to count.
     """
     if not isinstance(asked, bool):
         try:
@@ -50,7 +51,9 @@ def measure_for_report(result: TestResult, asked: bool | int) -> Stability | Non
         return result.stability(count) if count else None
     if not asked or result.train is None or result.kernel is None:
         return None
-    if min(result.n_train) < FEWEST_ROWS:
+    selection = result.selection
+    all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
+    if min(result.n_train) < FEWEST_ROWS or all_chosen:
         return None
     return result.stability(RESAMPLES, time_limit=SECONDS)
 
@@ -104,4 +107,4 @@ def _found(stability: Stability) -> str:
 def _times(count: int, made: int) -> str:
     if count == made:
         return f"all {made} resamples" if made > 1 else "the one resample"
-    return f"{count} of {made} resamples"
+    return f"{count or 'none'} of {made} resamples"
