@@ -12,6 +12,7 @@ import pytest
 import tellapart as ta
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Gaussian, Quadratic
+from tellapart.search import Annealing
 from tellapart.selection import Selection
 
 RNG = np.random.default_rng(0)
@@ -213,7 +214,25 @@ def test_bad_input_is_one_clear_error(argument, value):
     assert str(caught.value).startswith((argument, "X", "Y"))
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(), Quadratic()])
-def test_kernels_that_cannot_choose_variables_yet_are_refused_at_the_door(kernel):
-    with pytest.raises(InputError, match="kernel must be linear to choose variables; got"):
-        select(kernel=kernel)
+@pytest.mark.parametrize("kernel", ["quadratic", "gaussian", Gaussian(), Quadratic()])
+def test_other_kernels_choose_variables_too(kernel):
+    selection = select(kernel=kernel, random_state=0)
+    assert selection.variables == ("x1", "x4")
+    assert np.linalg.norm(selection.z) == pytest.approx(1.0)
+    assert (selection.upper_bound is None) == (selection.kernel == "gaussian")
+    if selection.upper_bound is not None:
+        assert selection.upper_bound >= selection.value
+
+
+@pytest.mark.parametrize(
+    ("kernel", "solver"),
+    [("linear", "annealing"), ("linear", Annealing()), ("gaussian", "branch-and-bound")],
+)
+def test_a_solver_must_serve_the_kernel(kernel, solver):
+    with pytest.raises(InputError, match="solver must be one of 'auto'"):
+        select(kernel=kernel, solver=solver)
+
+
+def test_the_paired_estimator_is_for_the_linear_kernel():
+    with pytest.raises(InputError, match="estimator must be 'unbiased' for the gaussian kernel"):
+        select(kernel="gaussian", estimator="paired")

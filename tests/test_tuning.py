@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tellapart.datasets import make_case
+from tellapart.folds import make_folds, ratio, split_in_halves
 from tellapart.kernels import Linear
 from tellapart.samples import Samples
 from tellapart.statistics import LinearCoefficients
@@ -16,10 +17,8 @@ from tellapart.tuning import (
     N_SPLITS,
     PriceScore,
     SizeScore,
-    _ratio,
     as_good_as_the_best,
     best_price,
-    make_folds,
     score_prices,
     size_path,
     smallest_good_size,
@@ -43,6 +42,11 @@ def tuned(samples, n_variables=None, regularization=None, seed=0, report=silent)
     )
 
 
+def folds_of(samples):
+    halves = split_in_halves(samples, N_SPLITS, np.random.default_rng(0))
+    return make_folds(Linear(), halves, 1)
+
+
 def case(n=60, n_features=12, n_informative=3, name="laplace", seed=0):
     x, y, _ = make_case(
         name, n, n_features=n_features, n_informative=n_informative, random_state=seed
@@ -57,17 +61,17 @@ def test_equal_pvalues_are_told_apart_by_the_ratio():
         PriceScore(0.1, (0.005, 0.005), (4.0, 4.1)),
         PriceScore(1.0, (0.005, 0.005), (2.0, 2.1)),
     ]
-    assert best_price(prices) == 0.1
+    assert best_price(prices).regularization == 0.1
 
 
 def test_the_pvalue_comes_before_the_ratio():
     prices = [PriceScore(0.0, (0.2, 0.21), (9.0, 9.1)), PriceScore(1.0, (0.01, 0.01), (1.0, 1.1))]
-    assert best_price(prices) == 1.0
+    assert best_price(prices).regularization == 1.0
 
 
 def test_the_least_price_of_equals_is_taken():
     prices = [PriceScore(price, (0.01,), (2.0,)) for price in GRID]
-    assert best_price(prices[::-1]) == 0.0
+    assert best_price(prices[::-1]).regularization == 0.0
 
 
 def test_differences_within_one_standard_error_are_ties():
@@ -153,11 +157,11 @@ def test_degenerate_columns_give_finite_scores(column):
 def test_ratio_is_finite(variance):
     coefficients = LinearCoefficients(np.array([0.5]), np.array([[variance]]), None, 5, 5)
     expected = 0.5 / math.sqrt(max(variance, 0.0) + 1e-8)
-    assert _ratio(coefficients, np.ones(1)) == pytest.approx(expected)
+    assert ratio(coefficients, np.ones(1)) == pytest.approx(expected)
 
 
 def test_weights_of_price_zero_are_the_top_of_a():
-    fold = make_folds(case(), Linear(), np.random.default_rng(0), 1)[0]
+    fold = folds_of(case())[0]
     z = fold.weights(2, 0.0)
     a = fold.coefficients.a
     assert set(np.flatnonzero(z)) == set(np.argsort(-np.abs(a))[:2])
@@ -166,7 +170,7 @@ def test_weights_of_price_zero_are_the_top_of_a():
 
 @pytest.mark.parametrize("price", [0.01, 0.5, 5.0])
 def test_weights_beat_those_of_price_zero(price):
-    fold = make_folds(case(), Linear(), np.random.default_rng(0), 1)[0]
+    fold = folds_of(case())[0]
     problem = fold.coefficients.as_problem(price, 3)
     z = fold.weights(3, price)
     assert np.count_nonzero(z) <= 3
@@ -176,15 +180,15 @@ def test_weights_beat_those_of_price_zero(price):
 
 def test_kernel_is_fitted_on_the_training_part_only():
     samples = case()
-    fold = make_folds(samples, Linear(), np.random.default_rng(0), 1)[0]
+    fold = folds_of(samples)[0]
     again = Linear().fit(fold.train)
     assert fold.kernel.scalars == again.scalars
     assert fold.kernel.scalars != Linear().fit(samples).scalars
 
 
 def test_a_strong_signal_is_found_with_a_small_pvalue():
-    folds = make_folds(case(n=200, name="mixture"), Linear(), np.random.default_rng(0), 1)
-    prices = score_prices(folds, 1, (0.0, 0.1), np.random.default_rng(1), silent)
+    folds = folds_of(case(n=200, name="mixture"))
+    prices = score_prices({1.0: folds}, 1, (0.0, 0.1), np.random.default_rng(1), silent)
     assert all(p == 1 / 200 for score in prices for p in score.pvalues)
 
 

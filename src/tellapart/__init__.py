@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from tellapart.groups_result import GroupsResult
     from tellapart.reference import CheckResult, ReferenceMonitor, compare_to_reference
     from tellapart.result import TestResult
-    from tellapart.selection import Selection, select_variables
+    from tellapart.select import select_variables
+    from tellapart.selection import Selection
     from tellapart.selector import MMDSelector
     from tellapart.sources import with_names
     from tellapart.two_sample import two_sample_test
@@ -55,7 +56,7 @@ _HOME = {
     "TestResult": "result",
     "compare_groups": "groups",
     "compare_to_reference": "reference",
-    "select_variables": "selection",
+    "select_variables": "select",
     "two_sample_test": "two_sample",
     "with_names": "sources",
 }

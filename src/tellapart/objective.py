@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,32 +12,13 @@ from numpy.typing import ArrayLike
 from tellapart.arguments import check_integer, check_number
 from tellapart.errors import InputError
 from tellapart.kernels import FittedIndex, FittedKernel, Kernel, resolve_kernel
-from tellapart.pair_sums import FirstOrder, PairSums
+from tellapart.objective_sums import Derivatives, IndexSums, LinearSums, index_sums
 from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.statistics import LinearCoefficients, linear_coefficients
+from tellapart.statistics import linear_coefficients
 from tellapart.tables import read_samples
 
 MEMORY_BUDGET = 1_000_000_000
 LEAST_MEMORY_BUDGET = 1_000_000
-
-
-@dataclass(frozen=True)
-class Derivatives:
-    """F at a point to second order.
-
-    Attributes
-    ----------
-    value : float
-        F(z).
-    gradient : array of shape (D,)
-        ∇F(z).
-    hessian : array of shape (|S|, |S|)
-        ∇²F(z) in the variables asked for.
-    """
-
-    value: float
-    gradient: FloatArray
-    hessian: FloatArray
 
 
 class Objective:
@@ -137,6 +119,14 @@ class Objective:
             memory_budget=self.memory_budget,
         )
 
+    def at(self, regularization: float) -> Objective:
+        """Return the objective with another λ; the sums over pairs that exist are shared."""
+        strength = check_number("regularization", regularization, 0.0)
+        other = copy(self)
+        other.regularization = strength
+        other._sums = self._sums.at(strength)
+        return other
+
     def _prepare(
         self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
     ) -> None:
@@ -144,12 +134,16 @@ class Objective:
         self.kernel = kernel
         self.regularization = regularization
         self.memory_budget = memory_budget
-        self._sums: _LinearSums | _IndexSums
+        self._sums: LinearSums | IndexSums
         if isinstance(kernel, FittedIndex):
-            sums = PairSums(samples, kernel, regularization, memory_budget)
-            self._sums = _IndexSums(sums, kernel)
+            self._sums = index_sums(samples, kernel, regularization, memory_budget)
         else:
-            self._sums = _LinearSums(linear_coefficients(samples, kernel), regularization)
+            self._sums = LinearSums(linear_coefficients(samples, kernel), regularization)
+
+    def prepare(self) -> None:
+        """Do now what is done once, so that threads that share the objective need not wait."""
+        if isinstance(self._sums, IndexSums):
+            self._sums.sums.prepare()
 
     def value(self, z: ArrayLike) -> float:
         """Return F(z)."""
@@ -167,6 +161,14 @@ class Objective:
         """Return F(z), ∇F(z), and ∇²F(z) in some variables: less work than one by one."""
         return self._sums.derivatives(self._checked(z), self._chosen(variables))
 
+    def local(self, z: ArrayLike, variables: ArrayLike) -> Derivatives:
+        """Return F(z), and ∇F(z) and ∇²F(z) in some variables only: for steps on a support."""
+        return self._sums.local(self._checked(z), self._chosen(variables))
+
+    def in_weights(self, z: ArrayLike, variables: ArrayLike | None = None) -> Derivatives:
+        """Return F(z), and its gradient and Hessian with respect to the weights ω_s of some."""
+        return self._sums.in_weights(self._checked(z), self._chosen(variables))
+
     def weight_slopes(self, z: ArrayLike) -> FloatArray:
         """Return ∂F/∂ω_s, of shape (D,), ω_s = ω(z_s) the weight of column s in the index.
 
@@ -174,6 +176,22 @@ class Objective:
         ω(z) = z², for then it is 0 at z_s = 0; for ω(z) = z the two are the same.
         """
         return self._sums.weight_slopes(self._checked(z))
+
+    def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz for the quadratic kernel, None for others."""
+        sums = self._sums
+        return sums.quadratic_form(self.samples) if isinstance(sums, IndexSums) else None
+
+    @property
+    def squares_weights(self) -> bool:
+        """Whether ω(z) = z²: then the signs of z say nothing."""
+        kernel = self.kernel
+        return isinstance(kernel, FittedIndex) and kernel.weight.power == 2
+
+    def weights(self, z: ArrayLike) -> FloatArray:
+        """Return the weights ω(z_s) of the columns in the index, of shape (D,)."""
+        point = self._checked(z)
+        return self.kernel.weights(point) if isinstance(self.kernel, FittedIndex) else point
 
     def _chosen(self, variables: ArrayLike | None) -> IntArray:
         n_columns = self.samples.n_columns
@@ -200,91 +218,3 @@ class Objective:
         if not np.isfinite(point).all():
             raise InputError(f"{expected}; got NaN or infinite entries")
         return point
-
-
-@dataclass(frozen=True)
-class _LinearSums:
-    """F of the linear kernel, by its coefficients."""
-
-    coefficients: LinearCoefficients
-    regularization: float
-
-    def value(self, z: FloatArray) -> float:
-        penalty = self.regularization * self.coefficients.variance_at(z)
-        return self.coefficients.statistic(z) - penalty
-
-    def gradient(self, z: FloatArray) -> FloatArray:
-        slope = self.coefficients.variance_product(z)
-        return self.coefficients.a - 2 * self.regularization * slope
-
-    weight_slopes = gradient
-
-    def hessian(self, z: FloatArray, variables: IntArray) -> FloatArray:  # noqa: ARG002
-        factor = self.coefficients.B
-        if factor is not None:
-            columns = factor[:, variables]
-            return -2 * self.regularization * (columns.T @ columns)
-        matrix = self.coefficients.variance_matrix()
-        return -2 * self.regularization * matrix[np.ix_(variables, variables)]
-
-    def derivatives(self, z: FloatArray, variables: IntArray) -> Derivatives:
-        return Derivatives(self.value(z), self.gradient(z), self.hessian(z, variables))
-
-
-@dataclass(frozen=True)
-class _IndexSums:
-    """F of any additive-index kernel: the sums over pairs, and the chain rule through ω."""
-
-    sums: PairSums
-    kernel: FittedIndex
-
-    def value(self, z: FloatArray) -> float:
-        return self.sums.first_order(z, np.zeros(0, dtype=np.intp)).value
-
-    def gradient(self, z: FloatArray) -> FloatArray:
-        return self.kernel.weight.slope(z) * self.weight_slopes(z)
-
-    def weight_slopes(self, z: FloatArray) -> FloatArray:
-        return self._spread(self._first(z).slopes)
-
-    def hessian(self, z: FloatArray, variables: IntArray) -> FloatArray:
-        asked = np.flatnonzero(np.isin(self.sums.varying, variables))
-        return self._hessian(z, variables, asked, self.sums.first_order(z, asked))
-
-    def derivatives(self, z: FloatArray, variables: IntArray) -> Derivatives:
-        first = self._first(z)
-        gradient = self.kernel.weight.slope(z) * self._spread(first.slopes)
-        everything = np.arange(self.sums.varying.shape[0])
-        hessian = self._hessian(z, variables, everything, first)
-        return Derivatives(first.value, gradient, hessian)
-
-    def _first(self, z: FloatArray) -> FirstOrder:
-        return self.sums.first_order(z, np.arange(self.sums.varying.shape[0]))
-
-    def _spread(self, slopes: FloatArray) -> FloatArray:
-        # Constant columns change nothing: slope 0.
-        spread = np.zeros(self.kernel.constant.shape[0])
-        spread[self.sums.varying] = slopes
-        return spread
-
-    def _hessian(
-        self, z: FloatArray, variables: IntArray, asked: IntArray, first: FirstOrder
-    ) -> FloatArray:
-        """Apply the chain rule; `asked` are the positions in `varying` that `first` is for."""
-        n_columns = z.shape[0]
-        slope, curvature = self.kernel.weight.slope(z), self.kernel.weight.curvature(z)
-        columns = self.sums.varying[asked]
-        bends = np.zeros(n_columns)
-        bends[columns] = curvature[columns] * first.slopes
-        # Where ω′ = 0 only the diagonal is left: a sparse z costs a small matrix product.
-        curved = np.flatnonzero((slope[columns] != 0) & np.isin(columns, variables))
-        part = FirstOrder(first.value, first.slopes[curved], first.jacobian[curved], first.pulls)
-        second = self.sums.second_order(z, asked[curved], part)
-        second *= np.multiply.outer(slope[columns[curved]], slope[columns[curved]])
-        # From positions among the columns to positions among the variables.
-        position = np.full(n_columns, -1)
-        position[variables] = np.arange(variables.shape[0])
-        places = position[columns[curved]]
-        hessian = np.diag(bends[variables])
-        hessian[np.ix_(places, places)] += second
-        return hessian

@@ -16,6 +16,7 @@ in a tile ψ is a stack of matrices, one per column, and the Hessian is one matr
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -95,6 +96,7 @@ class PairSums:
     ) -> None:
         m, n = samples.n_x, samples.n_y
         self.kernel = kernel
+        self.memory_budget = memory_budget
         self.varying = np.flatnonzero(~kernel.constant)
         self._m, self._n = m, n
         # One contiguous row per varying column.
@@ -102,7 +104,7 @@ class PairSums:
         self._values = np.ascontiguousarray(self._values)
         self._signs = np.repeat([1 / m, -1 / n], [m, n])
         self._group_weights = np.repeat([1 / m**2, 1 / n**2], [m, n])
-        self._penalty = 4 * regularization * 2 * m * n / (m + n)
+        self._penalty = self._penalty_of(regularization)
         depth = max(1, self.varying.shape[0])
         # A tile's stack, its product with φ′ or M φ″, and a copy of some of its columns; the
         # other matrices of a tile have the depth of one column each.
@@ -112,6 +114,21 @@ class PairSums:
         needed = 8 * depth * sum(tile.size for tile in self._tiles)
         self._keep = needed <= memory_budget // 2
         self._kept: dict[int, FloatArray] = {}
+
+    def at(self, regularization: float) -> PairSums:
+        """Return the same sums with another λ; what is kept is shared."""
+        other = copy(self)
+        other._penalty = self._penalty_of(regularization)
+        return other
+
+    def _penalty_of(self, regularization: float) -> float:
+        return 4 * regularization * 2 * self._m * self._n / (self._m + self._n)
+
+    def prepare(self) -> None:
+        """Make what is kept from call to call."""
+        if self._keep:
+            everything = np.arange(self.varying.shape[0])
+            self._kept = {k: self._stack(tile, everything) for k, tile in enumerate(self._tiles)}
 
     def first_order(self, z: FloatArray, variables: IntArray) -> FirstOrder:
         """Return F(z) and its slopes in the weights of `variables`, positions in `varying`."""
@@ -145,10 +162,16 @@ class PairSums:
             jacobian[:, tile.rows] += moved @ signs[tile.columns]
             if not tile.diagonal:
                 jacobian[:, tile.columns] += signs[tile.rows] @ moved
+        return self._penalised(statistic, sums, slopes, jacobian)
+
+    def _penalised(
+        self, statistic: float, sums: FloatArray, slopes: FloatArray, jacobian: FloatArray
+    ) -> FirstOrder:
+        """Return F and its slopes, given those of MMD², and r with its derivatives."""
         centred = self._centred(sums)
         pulls = self._group_weights * centred
         value = statistic - self._penalty * float(centred @ pulls)
-        slopes -= 2 * self._penalty * (jacobian @ pulls)
+        slopes = slopes - 2 * self._penalty * (jacobian @ pulls)
         if not (math.isfinite(value) and np.isfinite(slopes).all()):
             raise InputError(
                 f"kernel {self.kernel.name!r} must be finite on the samples; got NaN or infinity"

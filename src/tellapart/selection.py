@@ -1,4 +1,4 @@
-"""Which few variables tell two samples apart: samples, kernel and solver in, Selection out."""
+"""Which few variables tell two samples apart: checked samples in, Selection out."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ import numpy as np
 
 from tellapart.arguments import (
     check_choice,
-    check_integer,
-    check_n_jobs,
     check_number,
-    check_random_state,
-    check_time_limit,
 )
 from tellapart.errors import ConstantColumnWarning, InputError
-from tellapart.kernels import Kernel, resolve_kernel
-from tellapart.kernels.base import FittedKernel
-from tellapart.progress import Report, check_progress, reporting, solver_progress
+from tellapart.kernels import FittedIndex, FittedKernel, Kernel
+from tellapart.objective import Objective
+from tellapart.progress import Report, solver_progress
 from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.statistics import ESTIMATORS, linear_coefficients
+from tellapart.search import Annealing, Trace
+from tellapart.search.choice import SEARCH, Choice, choose_weights
+from tellapart.statistics import linear_coefficients
 from tellapart.strs import SOLVERS, Solver, solve
-from tellapart.strs.solution import Status, relative_gap
+from tellapart.strs.control import Control
+from tellapart.strs.solution import Solution, Status, relative_gap
 from tellapart.strs.solve import SMALLEST_GAP
-from tellapart.tables import read_samples
 
 NAMES_SHOWN = 10
 ROUNDING = 1e-9
@@ -63,6 +61,8 @@ class Selection:
         λ.
     constant : tuple of str
         Columns that never vary: weight 0.
+    history : tuple of Trace
+        How the annealed runs of the search went; empty where an exact solver did the work.
     method : str
         The baseline that chose, by an objective of its own; empty for tellapart's own choice.
     """
@@ -78,6 +78,7 @@ class Selection:
     names: tuple[str, ...]
     regularization: float
     constant: tuple[str, ...] = ()
+    history: tuple[Trace, ...] = ()
     method: str = ""
 
     @property
@@ -173,104 +174,13 @@ def weight_lines(selection: Selection) -> list[str]:
     return [f"  {name:<{width}}  {weight: .3f}" for name, weight in selection.weights.items()]
 
 
-def select_variables(
-    X: object,
-    Y: object,
-    n_variables: int,
-    *,
-    kernel: str | Kernel = "linear",
-    regularization: float = 0.1,
-    solver: str | Solver = "auto",
-    gap: float = 1e-4,
-    time_limit: float | None = None,
-    random_state: int | np.random.Generator | None = None,
-    n_jobs: int | None = None,
-    progress: bool | Report = False,
-    missing: str = "error",
-    estimator: str = "unbiased",
-) -> Selection:
-    """Choose the variables whose distributions differ most between two samples.
-
-    Maximises F(z) = MMD²(z) − λ σ²(z) over weights with ‖z‖₂ = 1 and at most `n_variables`
-    non-zeros, and says how far from the best the choice can be. All rows are used, so a test
-    on the same rows would be too optimistic: for a p-value use `two_sample_test`.
-
-    Parameters
-    ----------
-    X, Y : array or table
-        The two samples; columns are matched by name where there are names.
-    n_variables : int
-        The largest number of variables, d.
-    kernel : str or Kernel
-        The kernel, or its name.
-    regularization : float
-        λ ≥ 0: the price of variance.
-    solver : str or Solver
-        A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
-    gap : float
-        The relative gap at which the proof of optimality may stop.
-    time_limit : float or None
-        Seconds after which the solver stops with the best choice so far.
-    random_state : int, numpy Generator or None
-        Seeds the solver's random starts.
-    n_jobs : int or None
-        Threads; −1 is every core.
-    progress : bool or callable
-        True for a display on standard error, or a function of (stage, detail).
-    missing : str
-        What to do about missing values; see `tellapart.tables.read_samples`.
-    estimator : "unbiased" or "paired"
-        "paired" is the paper's form, for samples with the same number of rows.
-
-    Returns
-    -------
-    Selection
-        Variables, weights, objective, bound and status.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
-    >>> Y = rng.normal(size=(80, 5)) + [0, 2, 0, 0, 2]
-    >>> select_variables(X, Y, 2, random_state=0).support.tolist()
-    [1, 4]
-    """
-    fitted_by = check_kernel(kernel)
-    price = check_number("regularization", regularization, 0.0)
-    check_solver(solver)
-    check_choice("estimator", estimator, ESTIMATORS)
-    check_integer("n_variables", n_variables, 1)
-    tolerance = check_gap(gap)
-    seconds = check_time_limit(time_limit)
-    rng = check_random_state(random_state)
-    threads = check_n_jobs(n_jobs)
-    shown = check_progress(progress)
-    samples = read_samples(X, Y, missing=missing)
-    check_integer("n_variables", n_variables, 1, samples.n_columns)
-    with reporting(shown) as report:
-        return choose(
-            samples,
-            fitted_by.fit(samples, n_jobs=threads),
-            n_variables=n_variables,
-            regularization=price,
-            solver=solver,
-            gap=tolerance,
-            time_limit=seconds,
-            rng=rng,
-            n_jobs=threads,
-            estimator=estimator,
-            report=report,
-        )
-
-
 def choose(
     samples: Samples,
     kernel: FittedKernel,
     *,
     n_variables: int,
     regularization: float,
-    solver: str | Solver,
+    solver: str | Solver | Annealing,
     gap: float,
     time_limit: float | None,
     rng: np.random.Generator,
@@ -278,55 +188,72 @@ def choose(
     report: Report,
     estimator: str = "unbiased",
 ) -> Selection:
-    """Choose variables of checked samples with a fitted kernel; see `select_variables`.
+    """Choose variables of checked samples with a fitted kernel; see `tellapart.select_variables`.
 
     Columns that `kernel` found constant are left out of the problem and named in a warning.
     """
     report("select", "computing coefficients")
     keep = varying_columns(samples, kernel)
-    coefficients = linear_coefficients(
-        samples.columns(keep), restrict(kernel, keep), estimator=estimator, n_jobs=n_jobs
-    )
-    solution = solve(
-        coefficients.as_problem(regularization, min(n_variables, keep.size)),
-        solver=solver,
-        gap=gap,
-        time_limit=time_limit,
-        random_state=rng,
-        progress=solver_progress(report, "select"),
-    )
+    size = min(n_variables, keep.size)
+    progress = solver_progress(report, "select")
+    found: Solution | Choice
+    if isinstance(kernel, FittedIndex):
+        found = choose_weights(
+            Objective.of_fitted(samples.columns(keep), restrict(kernel, keep), regularization),
+            size,
+            solver=solver,
+            control=Control(gap=gap, time_limit=time_limit, rng=rng, progress=progress),
+            n_jobs=n_jobs,
+        )
+    else:
+        if isinstance(solver, Annealing):
+            raise InputError(f"solver must be exact or a heuristic of its kind; got {solver!r}")
+        coefficients = linear_coefficients(
+            samples.columns(keep), restrict(kernel, keep), estimator=estimator, n_jobs=n_jobs
+        )
+        found = solve(
+            coefficients.as_problem(regularization, size),
+            solver=solver,
+            gap=gap,
+            time_limit=time_limit,
+            random_state=rng,
+            progress=progress,
+        )
     z = np.zeros(samples.n_columns)
-    z[keep] = solution.z
+    z[keep] = found.z
     return Selection(
-        support=np.asarray(keep[solution.support], dtype=np.intp),
+        support=np.flatnonzero(z),
         z=z,
-        value=solution.value,
-        upper_bound=solution.upper_bound,
-        status=solution.status,
-        solver=solution.solver,
-        seconds=solution.seconds,
+        value=found.value,
+        upper_bound=found.upper_bound,
+        status=found.status,
+        solver=found.solver,
+        seconds=found.seconds,
         kernel=kernel.name,
         names=samples.names,
         regularization=regularization,
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
+        history=found.history if isinstance(found, Choice) else (),
     )
 
 
-def check_kernel(value: str | Kernel) -> Kernel:
-    """Return the kernel; variables can be chosen with the linear one only so far."""
-    kernel = resolve_kernel(value)
-    if kernel.name != "linear":
-        raise InputError(
-            f"kernel must be linear to choose variables; got {value!r}, which so far serves "
-            "tellapart.objective.Objective only"
-        )
-    return kernel
+def check_solver(value: object, kernel: Kernel) -> None:
+    """Raise unless `value` is "auto", the name of a solver that serves the kernel, or a solver.
 
-
-def check_solver(value: object) -> None:
-    """Raise unless `value` is "auto", the name of a solver, or a solver."""
-    if isinstance(value, str) or not (hasattr(value, "solve") and hasattr(value, "name")):
-        check_choice("solver", value, ["auto", *SOLVERS])
+    The solvers of sparse trust region problems serve the linear kernel, and the quadratic one at
+    λ = 0; `tellapart.search.Annealing` serves all kernels but the linear one.
+    """
+    linear = kernel.name == "linear"
+    exact = linear or kernel.name == "quadratic"
+    if isinstance(value, Annealing):
+        fits = not linear
+    elif isinstance(value, str | type) or not exact:
+        fits = False
+    else:
+        fits = hasattr(value, "solve") and hasattr(value, "name")
+    names = ["auto", *(SOLVERS if exact else ()), *(() if linear else (SEARCH,))]
+    if not fits:
+        check_choice("solver", value, names)
 
 
 def check_gap(value: object) -> float:

@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from tellapart.arguments import check_integer, check_n_jobs, check_random_state
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel
+from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels.tuned import with_multiplier
 from tellapart.missing import FEWEST_ROWS
 from tellapart.progress import reporting
 from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.selection import check_kernel, choose
+from tellapart.selection import choose
 from tellapart.strs import Solver
 from tellapart.tables import read_samples
 from tellapart.tuning import tune
@@ -139,7 +140,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         samples = self._read(X, y)
         if settings.n_variables is not None:
             check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
-        kernel = check_kernel(settings.kernel)
+        kernel = resolve_kernel(settings.kernel)
         threads = check_n_jobs(settings.n_jobs)
         # One generator per step: how much randomness one of them uses does not move the other.
         seeds = check_random_state(settings.random_state).integers(2**63, size=2)
@@ -156,7 +157,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
             self.selection_ = choose(
                 samples,
-                kernel.fit(samples, n_jobs=threads),
+                with_multiplier(kernel, tuning.multiplier).fit(samples, n_jobs=threads),
                 n_variables=tuning.n_variables,
                 regularization=tuning.regularization,
                 solver=settings.solver,

@@ -23,9 +23,10 @@ from tellapart.arguments import (
     check_time_limit,
 )
 from tellapart.errors import ConstantColumnWarning, InputError
-from tellapart.kernels.base import FittedKernel
+from tellapart.kernels import FittedIndex, FittedKernel
 from tellapart.progress import Report, check_progress, reporting
 from tellapart.samples import IntArray, Samples
+from tellapart.search import QUICK
 from tellapart.selection import choose
 from tellapart.strs.thresholding import Thresholding
 
@@ -123,8 +124,9 @@ def measure_stability(
 ) -> Stability:
     """Repeat the selection on random halves of the training rows, to heuristic quality.
 
-    The sparse trust region problems are solved by thresholding, in milliseconds: nothing is
-    proved about a resample, so no time goes into proofs.
+    The sparse trust region problems are solved by thresholding, in milliseconds, and other
+    kernels' searches stop at the first polish: nothing is proved about a resample, so no time
+    goes into proofs.
 
     Parameters
     ----------
@@ -161,6 +163,7 @@ def measure_stability(
             f"stability needs at least {FEWEST_ROWS} training rows of each sample; "
             f"got {train.n_x} and {train.n_y}"
         )
+    quick = QUICK if isinstance(kernel, FittedIndex) else Thresholding()
     started = time.monotonic()
     counts = np.zeros(train.n_columns, dtype=np.intp)
     largest = (0, 0)
@@ -177,7 +180,7 @@ def measure_stability(
                 kernel,
                 n_variables=n_variables,
                 regularization=regularization,
-                solver=Thresholding(),
+                solver=quick,
                 gap=1e-4,
                 time_limit=None,
                 rng=rng,

@@ -15,29 +15,26 @@ case III and .98/1/1 in case IV (benchmarks/bench_tuning.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.kernels.base import FittedKernel, Kernel
-from tellapart.permutation import permutation_test
+from tellapart.folds import MOST_ROWS, Fold, make_folds, split_in_halves
+from tellapart.kernels.base import Kernel
+from tellapart.kernels.tuned import multipliers_to_try, with_multiplier
 from tellapart.progress import Report
-from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.selection import restrict
-from tellapart.statistics import LinearCoefficients, linear_coefficients
-from tellapart.strs import solve
-from tellapart.strs.thresholding import Thresholding
+from tellapart.samples import IntArray, Samples
 
 GRID = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
+N_SPLITS = 5
+# Kernels other than the linear one take longer, and their weights change less with λ.
+SEARCH_GRID = (0.0, 0.1, 1.0, 5.0)
+N_SEARCH_SPLITS = 3
+SEARCH_VARIABLES = 20
 DEFAULT_REGULARIZATION = 0.1
 DEFAULT_VARIABLES = 5
 MOST_VARIABLES = 50
-FEWEST_ROWS = 8
-N_SPLITS = 5
-N_PERMUTATIONS = 199
-VARIANCE_FLOOR = 1e-8
 
 
 @dataclass(frozen=True)
@@ -50,86 +47,27 @@ class SizeScore:
 
 @dataclass(frozen=True)
 class PriceScore:
-    """The held-out p-values and ratios √ñ·MMD²/σ̂ of one λ, one per split."""
+    """The held-out p-values and ratios √ñ·MMD²/σ̂ of one λ (and bandwidth), one per split."""
 
     regularization: float
     pvalues: tuple[float, ...]
     ratios: tuple[float, ...]
+    multiplier: float = 1.0
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The chosen number of variables and λ, with the scores they were chosen by.
+    """The chosen number of variables, λ and bandwidth, with the scores they were chosen by.
 
     The scores are empty for what the caller fixed, or where there were too few rows to tune.
+    The bandwidth is that of the kernel's rule times `multiplier`.
     """
 
     n_variables: int
     regularization: float
     sizes: tuple[SizeScore, ...] = ()
     prices: tuple[PriceScore, ...] = ()
-
-
-@dataclass(frozen=True)
-class Fold:
-    """One split of the training half: weights come from one part, scores from the other."""
-
-    train: Samples
-    held_out: Samples
-    kernel: FittedKernel
-    n_jobs: int
-
-    @cached_property
-    def keep(self) -> IntArray:
-        """The columns that vary in the training part."""
-        return np.flatnonzero(~self.kernel.constant)
-
-    @cached_property
-    def coefficients(self) -> LinearCoefficients:
-        """The coefficients of those columns."""
-        return linear_coefficients(
-            self.train.columns(self.keep), restrict(self.kernel, self.keep), n_jobs=self.n_jobs
-        )
-
-    def heaviest(self, n_variables: int) -> FloatArray:
-        """Return the best weights at λ = 0, z ∝ the n largest |a_s|."""
-        a = self.coefficients.a
-        top = np.argsort(-np.abs(a), kind="stable")[:n_variables]
-        length = float(np.linalg.norm(a[top]))
-        z = np.zeros(self.train.n_columns)
-        z[self.keep[top]] = a[top] / length if length > 0 else 1.0 / math.sqrt(top.size)
-        return z
-
-    def weights(self, n_variables: int, regularization: float) -> FloatArray:
-        """Return good weights of all columns, by a heuristic on the training part."""
-        if regularization == 0.0:
-            return self.heaviest(n_variables)
-        problem = self.coefficients.as_problem(regularization, min(n_variables, self.keep.size))
-        z = np.zeros(self.train.n_columns)
-        z[self.keep] = solve(problem, solver=Thresholding()).z
-        return z
-
-    def ratios(self, candidates: Sequence[FloatArray]) -> list[float]:
-        """Return √ñ·MMD²/σ̂ of each candidate on the held-out part."""
-        used = np.flatnonzero(np.any(candidates, axis=0))
-        coefficients = linear_coefficients(
-            self.held_out.columns(used), restrict(self.kernel, used), n_jobs=self.n_jobs
-        )
-        m, n = self.held_out.n_x, self.held_out.n_y
-        scale = math.sqrt(2.0 * m * n / (m + n))
-        return [scale * _ratio(coefficients, z[used]) for z in candidates]
-
-    def pvalue(self, z: FloatArray, seed: int) -> float:
-        """Return the p-value of z on the held-out part; one seed, one set of relabellings."""
-        used = np.flatnonzero(z)
-        return permutation_test(
-            self.held_out.columns(used),
-            restrict(self.kernel, used),
-            z[used],
-            n_permutations=N_PERMUTATIONS,
-            alpha=0.5,
-            rng=np.random.default_rng(seed),
-        ).pvalue
+    multiplier: float = 1.0
 
 
 def tune(
@@ -142,14 +80,17 @@ def tune(
     n_jobs: int,
     report: Report,
 ) -> Tuning:
-    """Choose what is None: the number of variables, λ, or both.
+    """Choose what is None: the number of variables, λ, or both; and the bandwidth if left open.
 
-    The number of variables comes first, at λ = 0, where the best weights of every number are
-    known in closed form and false discoveries are about as few as at any λ; then λ at that
-    number. So tuning both costs one grid, not its product with a path.
+    With the linear kernel the number of variables comes first, at λ = 0, where the best weights of
+    every number are known in closed form and false discoveries are about as few as at any λ; then
+    λ at that number. So tuning both costs one grid, not its product with a path.
 
-    With fewer than 8 rows of a sample there is nothing to split again: λ = 0.1 and
-    min(D, 5) variables.
+    With the other kernels the best weights at λ = 0 lie on very few variables, whatever the number
+    allowed: λ, and the bandwidth with it, come first, for up to 20 variables, then their number.
+
+    With fewer than 8 rows of a sample there is nothing to split again: λ = 0.1, the median
+    bandwidth and min(D, 5) variables.
 
     Parameters
     ----------
@@ -174,30 +115,63 @@ def tune(
         Both numbers and their scores.
     """
     price = DEFAULT_REGULARIZATION if regularization is None else regularization
-    if n_variables is not None and regularization is not None:
-        return Tuning(n_variables, regularization)
-    folds = make_folds(samples, kernel, rng, n_jobs)
+    multipliers = multipliers_to_try(kernel, price_is_tuned=regularization is None)
+    plain = with_multiplier(kernel, multipliers[0] if len(multipliers) == 1 else 1.0)
+    start = Tuning(
+        min(samples.n_columns, DEFAULT_VARIABLES) if n_variables is None else n_variables,
+        price,
+        multiplier=multipliers[0] if len(multipliers) == 1 else 1.0,
+    )
+    if n_variables is not None and regularization is not None and len(multipliers) == 1:
+        return start
+    linear = kernel.name == "linear"
+    halves = split_in_halves(
+        samples,
+        N_SPLITS if linear else N_SEARCH_SPLITS,
+        rng,
+        None if linear else MOST_ROWS,
+    )
+    folds = make_folds(plain, halves, n_jobs)
     if not folds:
-        size = min(samples.n_columns, DEFAULT_VARIABLES) if n_variables is None else n_variables
-        return Tuning(size, price)
-    sizes: tuple[SizeScore, ...] = ()
-    prices: tuple[PriceScore, ...] = ()
-    if n_variables is None:
-        sizes = score_sizes(folds, report)
-        n_variables = smallest_good_size(sizes)
-    if regularization is None:
-        prices = score_prices(folds, n_variables, GRID, rng, report)
-        price = best_price(prices)
-    return Tuning(n_variables, price, sizes, prices)
+        return start
+    size_first = n_variables is None and linear
+    if size_first:
+        start = _with_size(start, folds, 0.0, report)
+    elif n_variables is None:
+        start = replace(start, n_variables=min(samples.n_columns, SEARCH_VARIABLES))
+    if regularization is None or len(multipliers) > 1:
+        grid = [price] if regularization is not None else (GRID if linear else SEARCH_GRID)
+        families = {
+            multiplier: make_folds(with_multiplier(kernel, multiplier), halves, n_jobs)
+            for multiplier in multipliers
+        }
+        prices = score_prices(families, start.n_variables, grid, rng, report)
+        best = best_price(prices) if linear else best_ratio(prices)
+        folds = families[best.multiplier]
+        start = replace(
+            start, regularization=best.regularization, multiplier=best.multiplier, prices=prices
+        )
+    if n_variables is None and not size_first:
+        start = _with_size(start, folds, start.regularization, report)
+    return start
 
 
-def score_sizes(folds: Sequence[Fold], report: Report) -> tuple[SizeScore, ...]:
-    """Score each number of variables on the path by its held-out ratio √ñ·MMD²/σ̂ at λ = 0."""
+def _with_size(
+    tuning: Tuning, folds: Sequence[Fold], regularization: float, report: Report
+) -> Tuning:
+    sizes = score_sizes(folds, report, regularization)
+    return replace(tuning, n_variables=smallest_good_size(sizes), sizes=sizes)
+
+
+def score_sizes(
+    folds: Sequence[Fold], report: Report, regularization: float = 0.0
+) -> tuple[SizeScore, ...]:
+    """Score each number of variables on the path by its held-out ratio √ñ·MMD²/σ̂."""
     path = size_path(min(fold.keep.size for fold in folds))
     rows = []
     for number, fold in enumerate(folds, 1):
         report("tune", f"number of variables, split {number} of {len(folds)}")
-        rows.append(fold.ratios([fold.heaviest(d) for d in path]))
+        rows.append(fold.ratios([fold.weights(d, regularization) for d in path]))
     return tuple(SizeScore(d, tuple(ratios)) for d, *ratios in zip(path, *rows, strict=True))
 
 
@@ -215,40 +189,56 @@ def smallest_good_size(sizes: Sequence[SizeScore]) -> int:
 
 
 def score_prices(
-    folds: Sequence[Fold],
+    families: Mapping[float, Sequence[Fold]],
     n_variables: int,
     grid: Sequence[float],
     rng: np.random.Generator,
     report: Report,
 ) -> tuple[PriceScore, ...]:
-    """Score each λ by its validation p-value and, for ties, its validation ratio."""
-    pvalues, ratios = [], []
-    for number, fold in enumerate(folds, 1):
-        report("tune", f"λ for {n_variables} variables, split {number} of {len(folds)}")
-        seed = int(rng.integers(2**32))
-        candidates = [fold.weights(n_variables, price) for price in grid]
-        pvalues.append([fold.pvalue(z, seed) for z in candidates])
-        ratios.append(fold.ratios(candidates))
-    return tuple(
-        PriceScore(price, tuple(p), tuple(r))
-        for price, p, r in zip(
-            grid, zip(*pvalues, strict=True), zip(*ratios, strict=True), strict=True
-        )
-    )
+    """Score each λ by its validation p-value and, for ties, its validation ratio.
+
+    `families` are the same splits with the kernel's bandwidth times different multipliers.
+    """
+    scores = []
+    n_folds = max(len(folds) for folds in families.values())
+    # One set of relabellings for each split: what is compared meets the same chance.
+    seeds = [int(rng.integers(2**32)) for _ in range(n_folds)]
+    for multiplier, folds in families.items():
+        pvalues, ratios = [], []
+        for number, (fold, seed) in enumerate(zip(folds, seeds, strict=False), 1):
+            bandwidth = f", bandwidth × {multiplier:g}" if len(families) > 1 else ""
+            report(
+                "tune", f"λ for {n_variables} variables{bandwidth}, split {number} of {len(folds)}"
+            )
+            candidates = [fold.weights(n_variables, price) for price in grid]
+            pvalues.append([fold.pvalue(z, seed) for z in candidates])
+            ratios.append(fold.ratios(candidates))
+        columns = zip(grid, zip(*pvalues, strict=True), zip(*ratios, strict=True), strict=True)
+        scores += [PriceScore(price, p, r, multiplier) for price, p, r in columns]
+    return tuple(scores)
 
 
-def best_price(prices: Sequence[PriceScore]) -> float:
+def best_price(prices: Sequence[PriceScore]) -> PriceScore:
     """Return the λ of the least p-value; of ties the greatest ratio, of those the least λ.
 
     Examples
     --------
-    >>> best_price([PriceScore(0.1, (0.005,), (3.0,)), PriceScore(1.0, (0.005,), (4.0,))])
+    >>> scores = [PriceScore(0.1, (0.005,), (3.0,)), PriceScore(1.0, (0.005,), (4.0,))]
+    >>> best_price(scores).regularization
     1.0
     """
-    small = as_good_as_the_best([[-p for p in score.pvalues] for score in prices])
-    tied = [prices[i] for i in small]
+    tied = _least_pvalues(prices)
     good = as_good_as_the_best([score.ratios for score in tied])
-    return min(float(tied[i].regularization) for i in good)
+    return tied[min(good.tolist(), key=lambda i: tied[i].regularization)]
+
+
+def best_ratio(prices: Sequence[PriceScore]) -> PriceScore:
+    """Return the λ and bandwidth of the least p-value, and of ties of the greatest mean ratio."""
+    return max(_least_pvalues(prices), key=lambda score: float(np.mean(score.ratios)))
+
+
+def _least_pvalues(prices: Sequence[PriceScore]) -> list[PriceScore]:
+    return [prices[i] for i in as_good_as_the_best([[-p for p in s.pvalues] for s in prices])]
 
 
 def as_good_as_the_best(scores: Sequence[Sequence[float]]) -> IntArray:
@@ -275,20 +265,3 @@ def size_path(most: int) -> list[int]:
     last = min(most, MOST_VARIABLES)
     path = [1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 39, 50]
     return [*(d for d in path if d < last), last]
-
-
-def make_folds(
-    samples: Samples, kernel: Kernel, rng: np.random.Generator, n_jobs: int
-) -> list[Fold]:
-    """Split the training half in two, several times; splits without a varying column are left."""
-    if min(samples.n_x, samples.n_y) < FEWEST_ROWS:
-        return []
-    halves = [samples.split(0.5, rng) for _ in range(N_SPLITS)]
-    folds = [Fold(train, rest, kernel.fit(train, n_jobs=n_jobs), n_jobs) for train, rest in halves]
-    return [fold for fold in folds if fold.keep.size > 0]
-
-
-def _ratio(coefficients: LinearCoefficients, z: FloatArray) -> float:
-    """Return MMD²/σ̂; a small floor under σ̂² keeps perfect separation finite (k ≤ 1)."""
-    variance = max(coefficients.variance_at(z), 0.0)
-    return coefficients.statistic(z) / math.sqrt(variance + VARIANCE_FLOOR)

@@ -18,12 +18,14 @@ from tellapart.arguments import (
     check_time_limit,
 )
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel
+from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels.tuned import with_multiplier
 from tellapart.permutation import least_pvalue, permutation_test
 from tellapart.progress import Report, check_progress, reporting
 from tellapart.result import TestResult
 from tellapart.samples import Samples
-from tellapart.selection import check_gap, check_kernel, check_solver, choose
+from tellapart.search import Annealing
+from tellapart.selection import check_gap, check_solver, choose
 from tellapart.strs import Solver
 from tellapart.tables import read_samples
 from tellapart.tuning import tune
@@ -38,7 +40,7 @@ class TestSettings:
     n_variables: int | None = None
     kernel: str | Kernel = "linear"
     regularization: float | str = "cv"
-    solver: str | Solver = "auto"
+    solver: str | Solver | Annealing = "auto"
     test_size: float = 0.5
     n_permutations: int = 999
     alpha: float = 0.05
@@ -51,9 +53,8 @@ class TestSettings:
     def __post_init__(self) -> None:
         if self.n_variables is not None:
             self._keep("n_variables", check_integer("n_variables", self.n_variables, 1))
-        check_kernel(self.kernel)
         self._keep("regularization", _checked_price(self.regularization))
-        check_solver(self.solver)
+        check_solver(self.solver, resolve_kernel(self.kernel))
         self._keep("test_size", _checked_share("test_size", self.test_size))
         self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
         self._keep("alpha", _checked_share("alpha", self.alpha))
@@ -107,7 +108,7 @@ def two_sample_test(
     n_variables: int | None = None,
     kernel: str | Kernel = "linear",
     regularization: float | str = "cv",
-    solver: str | Solver = "auto",
+    solver: str | Solver | Annealing = "auto",
     test_size: float = 0.5,
     n_permutations: int = 999,
     alpha: float = 0.05,
@@ -205,11 +206,10 @@ def run_test(
     seeds = check_random_state(settings.random_state).integers(2**63, size=4)
     split_rng, tune_rng, solve_rng, permute_rng = map(np.random.default_rng, seeds)
     threads = check_n_jobs(settings.n_jobs)
-    kernel = check_kernel(settings.kernel)
+    kernel = resolve_kernel(settings.kernel)
     train, held_out = samples.split(settings.test_size, split_rng)
     _warn_of_tiny_halves(held_out, settings)
     with reporting(settings.progress) as report:
-        fitted = kernel.fit(train, n_jobs=threads)
         tuning = tune(
             train,
             kernel,
@@ -219,6 +219,7 @@ def run_test(
             n_jobs=threads,
             report=report,
         )
+        fitted = with_multiplier(kernel, tuning.multiplier).fit(train, n_jobs=threads)
         selection = choose(
             train,
             fitted,

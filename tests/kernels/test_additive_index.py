@@ -9,7 +9,8 @@ from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.additive_index import WEIGHTS
 from tellapart.kernels.differences import LARGEST_DIFFERENCE, Mismatch, SquaredDifference
-from tellapart.selection import restrict, select_variables
+from tellapart.select import select_variables
+from tellapart.selection import restrict
 
 RATIONAL = {
     "value": lambda t: 1 / (1 + t / 2),
@@ -112,12 +113,14 @@ def test_one_psi_per_column_or_one_for_all(samples):
         AdditiveIndex(**RATIONAL, psi=["laplace", "laplace"]).fit(samples)
 
 
-def test_selection_still_refuses_what_it_cannot_serve(samples):
+def test_selection_serves_a_kernel_of_ones_own():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 4)), rng.normal([0, 0, 2, 0], size=(70, 4))
     kernel = AdditiveIndex(**RATIONAL, name="rational-quadratic")
-    with pytest.raises(
-        InputError, match="kernel must be linear to choose variables; got AdditiveIndex"
-    ):
-        select_variables(samples.x[:, :2], samples.y[:, :2], 1, kernel=kernel)
+    selection = select_variables(x, y, 1, kernel=kernel, random_state=0)
+    assert selection.variables == ("x2",)
+    assert selection.kernel == "rational-quadratic"
+    assert selection.upper_bound is None
 
 
 def test_settings_are_immutable():

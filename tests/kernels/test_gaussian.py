@@ -119,7 +119,10 @@ def test_the_corrected_scale_has_power_and_the_printed_one_has_not(case):
 @pytest.mark.parametrize(
     ("bandwidth", "message"),
     [
-        ("mean", "bandwidth must be None, one of 'median', 'paper', or a positive number; got"),
+        (
+            "mean",
+            "bandwidth must be None, one of 'median', 'paper', 'cv', or a positive number; got",
+        ),
         (0.0, r"bandwidth must be a finite number in \(0, inf\); got 0.0"),
         (-2, "bandwidth must be .* got -2.0"),
         (float("nan"), "bandwidth must be .* got nan"),

@@ -49,7 +49,7 @@ def test_gram_without_active_columns_is_zero(samples):
 def test_bad_settings_are_refused():
     with pytest.raises(InputError, match="'gaussian', 'laplace'; got 'cubic'"):
         Linear(scalar="cubic")
-    with pytest.raises(InputError, match="'median', 'paper'; got 3"):
+    with pytest.raises(InputError, match="'median', 'paper', 'cv'; got 3"):
         Linear(bandwidth=3)
 
 

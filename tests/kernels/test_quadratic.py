@@ -61,7 +61,7 @@ def test_derivatives_of_phi():
         ({"c": float("nan")}, "c must be .* got nan"),
         ({"c": "large"}, "c must be .* got 'large'"),
         ({"scalar": "squared-difference"}, "scalar must be one of 'gaussian', 'laplace'"),
-        ({"bandwidth": "mean"}, "bandwidth must be one of 'median', 'paper'; got 'mean'"),
+        ({"bandwidth": "mean"}, "bandwidth must be one of 'median', 'paper', 'cv'; got 'mean'"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

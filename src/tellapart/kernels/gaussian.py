@@ -12,6 +12,7 @@ from tellapart.bandwidth import RULES, median_bandwidths
 from tellapart.errors import InputError
 from tellapart.kernels.additive_index import DIFFERENCE, WEIGHTS, FittedIndex, fit_psi
 from tellapart.kernels.scale import joint_scale
+from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 from tellapart.samples import FloatArray, Samples
 
 
@@ -24,12 +25,16 @@ class Gaussian:
 
     Parameters
     ----------
-    bandwidth : None, "median", "paper" or float
-        None and "median" take σ² = median over pooled pairs of the mean over columns of
-        ((u_s − v_s) / τ_s)², the scale that matches t at ‖z‖₂ = 1. A positive number is σ
-        itself, in units of the τ_s. "paper" is the literal rule of the paper, columns unscaled
+    bandwidth : None, "median", "cv", "paper" or float
+        "median" takes σ² = median over pooled pairs of the mean over columns of
+        ((u_s − v_s) / τ_s)², the scale that matches t at ‖z‖₂ = 1. "cv" takes that σ times a
+        multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows; None does so where λ is
+        tuned, too, and is "median" elsewhere. A positive number is σ itself, in units of the
+        τ_s. "paper" is the literal rule of the paper, columns unscaled
         and σ² the median of ‖u − v‖²: D times too large, so the kernel is nearly flat; for
         reproduction only.
+    multiplier : float
+        σ is multiplied by it.
 
     Examples
     --------
@@ -42,15 +47,17 @@ class Gaussian:
     """
 
     bandwidth: str | float | None = None
+    multiplier: float = 1.0
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
+        check_multiplier(self.multiplier)
         if self.bandwidth is None:
             return
         if not isinstance(self.bandwidth, str):
             check_number("bandwidth", self.bandwidth, 0.0, open_low=True)
-        elif self.bandwidth not in RULES:
-            known = ", ".join(map(repr, RULES))
+        elif self.bandwidth not in (*RULES, TUNED):
+            known = ", ".join(map(repr, (*RULES, TUNED)))
             raise InputError(
                 f"bandwidth must be None, one of {known}, or a positive number; "
                 f"got {self.bandwidth!r}"
@@ -58,6 +65,7 @@ class Gaussian:
 
     def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedIndex:
         """Freeze τ_s and σ² on the pooled training sample."""
+        check_tuned(self)
         bandwidths, constant = median_bandwidths(samples, n_jobs=check_n_jobs(n_jobs))
         if self.bandwidth is None or isinstance(self.bandwidth, str):
             rule = self.bandwidth or "median"
@@ -66,7 +74,8 @@ class Gaussian:
             rule, variance = "median", float(self.bandwidth) ** 2
         scales = np.ones_like(bandwidths) if rule == "paper" else bandwidths
         scalars = fit_psi("psi", DIFFERENCE, samples, scales)
-        return FittedIndex(self.name, scalars, constant, WEIGHTS["square"], Exponential(variance))
+        outer = Exponential(variance * self.multiplier**2)
+        return FittedIndex(self.name, scalars, constant, WEIGHTS["square"], outer)
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,11 @@ class Exponential:
 
     def slope(self, t: FloatArray, /) -> FloatArray:
         """Return φ′(t)."""
-        return self.value(t) / (-2 * self.variance)
+        return self.slope_from_value(self.value(t))
+
+    def slope_from_value(self, value: FloatArray, /) -> FloatArray:
+        """Return φ′(t) = −φ(t) / 2σ²: no second exponential."""
+        return value / (-2 * self.variance)
 
     def curvature(self, t: FloatArray, /) -> FloatArray:
         """Return φ″(t)."""

@@ -10,6 +10,7 @@ from tellapart.arguments import check_choice, check_n_jobs
 from tellapart.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.base import FittedKernel, ScalarKernel
 from tellapart.kernels.scalar import GaussianScalar, Indicator, LaplaceScalar
+from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 from tellapart.samples import Samples
 
 SCALARS: dict[str, Callable[[float], ScalarKernel]] = {
@@ -29,8 +30,11 @@ class Linear:
     ----------
     scalar : {"gaussian", "laplace"}
         The kernel k_s of the numeric columns; categorical ones always take 1[x = y].
-    bandwidth : {"median", "paper"}
-        The rule of `tellapart.bandwidth.median_bandwidths`.
+    bandwidth : {"median", "cv", "paper"}
+        The rule of `tellapart.bandwidth.median_bandwidths`; "cv" takes the median times a
+        multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows.
+    multiplier : float
+        The bandwidths are multiplied by it.
 
     Examples
     --------
@@ -44,20 +48,23 @@ class Linear:
 
     scalar: str = "gaussian"
     bandwidth: str = "median"
+    multiplier: float = 1.0
     name: ClassVar[str] = "linear"
 
     def __post_init__(self) -> None:
         check_choice("scalar", self.scalar, SCALARS)
-        check_choice("bandwidth", self.bandwidth, RULES)
+        check_choice("bandwidth", self.bandwidth, (*RULES, TUNED))
+        check_multiplier(self.multiplier)
 
     def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample."""
+        check_tuned(self)
         bandwidths, constant = median_bandwidths(
             samples, self.bandwidth, n_jobs=check_n_jobs(n_jobs)
         )
         make = SCALARS[self.scalar]
         scalars = tuple(
-            Indicator() if kind == "categorical" else make(float(bandwidth))
+            Indicator() if kind == "categorical" else make(self.multiplier * float(bandwidth))
             for kind, bandwidth in zip(samples.kinds, bandwidths, strict=True)
         )
         return FittedKernel(self.name, scalars, constant)

@@ -15,6 +15,7 @@ from tellapart.kernels.additive_index import WEIGHTS, FittedIndex, check_psi, fi
 from tellapart.kernels.base import PairFunction
 from tellapart.kernels.linear import SCALARS
 from tellapart.kernels.scale import joint_scale
+from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 from tellapart.samples import FloatArray, Samples
 
 
@@ -32,9 +33,12 @@ class Quadratic:
         columns of ((u_s − v_s) / τ_s)².
     scalar : {"gaussian", "laplace"}, object with `gram(u, v)`, or a sequence of one per column
         The kernel k_s of the numeric columns; by name, categorical ones take 1[x = y].
-    bandwidth : {"median", "paper"}
-        The rule of `tellapart.bandwidth.median_bandwidths`. "paper" also takes the paper's σ²,
-        the median of ‖u − v‖² without scaling or averaging; for reproduction only.
+    bandwidth : {"median", "cv", "paper"}
+        The rule of `tellapart.bandwidth.median_bandwidths`; "cv" takes the median times a
+        multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows. "paper" also takes the
+        paper's σ², the median of ‖u − v‖² without scaling or averaging; for reproduction only.
+    multiplier : float
+        The bandwidths of the scalar kernels are multiplied by it.
 
     Examples
     --------
@@ -49,20 +53,23 @@ class Quadratic:
     c: float | None = None
     scalar: str | PairFunction | Sequence[str | PairFunction] = "gaussian"
     bandwidth: str = "median"
+    multiplier: float = 1.0
     name: ClassVar[str] = "quadratic"
 
     def __post_init__(self) -> None:
         if self.c is not None:
             check_number("c", self.c, 0.0, open_low=True)
         check_psi("scalar", self.scalar, tuple(SCALARS))
-        check_choice("bandwidth", self.bandwidth, RULES)
+        check_choice("bandwidth", self.bandwidth, (*RULES, TUNED))
+        check_multiplier(self.multiplier)
 
     def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedIndex:
         """Freeze the bandwidths and c on the pooled training sample."""
+        check_tuned(self)
         bandwidths, constant = median_bandwidths(
             samples, self.bandwidth, n_jobs=check_n_jobs(n_jobs)
         )
-        scalars = fit_psi("scalar", self.scalar, samples, bandwidths)
+        scalars = fit_psi("scalar", self.scalar, samples, self.multiplier * bandwidths)
         c = self.c
         if c is None:
             c = math.sqrt(joint_scale(samples, bandwidths, constant, self.bandwidth))

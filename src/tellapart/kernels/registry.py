@@ -6,9 +6,15 @@ from collections.abc import Callable
 
 from tellapart.errors import InputError
 from tellapart.kernels.base import Kernel
+from tellapart.kernels.gaussian import Gaussian
 from tellapart.kernels.linear import Linear
+from tellapart.kernels.quadratic import Quadratic
 
-KERNELS: dict[str, Callable[[], Kernel]] = {"linear": Linear}
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "linear": Linear,
+    "quadratic": Quadratic,
+    "gaussian": Gaussian,
+}
 
 
 def resolve_kernel(kernel: str | Kernel) -> Kernel:
@@ -17,7 +23,7 @@ def resolve_kernel(kernel: str | Kernel) -> Kernel:
     Examples
     --------
     >>> resolve_kernel("linear")
-    Linear(scalar='gaussian', bandwidth='median')
+    Linear(scalar='gaussian', bandwidth='median', multiplier=1.0)
     """
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()

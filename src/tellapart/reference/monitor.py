@@ -26,14 +26,13 @@ from tellapart.arguments import (
     check_random_state,
 )
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel
+from tellapart.kernels import Kernel, resolve_kernel
 from tellapart.missing import POLICIES, settle_missing
 from tellapart.progress import Report
 from tellapart.reference.kernel import StoredKernel
 from tellapart.reference.result import USUAL_RATIO, CheckRecord, CheckResult
 from tellapart.reference.sharpen import sharpen
 from tellapart.samples import IntArray, Samples
-from tellapart.selection import check_kernel
 from tellapart.sources import open_source
 from tellapart.strs import Solver
 from tellapart.tables import read_samples, read_sources
@@ -254,7 +253,7 @@ class ReferenceMonitor:
 
     def _stored_kernel(self, reference: Samples) -> Kernel:
         """Return the kernel, with the reference's bandwidths where columns have their own."""
-        kernel = check_kernel(self._settings.kernel)
+        kernel = resolve_kernel(self._settings.kernel)
         if kernel.name != "linear":
             return kernel
         train = self._parts[0]

@@ -1,0 +1,277 @@
+"""The search for the best few variables under any kernel: screen, anneal, polish, exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tellapart.arguments import check_integer
+from tellapart.blas import one_blas_thread
+from tellapart.objective import Objective
+from tellapart.samples import FloatArray
+from tellapart.search.annealing import Trace, anneal
+from tellapart.search.screening import Screen, widened
+from tellapart.search.sphere import Peak, climb
+from tellapart.search.starts import Scores, Start, make_starts, score_columns
+from tellapart.search.swaps import improve_by_exchanges
+from tellapart.strs.control import Control
+
+T = TypeVar("T")
+# Points closer than this in every weight are one.
+_SAME = 1e-4
+# Variables with smaller entries are left out where F does not fall by more than this share.
+_NEGLIGIBLE, _NO_LOSS = 0.02, 1e-6
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best point of a search and how it was found.
+
+    Attributes
+    ----------
+    z : array of length D
+        The point; z ≥ 0 where only z² counts.
+    value : float
+        F(z).
+    traces : tuple of Trace
+        One for each annealed run.
+    exchanges : int
+        Exchanges of variables that the swap search made.
+    candidates : int
+        Columns that the search looked at beyond first-order information.
+    """
+
+    z: FloatArray
+    value: float
+    traces: tuple[Trace, ...]
+    exchanges: int
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """Annealed second-order search from several starts. A strong choice; no upper bound.
+
+    All starts are polished; the best few of them are annealed and polished again; the best of
+    these are then improved by exchanges of one variable for another. With many columns the
+    search runs among candidates, chosen by first-order information, and is repeated while that
+    brings new ones.
+
+    Parameters
+    ----------
+    iterations : int
+        Annealed steps from each start; 0 only polishes the starts.
+    n_random : int
+        Random starts beside those that the data suggest.
+    n_annealed : int
+        Polished starts that are annealed.
+    n_exchanged : int
+        Best points that the swap search starts from.
+    largest_group : int
+        Groups of columns whose joint dependence is looked at: 1 (none), 2 (pairs) or 3.
+    most_candidates : int
+        Columns that the search runs among at most, or 4·d if that is more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.kernels import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(100, 6)), rng.normal(size=(100, 6))
+    >>> y[:, 4] = y[:, 1] + 0.3 * y[:, 4]
+    >>> found = Annealing().search(Objective(x, y, Gaussian()), 2, Control())
+    >>> np.flatnonzero(found.z).tolist()
+    [1, 4]
+    """
+
+    iterations: int = 20
+    n_random: int = 2
+    n_annealed: int = 5
+    n_exchanged: int = 2
+    largest_group: int = 3
+    most_candidates: int = 150
+    name: str = "annealing"
+
+    def __post_init__(self) -> None:
+        check_integer("iterations", self.iterations, 0)
+        check_integer("n_random", self.n_random, 0)
+        check_integer("n_annealed", self.n_annealed, 1)
+        check_integer("n_exchanged", self.n_exchanged, 0)
+        check_integer("largest_group", self.largest_group, 1, 3)
+        check_integer("most_candidates", self.most_candidates, 2)
+
+    def search(
+        self,
+        objective: Objective,
+        n_variables: int,
+        control: Control,
+        *,
+        n_jobs: int = 1,
+        known: tuple[Start, ...] = (),
+    ) -> Found:
+        """Return the best point found with at most `n_variables` non-zeros.
+
+        `known` are starts of the caller's beside those that the data suggest.
+        """
+        with one_blas_thread():
+            return self._search(objective, n_variables, control, n_jobs, known)
+
+    def _search(
+        self,
+        objective: Objective,
+        n_variables: int,
+        control: Control,
+        n_jobs: int,
+        known: tuple[Start, ...],
+    ) -> Found:
+        scores = score_columns(
+            objective.samples,
+            n_variables,
+            objective.regularization,
+            control.rng,
+            largest_group=self.largest_group,
+            n_jobs=n_jobs,
+        )
+        must = [s for start in known for s in np.flatnonzero(start.z).tolist()]
+        screen = Screen.of(objective, scores, n_variables, self.most_candidates, must)
+        best: Peak | None = None
+        traces: list[Trace] = []
+        exchanges = 0
+        while True:
+            part = screen.objective
+            starts = self._starts(part, screen, scores, n_variables, best, known, control)
+            part.prepare()
+            starts = _best(_polished(part, starts, n_jobs), self.n_annealed)
+            peaks = self._anneal_all(part, starts, n_variables, control, n_jobs, traces)
+            if best is not None:
+                peaks.append(Peak(best.z[screen.columns], best.value))
+            top, made = self._exchange(part, peaks, n_variables, control)
+            exchanges += made
+            top = pruned(part, top)
+            best = Peak(screen.embedded(top.z), top.value)
+            wider = widened(screen, objective, best.z, n_variables)
+            if wider is None or control.out_of_time:
+                break
+            screen = wider
+        z = np.abs(best.z) if objective.squares_weights else best.z
+        return Found(z, best.value, tuple(traces), exchanges, screen.columns.shape[0])
+
+    def _starts(
+        self,
+        part: Objective,
+        screen: Screen,
+        scores: Scores,
+        n_variables: int,
+        best: Peak | None,
+        known: tuple[Start, ...],
+        control: Control,
+    ) -> list[Start]:
+        if best is not None:
+            return [Start("best so far", best.z[screen.columns])]
+        given = [Start(start.origin, start.z[screen.columns]) for start in known]
+        return given + make_starts(
+            part,
+            n_variables,
+            screen.restricted(scores),
+            n_random=self.n_random,
+            rng=control.rng,
+            control=control,
+        )
+
+    def _anneal_all(
+        self,
+        objective: Objective,
+        starts: list[Start],
+        n_variables: int,
+        control: Control,
+        n_jobs: int,
+        traces: list[Trace],
+    ) -> list[Peak]:
+        generators = control.rng.spawn(len(starts))
+
+        def run(start: Start, rng: np.random.Generator) -> tuple[Peak, Trace]:
+            peak, trace = anneal(
+                objective,
+                start.origin,
+                start.z,
+                n_variables,
+                iterations=self.iterations,
+                rng=rng,
+                control=control,
+            )
+            peak = climb(objective, peak.z)
+            control.report(len(trace.accepted), peak.value, None)
+            return peak, trace
+
+        found = _in_threads(run, starts, generators, n_jobs=n_jobs)
+        traces += [trace for _, trace in found]
+        return [peak for peak, _ in found]
+
+    def _exchange(
+        self, objective: Objective, peaks: list[Peak], n_variables: int, control: Control
+    ) -> tuple[Peak, int]:
+        ranked = sorted(peaks, key=lambda peak: -peak.value)
+        best, exchanges = ranked[0], 0
+        seen: set[bytes] = set()
+        for peak in ranked:
+            if len(seen) == self.n_exchanged or control.out_of_time:
+                break
+            key = peak.support.tobytes()
+            if key in seen:
+                continue
+            seen.add(key)
+            found, made = improve_by_exchanges(objective, peak, n_variables, control)
+            exchanges += made
+            if found.value > best.value:
+                best = found
+            control.report(exchanges, best.value, None)
+        return best, exchanges
+
+
+def pruned(objective: Objective, peak: Peak) -> Peak:
+    """Return the peak without the variables whose weight does nothing for F.
+
+    A climb leaves tiny entries where the maximum has none.
+    """
+    small = np.abs(peak.z) < _NEGLIGIBLE
+    if not (small & (peak.z != 0)).any():
+        return peak
+    z = np.where(small, 0.0, peak.z)
+    found = climb(objective, z / np.linalg.norm(z))
+    return found if found.value >= peak.value - _NO_LOSS * abs(peak.value) else peak
+
+
+def _polished(objective: Objective, starts: list[Start], n_jobs: int) -> list[Start]:
+    """Return the starts after a climb, the best first."""
+
+    def polish(start: Start) -> tuple[Start, float]:
+        peak = climb(objective, start.z)
+        return Start(start.origin, peak.z), peak.value
+
+    found = _in_threads(polish, starts, n_jobs=n_jobs)
+    return [start for start, _ in sorted(found, key=lambda one: -one[1])]
+
+
+def _best(starts: list[Start], count: int) -> list[Start]:
+    """Return the first few whose weights differ: two climbs may end on one peak."""
+    kept: list[Start] = []
+    for start in starts:
+        if not any(np.allclose(np.abs(start.z), np.abs(one.z), atol=_SAME) for one in kept):
+            kept.append(start)
+    return kept[:count]
+
+
+def _in_threads(run: Callable[..., T], *arguments: list[Any], n_jobs: int) -> list[T]:
+    """Run all; the matrix products inside leave Python free for the other threads."""
+    if n_jobs == 1 or len(arguments[0]) == 1:
+        return list(map(run, *arguments))
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(run, *arguments))
+
+
+QUICK = Annealing(iterations=0, n_random=0, n_exchanged=0, largest_group=2, most_candidates=100)
+"""Polished starts only: for many selections of one kind."""

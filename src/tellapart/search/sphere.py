@@ -1,0 +1,110 @@
+"""Steps uphill on one support: z continuous on the sphere, second order, never downhill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.objective import Objective
+from tellapart.objective_sums import Derivatives
+from tellapart.samples import FloatArray, IntArray
+from tellapart.strs.trust_region import maximise_on_sphere
+
+MOST_STEPS = 50
+TOLERANCE = 1e-10
+# Proximity τ, in units of ‖∇²F‖: where it starts, how it shrinks and grows, where it gives up.
+_FIRST_PROXIMITY = 0.1
+_SHRINK, _GROW, _LARGEST_PROXIMITY = 0.2, 5.0, 1e6
+# Optimism of the early stop: the best still to come, in units of what the next step promises.
+_HOPE = 10.0
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A point with ‖z‖₂ = 1 and its value; on its support no small step improves it."""
+
+    z: FloatArray
+    value: float
+
+    @property
+    def support(self) -> IntArray:
+        """The non-zeros of z, sorted."""
+        return np.flatnonzero(self.z)
+
+
+def model(
+    derivatives: Derivatives, z: FloatArray, proximity: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return A and a of the second-order model of F about z in sparse trust region form [E6].
+
+        F(z) + ∇Fᵀ(y − z) + ½ (y − z)ᵀ∇²F(y − z) − (τ/2)‖y − z‖² = yᵀAy + aᵀy + constant
+        A = ½∇²F − (τ/2) I,  a = ∇F − ∇²F z + τ z
+
+    The paper prints the opposite sign on the last two terms of a.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.array([0.6, 0.8])
+    >>> A, a = model(Derivatives(1.0, np.array([0.3, 0.4]), -np.eye(2)), z, 1.0)
+    >>> (2 * A @ z + a).round(12).tolist()  # the model's gradient at z is that of F
+    [0.3, 0.4]
+    """
+    hessian = derivatives.hessian
+    A = 0.5 * hessian
+    A[np.diag_indices_from(A)] -= 0.5 * proximity
+    return A, derivatives.gradient - hessian @ z + proximity * z
+
+
+def climb(
+    objective: Objective,
+    z: FloatArray,
+    *,
+    support: IntArray | None = None,
+    to_beat: float = -np.inf,
+    most_steps: int = MOST_STEPS,
+    tolerance: float = TOLERANCE,
+) -> Peak:
+    """Return a point on `support` from which no second-order step leads higher.
+
+    Each step goes to the exact maximum over the sphere of the second-order model; τ shrinks after
+    a step that helped and grows after one that did not, so F never falls and convergence is
+    quadratic at the end.
+
+    Parameters
+    ----------
+    objective : Objective
+        F.
+    z : array
+        Where to start, ‖z‖₂ = 1.
+    support : int array, optional
+        The variables that may move; those with z_s ≠ 0 if None.
+    to_beat : float
+        Give up as soon as this value seems out of reach.
+    most_steps : int
+        Evaluations at most.
+    tolerance : float
+        A step that promises less than this share of |F| is not taken.
+    """
+    moving = np.flatnonzero(z) if support is None else support
+    here = objective.local(z, moving)
+    share = _FIRST_PROXIMITY
+    for _ in range(most_steps):
+        scale = float(np.abs(here.hessian).sum(axis=0).max(initial=0.0))
+        A, a = model(here, z[moving], share * scale)
+        step, top = maximise_on_sphere(A, a)
+        promise = top - float(z[moving] @ A @ z[moving] + a @ z[moving])
+        if promise <= tolerance * abs(here.value) or share > _LARGEST_PROXIMITY:
+            break
+        if here.value + _HOPE * promise < to_beat:
+            break
+        trial = np.zeros_like(z)
+        trial[moving] = step
+        there = objective.local(trial, moving)
+        if there.value > here.value:
+            z, here = trial, there
+            share *= _SHRINK
+        else:
+            share *= _GROW
+    return Peak(z, here.value)

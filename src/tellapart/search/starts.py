@@ -1,0 +1,159 @@
+"""Where searches start: what single variables say, what pairs and triples say, and chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.kernels import Linear
+from tellapart.objective import Objective
+from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.search.interactions import strongest_groups
+from tellapart.search.sphere import climb
+from tellapart.statistics import linear_coefficients
+from tellapart.strs import solve
+from tellapart.strs.base import truncate
+from tellapart.strs.control import Control
+from tellapart.strs.thresholding import Thresholding
+
+# Groups of each size that are grown into starts.
+N_GROUPS = 3
+# A start need not be polished.
+_GROWING_STEPS, _GROWING_TOLERANCE = 5, 1e-4
+# The regularization of the linear start where λ is 0 too would repeat the top-d of |a|.
+_LINEAR_PRICE = 0.1
+
+
+@dataclass(frozen=True)
+class Start:
+    """A point to search from and where it comes from."""
+
+    origin: str
+    z: FloatArray
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the linear kernel says of every column, and groups whose dependence differs.
+
+    Attributes
+    ----------
+    single : array of shape (D,)
+        |a_s|, the MMD² of each column by itself.
+    linear : array of shape (D,)
+        The linear kernel's weights for d variables, by a heuristic.
+    groups : tuple of int tuples
+        The strongest pairs and triples, strongest first in each size.
+    """
+
+    single: FloatArray
+    linear: FloatArray
+    groups: tuple[tuple[int, ...], ...]
+
+
+def score_columns(
+    samples: Samples,
+    n_variables: int,
+    regularization: float,
+    rng: np.random.Generator,
+    *,
+    largest_group: int,
+    n_jobs: int,
+) -> Scores:
+    """Look at single columns, and at groups of up to `largest_group` ≤ 3 of them."""
+    kernel = Linear().fit(samples, n_jobs=n_jobs)
+    keep = np.flatnonzero(~kernel.constant)
+    coefficients = linear_coefficients(samples, kernel, n_jobs=n_jobs)
+    single, linear = np.abs(coefficients.a), np.zeros(samples.n_columns)
+    single[kernel.constant] = 0.0
+    if keep.size > 0:
+        problem = coefficients.as_problem(
+            regularization or _LINEAR_PRICE, min(n_variables, keep.size)
+        )
+        linear = solve(problem, solver=Thresholding()).z
+    groups = [
+        group.variables
+        for size in range(2, min(largest_group, n_variables) + 1)
+        for group in strongest_groups(samples, kernel, size, N_GROUPS, rng)
+    ]
+    return Scores(single, linear, tuple(groups))
+
+
+def make_starts(
+    objective: Objective,
+    n_variables: int,
+    scores: Scores,
+    *,
+    n_random: int,
+    rng: np.random.Generator,
+    control: Control,
+) -> list[Start]:
+    """Return the starts, the most promising kind first; supports that repeat are left out."""
+    size = scores.single.shape[0]
+    uniform = np.full(size, 1 / np.sqrt(size))
+    slopes = objective.weight_slopes(uniform)
+    if not objective.squares_weights:
+        slopes = np.abs(slopes)
+    starts = [
+        Start("linear kernel", spread(objective, scores.linear)),
+        Start("largest |a|", equal(truncate(scores.single, n_variables), size)),
+        Start("steepest", equal(truncate(slopes - slopes.min(), n_variables), size)),
+    ]
+    for group in scores.groups:
+        if control.out_of_time:
+            break
+        seed = equal(np.array(group), size)
+        starts.append(Start(f"group of {len(group)}", grow(objective, seed, n_variables)))
+    starts += [
+        Start("random", equal(np.sort(rng.choice(size, n_variables, replace=False)), size))
+        for _ in range(n_random)
+    ]
+    return _distinct(starts)
+
+
+def grow(objective: Objective, z: FloatArray, n_variables: int) -> FloatArray:
+    """Return z with the steepest unused variables added, as many again at a time, up to d."""
+    z = climb(objective, z, most_steps=_GROWING_STEPS, tolerance=_GROWING_TOLERANCE).z
+    while (used := np.flatnonzero(z)).shape[0] < n_variables:
+        slopes = objective.weight_slopes(z)
+        lift = np.where(z == 0, slopes if objective.squares_weights else np.abs(slopes), -np.inf)
+        room = n_variables - used.shape[0]
+        coming = np.argsort(-lift, kind="stable")[: min(room, used.shape[0])]
+        moved = z.copy()
+        entry = float(np.abs(z[used]).min()) / 2
+        moved[coming] = entry
+        if not objective.squares_weights:
+            moved[coming] *= np.where(slopes[coming] < 0, -1.0, 1.0)
+        moved /= np.linalg.norm(moved)
+        z = climb(objective, moved, most_steps=_GROWING_STEPS, tolerance=_GROWING_TOLERANCE).z
+        if np.count_nonzero(z) <= used.shape[0]:
+            break  # what came in went out again: more variables would not help from here
+    return z
+
+
+def equal(support: IntArray, size: int) -> FloatArray:
+    """Return the point with equal entries on `support`."""
+    z = np.zeros(size)
+    z[support] = 1 / np.sqrt(support.shape[0])
+    return z
+
+
+def spread(objective: Objective, z: FloatArray) -> FloatArray:
+    """Return the point whose weights ω are in proportion to the entries of a linear solution."""
+    if not objective.squares_weights:
+        return z
+    root: FloatArray = np.sqrt(np.abs(z))
+    root /= np.linalg.norm(root)
+    return root
+
+
+def _distinct(starts: list[Start]) -> list[Start]:
+    seen: set[bytes] = set()
+    kept = []
+    for start in starts:
+        key = np.flatnonzero(start.z).tobytes()
+        if key not in seen:
+            seen.add(key)
+            kept.append(start)
+    return kept
