@@ -208,7 +208,7 @@ def test_kinds_that_differ_are_refused(table, x, y, message):
         (pd.DataFrame({"v": pd.to_datetime(["2020-01-01"] * 2)}), "datetime64"),
         (pd.DataFrame({"v": pd.to_timedelta([1, 2])}), "timedelta64"),
         (pd.DataFrame({"v": [1j, 2j]}), "complex128"),
-        (pd.DataFrame({"v": pd.arrays.SparseArray([0.0, 1.0])}), "Sparse"),
+        (pd.DataFrame({"v": pd.arrays.SparseArray([0.0, 1.0]), "w": [1.0, 2.0]}), "Sparse"),
         (pd.DataFrame({"v": pd.Series([{}, "a"], dtype=object)}), r"object \(holding dict, str\)"),
         (pd.DataFrame({"v": pd.Series([True, "a"], dtype=object)}), r"object \(holding bool, str"),
         (pl.DataFrame({"v": [datetime.date(2020, 1, 1)] * 2}), "Date"),
