@@ -21,6 +21,7 @@ from tellapart.kernels.additive_index import DIFFERENCE, WEIGHTS, FittedIndex, f
 from tellapart.kernels.gaussian import Exponential
 from tellapart.pair_sums import PairSums
 from tellapart.samples import FloatArray, Samples
+from tellapart.squared_sums import SquaredSums, opens_up
 
 NAME = "ARD Gaussian"
 # Added to σ², so that the ratio of a kernel that vanishes is 0 and not 0/0.
@@ -61,7 +62,8 @@ class PowerRatio:
         self.varying = np.flatnonzero(~kernel.constant)
         self.n_columns = samples.n_columns
         # λ = 0: the first-order sums are those of MMD²; the variance follows from r = K c.
-        self._sums = PairSums(samples, kernel, 0.0, MEMORY_BUDGET)
+        way = SquaredSums if opens_up(samples, kernel) else PairSums
+        self._sums = way(samples, kernel, 0.0, MEMORY_BUDGET)
         self._every = np.arange(self.varying.shape[0])
         self._group_weights = np.repeat([1 / m**2, 1 / n**2], [m, n])
         self._scale = 4 * 2 * m * n / (m + n)
