@@ -60,6 +60,8 @@ class Screen:
         first += np.flatnonzero(scores.linear).tolist()
         ranked = zip(np.argsort(-scores.single), np.argsort(-lift), strict=True)
         queue = [*first, *(int(s) for pair in ranked for s in pair)]
+        # Starts are never cut short, however few candidates were asked for.
+        wanted = max(wanted, len(set(first)))
         columns = np.sort(np.array(list(dict.fromkeys(queue))[:wanted]))
         return cls(columns, objective.restrict(columns), size)
 

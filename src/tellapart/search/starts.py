@@ -96,11 +96,13 @@ def make_starts(
     if not objective.squares_weights:
         slopes = np.abs(slopes)
     starts = [
-        Start("linear kernel", spread(objective, scores.linear)),
+        Start("linear kernel", spread(objective, cut(scores.linear, n_variables))),
         Start("largest |a|", equal(truncate(scores.single, n_variables), size)),
         Start("steepest", equal(truncate(slopes - slopes.min(), n_variables), size)),
     ]
     for group in scores.groups:
+        if len(group) > n_variables:
+            continue
         if control.out_of_time:
             break
         seed = equal(np.array(group), size)
@@ -137,6 +139,16 @@ def equal(support: IntArray, size: int) -> FloatArray:
     z = np.zeros(size)
     z[support] = 1 / np.sqrt(support.shape[0])
     return z
+
+
+def cut(z: FloatArray, n_variables: int) -> FloatArray:
+    """Return z with its largest entries only: scores may be of more variables than are wanted."""
+    if np.count_nonzero(z) <= n_variables:
+        return z
+    kept = np.zeros_like(z)
+    largest = truncate(z, n_variables)
+    kept[largest] = z[largest]
+    return kept / np.linalg.norm(kept)
 
 
 def spread(objective: Objective, z: FloatArray) -> FloatArray:
