@@ -91,7 +91,11 @@ class SquaredSums(PairSums):
         index_of, values = self._index_rows(z), self._asked(variables)
         squares = values**2
         left, right = np.triu_indices(size)
-        moments = np.concatenate([values, squares, values[:, left] * values[:, right]], axis=1)
+        moments = np.concatenate([values, squares], axis=1)
+        # So many products u_s u_r at a time as an eighth of the budget holds; made once if all.
+        width = max(1, self.memory_budget // (64 * values.shape[0]))
+        parts = [slice(i, i + width) for i in range(0, left.shape[0], width)]
+        crosses = values[:, left[parts[0]]] * values[:, right[parts[0]]]
         pulls, signs = self._penalty * first.pulls, self._signs
         paired = np.zeros(left.shape[0])
         mixed = np.zeros((size, size))
@@ -103,9 +107,12 @@ class SquaredSums(PairSums):
             weights[_diagonal(rows)] = 0.0
             products = weights @ moments
             totals, own = weights.sum(axis=1)[:, None], squares[rows]
-            hessian += 2 * own.T @ (totals * own + products[:, size : 2 * size])
+            hessian += 2 * own.T @ (totals * own + products[:, size:])
             mixed += own.T @ (values[rows] * products[:, :size])
-            paired += (moments[rows, 2 * size :] * products[:, 2 * size :]).sum(axis=0)
+            for part in parts:
+                if len(parts) > 1:
+                    crosses = values[:, left[part]] * values[:, right[part]]
+                paired[part] += np.einsum("ip,ip->p", crosses[rows], weights @ crosses)
         hessian -= 4 * (mixed + mixed.T)
         crossed = np.zeros((size, size))
         crossed[left, right] = crossed[right, left] = 4 * paired

@@ -73,13 +73,28 @@ def strongest_groups(
         return []
     with one_blas_thread():
         scores = _scan(fewer, kernel, varying, size)
-    places = np.argsort(-scores, axis=None, kind="stable")[:count]
-    found = np.stack(np.unravel_index(places, scores.shape), axis=1)
-    best = scores.ravel()[places]
+    groups = [
+        Group(tuple(int(varying[s]) for s in group), score)
+        for first, matrix in scores.items()
+        for group, score in _largest(matrix, first, count, size)
+    ]
+    return sorted(groups, key=lambda group: -group.score)[:count]
+
+
+def _largest(
+    scores: FloatArray, first: int, count: int, size: int
+) -> list[tuple[tuple[int, ...], float]]:
+    """Return the largest entries above the diagonal; row 0 stands for column `first`."""
+    scores[np.tri(*scores.shape, dtype=np.bool_)] = -np.inf
+    # The largest few entries are in the rows with the largest few maxima: no need to sort all.
+    rows = np.argsort(-scores.max(axis=1), kind="stable")[:count]
+    part = scores[rows]
+    places = np.argsort(-part, axis=None, kind="stable")[:count]
+    leader = () if size == 2 else (first - 1,)
     return [
-        Group(tuple(int(varying[s]) for s in np.sort(group)), float(score))
-        for group, score in zip(found, best, strict=True)
-        if np.isfinite(score)
+        ((*leader, first + int(rows[i]), first + int(j)), float(part[i, j]))
+        for i, j in zip(*np.unravel_index(places, part.shape), strict=True)
+        if np.isfinite(part[i, j])
     ]
 
 
@@ -100,8 +115,13 @@ def _affordable(samples: Samples, products: int, rng: np.random.Generator) -> Sa
     return samples.rows(rows_x, rows_y)
 
 
-def _scan(samples: Samples, kernel: FittedKernel, varying: IntArray, size: int) -> FloatArray:
-    """Return I, with −∞ where a group repeats a variable or stands in another order."""
+def _scan(
+    samples: Samples, kernel: FittedKernel, varying: IntArray, size: int
+) -> dict[int, FloatArray]:
+    """Return I of the pairs as one matrix; of the triples as one for each column that leads them.
+
+    The matrix at f is of the columns from f on; in a triple column f − 1 leads.
+    """
     m, n = samples.n_x, samples.n_y
     columns = np.concatenate([samples.x[:, varying], samples.y[:, varying]]).T.copy()
     n_columns, n_rows = columns.shape
@@ -120,7 +140,8 @@ def _scan(samples: Samples, kernel: FittedKernel, varying: IntArray, size: int) 
     scales = 1 / np.sqrt(np.maximum(spread, np.finfo(np.float64).eps))
     within = np.concatenate([np.full(m, 1 / (m * (m - 1))), np.full(n, 1 / (n * (n - 1)))])
     of_x = np.arange(n_rows) < m
-    total = np.zeros((n_columns,) * size)
+    firsts = [0] if size == 2 else range(1, n_columns - 1)
+    totals = {first: np.zeros((n_columns - first, n_columns - first)) for first in firsts}
     step = max(1, _BLOCK_ENTRIES // (n_columns * n_rows))
     for start in range(0, n_rows, step):
         rows = np.arange(start, min(start + step, n_rows))
@@ -135,13 +156,8 @@ def _scan(samples: Samples, kernel: FittedKernel, varying: IntArray, size: int) 
             gram *= scales[s]
             stack[s] = gram
         flat = stack.reshape(n_columns, -1)
-        weighted = flat * weights[:, start:].astype(np.float32).ravel()
-        if size == 2:
-            total += flat @ weighted.T
-            continue
-        for s in range(n_columns - 2):
-            rest = slice(s + 1, None)
-            total[s, rest, rest] += (flat[rest] * weighted[s]) @ flat[rest].T
-    index = np.indices(total.shape)
-    ordered = np.all(index[:-1] < index[1:], axis=0)
-    return np.where(ordered, total, -np.inf)
+        price = weights[:, start:].astype(np.float32).ravel()
+        for first, total in totals.items():
+            rest = flat[first:]
+            total += (rest * (price if size == 2 else price * flat[first - 1])) @ rest.T
+    return totals
