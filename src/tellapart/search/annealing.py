@@ -70,6 +70,9 @@ def anneal(
     A proposal that stays where it is would end the search in a local maximum; a random exchange
     of one variable takes its place.
     """
+    if iterations == 0 or control.out_of_time:
+        value = objective.value(z)
+        return Peak(z, value), Trace(start, (value,), (), (), value)
     here = objective.derivatives(z)
     best = Peak(z, here.value)
     values, accepted, temperatures = [here.value], [], []
@@ -79,10 +82,13 @@ def anneal(
             break
         temperature = scale * HOTTEST * (COLDEST / HOTTEST) ** (i / max(1, iterations - 1))
         norm = float(np.abs(here.hessian).sum(axis=0).max())
-        problem = SparseTrustRegion(
-            *model(here, z, float(rng.choice(PROXIMITIES)) * norm), n_variables
+        proposal = best_of_model(
+            *model(here, z, float(rng.choice(PROXIMITIES)) * norm),
+            z,
+            n_variables,
+            control,
+            squares=objective.squares_weights,
         )
-        proposal = best_of_model(problem, z, control, squares=objective.squares_weights)
         if _distance(proposal, z) <= _STILL:
             proposal = exchange(z, n_variables, rng)
         there = objective.derivatives(proposal)
@@ -100,25 +106,32 @@ def anneal(
 
 
 def best_of_model(
-    problem: SparseTrustRegion, z: FloatArray, control: Control, *, squares: bool
+    A: FloatArray,
+    a: FloatArray,
+    z: FloatArray,
+    n_variables: int,
+    control: Control,
+    *,
+    squares: bool,
 ) -> FloatArray:
-    """Return a strong point of the model: swaps from the current support with a few outsiders.
+    """Return a strong point of yᵀAy + aᵀy: swaps from the support of z with a few outsiders.
 
     Where ω(z) = z² (`squares`) the model couples no outsider with those inside: what it says of
     them is on the diagonal, and of several only the one with the largest entry can serve.
     Elsewhere the gradient of the model tells.
     """
     support = np.flatnonzero(z)
-    lift = problem.diagonal if squares else np.abs(problem.a + 2 * problem.product(z))
+    lift = np.diag(A) if squares else np.abs(a + 2 * A @ z)
     lift = np.where(z == 0, lift, -np.inf)
-    outside = problem.size - support.shape[0]
+    outside = z.shape[0] - support.shape[0]
     outsiders = np.argsort(-lift, kind="stable")[: min(N_OUTSIDERS, outside)]
     together = np.concatenate([support, outsiders])
-    part = SparseTrustRegion(
-        problem.submatrix(together), problem.a[together], min(problem.d, together.shape[0])
-    )
+    matrix, line = A[np.ix_(together, together)], a[together]
+    # One unit for all entries changes nothing, and a row far out may have made them huge.
+    unit = max(float(np.abs(matrix).max()), float(np.abs(line).max())) or 1.0
+    part = SparseTrustRegion(matrix / unit, line / unit, min(n_variables, together.shape[0]))
     inside = np.arange(support.shape[0])
-    point = np.zeros(problem.size)
+    point = np.zeros_like(z)
     point[together] = polish(part, improve_by_swaps(part, inside, control)[0])[0]
     return point
 

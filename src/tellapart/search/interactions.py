@@ -36,7 +36,12 @@ class Group:
 
 
 def strongest_groups(
-    samples: Samples, kernel: FittedKernel, size: int, count: int, rng: np.random.Generator
+    samples: Samples,
+    kernel: FittedKernel,
+    size: int,
+    count: int,
+    rng: np.random.Generator,
+    most_work: float = MOST_WORK,
 ) -> list[Group]:
     """Return the `count` pairs (size 2) or triples (size 3) with the largest scores.
 
@@ -51,8 +56,9 @@ def strongest_groups(
     count : int
         Groups wanted.
     rng : numpy Generator
-        Draws the rows where all of them would take more than `MOST_WORK` operations; where even
-        few rows would, nothing is returned.
+        Draws the rows where all of them would take too long.
+    most_work : float
+        Operations at most; where even few rows would take more, nothing is returned.
 
     Examples
     --------
@@ -68,7 +74,7 @@ def strongest_groups(
     varying = np.flatnonzero(~kernel.constant)
     if varying.shape[0] < size:
         return []
-    fewer = _affordable(samples, varying.shape[0] ** size, rng)
+    fewer = _affordable(samples, varying.shape[0] ** size, rng, most_work)
     if fewer is None:
         return []
     with one_blas_thread():
@@ -98,11 +104,13 @@ def _largest(
     ]
 
 
-def _affordable(samples: Samples, products: int, rng: np.random.Generator) -> Samples | None:
-    """Return the samples, or some rows of each, such that a scan stays within `MOST_WORK`."""
+def _affordable(
+    samples: Samples, products: int, rng: np.random.Generator, most_work: float
+) -> Samples | None:
+    """Return the samples, or some rows of each, such that a scan stays within the work."""
     n_rows = samples.n_x + samples.n_y
     # 2 operations for each product and pair on and above the diagonal.
-    share = min(1.0, float(np.sqrt(MOST_WORK / (n_rows**2 * products))))
+    share = min(1.0, float(np.sqrt(most_work / (n_rows**2 * products))))
     if share == 1.0:
         return samples
     sizes = int(share * samples.n_x), int(share * samples.n_y)

@@ -35,8 +35,7 @@ class QuickSearch:
         """Score the columns of those samples; all of them must vary."""
         objective = Objective.of_fitted(samples, kernel, 0.0)
         size = min(_SCORED, samples.n_columns)
-        rng = np.random.default_rng(0)
-        scores = score_columns(samples, size, 0.0, rng, largest_group=2, n_jobs=n_jobs)
+        scores = score_columns(samples, size, 0.0, Control(), largest_group=2, n_jobs=n_jobs)
         screen = Screen.of(objective, scores, size, MOST_CANDIDATES)
         with one_blas_thread():
             screen.objective.prepare()

@@ -132,7 +132,7 @@ class Annealing:
             objective.samples,
             n_variables,
             objective.regularization,
-            control.rng,
+            control,
             largest_group=self.largest_group,
             n_jobs=n_jobs,
         )
@@ -145,13 +145,13 @@ class Annealing:
             part = screen.objective
             starts = self._starts(part, screen, scores, n_variables, best, known, control)
             part.prepare()
-            starts = _best(_polished(part, starts, n_jobs), self.n_annealed)
+            starts = _best(_polished(part, starts, control, n_jobs), self.n_annealed)
             peaks = self._anneal_all(part, starts, n_variables, control, n_jobs, traces)
             if best is not None:
                 peaks.append(Peak(best.z[screen.columns], best.value))
             top, made = self._exchange(part, peaks, n_variables, control)
             exchanges += made
-            top = pruned(part, top)
+            top = pruned(part, top, control)
             best = Peak(screen.embedded(top.z), top.value)
             wider = widened(screen, objective, best.z, n_variables)
             if wider is None or control.out_of_time:
@@ -203,7 +203,7 @@ class Annealing:
                 rng=rng,
                 control=control,
             )
-            peak = climb(objective, peak.z)
+            peak = climb(objective, peak.z, control=control)
             control.report(len(trace.accepted), peak.value, None)
             return peak, trace
 
@@ -232,7 +232,7 @@ class Annealing:
         return best, exchanges
 
 
-def pruned(objective: Objective, peak: Peak) -> Peak:
+def pruned(objective: Objective, peak: Peak, control: Control) -> Peak:
     """Return the peak without the variables whose weight does nothing for F.
 
     A climb leaves tiny entries where the maximum has none.
@@ -241,15 +241,17 @@ def pruned(objective: Objective, peak: Peak) -> Peak:
     if not (small & (peak.z != 0)).any():
         return peak
     z = np.where(small, 0.0, peak.z)
-    found = climb(objective, z / np.linalg.norm(z))
+    found = climb(objective, z / np.linalg.norm(z), control=control)
     return found if found.value >= peak.value - _NO_LOSS * abs(peak.value) else peak
 
 
-def _polished(objective: Objective, starts: list[Start], n_jobs: int) -> list[Start]:
+def _polished(
+    objective: Objective, starts: list[Start], control: Control, n_jobs: int
+) -> list[Start]:
     """Return the starts after a climb, the best first."""
 
     def polish(start: Start) -> tuple[Start, float]:
-        peak = climb(objective, start.z)
+        peak = climb(objective, start.z, control=control)
         return Start(start.origin, peak.z), peak.value
 
     found = _in_threads(polish, starts, n_jobs=n_jobs)

@@ -9,6 +9,7 @@ import numpy as np
 from tellapart.objective import Objective
 from tellapart.objective_sums import Derivatives
 from tellapart.samples import FloatArray, IntArray
+from tellapart.strs.control import Control
 from tellapart.strs.trust_region import maximise_on_sphere
 
 MOST_STEPS = 50
@@ -65,6 +66,7 @@ def climb(
     to_beat: float = -np.inf,
     most_steps: int = MOST_STEPS,
     tolerance: float = TOLERANCE,
+    control: Control | None = None,
 ) -> Peak:
     """Return a point on `support` from which no second-order step leads higher.
 
@@ -86,11 +88,15 @@ def climb(
         Evaluations at most.
     tolerance : float
         A step that promises less than this share of |F| is not taken.
+    control : Control, optional
+        Whose time limit ends the climb early, at the best point so far.
     """
     moving = np.flatnonzero(z) if support is None else support
     here = objective.local(z, moving)
     share = _FIRST_PROXIMITY
     for _ in range(most_steps):
+        if control is not None and control.out_of_time:
+            break
         scale = float(np.abs(here.hessian).sum(axis=0).max(initial=0.0))
         A, a = model(here, z[moving], share * scale)
         step, top = maximise_on_sphere(A, a)

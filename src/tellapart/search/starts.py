@@ -9,7 +9,7 @@ import numpy as np
 from tellapart.kernels import Linear
 from tellapart.objective import Objective
 from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.search.interactions import strongest_groups
+from tellapart.search.interactions import MOST_WORK, strongest_groups
 from tellapart.search.sphere import climb
 from tellapart.statistics import linear_coefficients
 from tellapart.strs import solve
@@ -23,6 +23,8 @@ N_GROUPS = 3
 _GROWING_STEPS, _GROWING_TOLERANCE = 5, 1e-4
 # The regularization of the linear start where λ is 0 too would repeat the top-d of |a|.
 _LINEAR_PRICE = 0.1
+# Operations of a scan for groups, for each second of a time limit: a small part of it.
+_WORK_PER_SECOND = 3e9
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ def score_columns(
     samples: Samples,
     n_variables: int,
     regularization: float,
-    rng: np.random.Generator,
+    control: Control,
     *,
     largest_group: int,
     n_jobs: int,
+    most_work: float = MOST_WORK,
 ) -> Scores:
     """Look at single columns, and at groups of up to `largest_group` ≤ 3 of them."""
     kernel = Linear().fit(samples, n_jobs=n_jobs)
@@ -72,10 +75,14 @@ def score_columns(
             regularization or _LINEAR_PRICE, min(n_variables, keep.size)
         )
         linear = solve(problem, solver=Thresholding()).z
+    work = most_work
+    if control.time_limit is not None:
+        work = min(work, _WORK_PER_SECOND * control.time_limit)
     groups = [
         group.variables
         for size in range(2, min(largest_group, n_variables) + 1)
-        for group in strongest_groups(samples, kernel, size, N_GROUPS, rng)
+        if not control.out_of_time
+        for group in strongest_groups(samples, kernel, size, N_GROUPS, control.rng, work)
     ]
     return Scores(single, linear, tuple(groups))
 
@@ -106,7 +113,8 @@ def make_starts(
         if control.out_of_time:
             break
         seed = equal(np.array(group), size)
-        starts.append(Start(f"group of {len(group)}", grow(objective, seed, n_variables)))
+        grown = grow(objective, seed, n_variables, control)
+        starts.append(Start(f"group of {len(group)}", grown))
     starts += [
         Start("random", equal(np.sort(rng.choice(size, n_variables, replace=False)), size))
         for _ in range(n_random)
@@ -114,9 +122,11 @@ def make_starts(
     return _distinct(starts)
 
 
-def grow(objective: Objective, z: FloatArray, n_variables: int) -> FloatArray:
+def grow(
+    objective: Objective, z: FloatArray, n_variables: int, control: Control | None = None
+) -> FloatArray:
     """Return z with the steepest unused variables added, as many again at a time, up to d."""
-    z = climb(objective, z, most_steps=_GROWING_STEPS, tolerance=_GROWING_TOLERANCE).z
+    z = _climbed(objective, z, control)
     while (used := np.flatnonzero(z)).shape[0] < n_variables:
         slopes = objective.weight_slopes(z)
         lift = np.where(z == 0, slopes if objective.squares_weights else np.abs(slopes), -np.inf)
@@ -128,10 +138,15 @@ def grow(objective: Objective, z: FloatArray, n_variables: int) -> FloatArray:
         if not objective.squares_weights:
             moved[coming] *= np.where(slopes[coming] < 0, -1.0, 1.0)
         moved /= np.linalg.norm(moved)
-        z = climb(objective, moved, most_steps=_GROWING_STEPS, tolerance=_GROWING_TOLERANCE).z
+        z = _climbed(objective, moved, control)
         if np.count_nonzero(z) <= used.shape[0]:
             break  # what came in went out again: more variables would not help from here
     return z
+
+
+def _climbed(objective: Objective, z: FloatArray, control: Control | None) -> FloatArray:
+    steps, tolerance = _GROWING_STEPS, _GROWING_TOLERANCE
+    return climb(objective, z, most_steps=steps, tolerance=tolerance, control=control).z
 
 
 def equal(support: IntArray, size: int) -> FloatArray:

@@ -48,7 +48,7 @@ def _first_improvement(
     for trial in promising_exchanges(objective, peak.z, n_variables, most_trials):
         if control.out_of_time:
             return None
-        found = climb(objective, trial, to_beat=to_beat)
+        found = climb(objective, trial, to_beat=to_beat, control=control)
         if found.value > to_beat:
             return found
     return None
