@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,7 +21,7 @@ import numpy as np
 from tellapart.arguments import check_choice, check_n_jobs, check_number
 from tellapart.blas import one_blas_thread
 from tellapart.errors import InputError
-from tellapart.fastsum.columns import map_columns, transposed
+from tellapart.fastsum.columns import in_threads, map_columns, transposed
 from tellapart.kernels.base import FittedKernel, ScalarKernel
 from tellapart.samples import FloatArray, Samples
 from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
@@ -280,11 +279,11 @@ def _covariance(
     tasks = _tasks(parts, D)
     # One BLAS thread in each of ours: on a busy machine its own threads wait for each other far
     # longer than the products take.
-    with one_blas_thread(), ThreadPoolExecutor(n_jobs) as pool:
+    with one_blas_thread():
         # A few blocks at a time bound the memory; adding in order makes the sum independent of
         # the number of threads.
         for i in range(0, len(tasks), n_jobs):
-            for term in pool.map(product, tasks[i : i + n_jobs]):
+            for term in in_threads(product, tasks[i : i + n_jobs], n_jobs):
                 total += term
     return total
 
@@ -300,8 +299,7 @@ def _factor(
         start = offset[part.sides]
         factor[start + rows.start : start + rows.stop] = part.block(samples, columns, rows).T
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(fill, _tasks(parts, samples.n_columns)))
+    in_threads(fill, _tasks(parts, samples.n_columns), n_jobs)
     return factor
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from numba import njit
 from tellapart.column_store import ColumnStore
 from tellapart.samples import FloatArray, IntArray, Samples, Values
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 # Columns copied out at once: the eight doubles of one cache line.
@@ -42,8 +43,22 @@ def map_columns(
         x, y = transposed(samples.x, group), transposed(samples.y, group)
         return [work(int(s), x[i], y[i]) for i, s in enumerate(group)]
 
+    return [result for results in in_threads(run, groups, n_jobs) for result in results]
+
+
+def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[T]:
+    """Return work(item) for each item, in order.
+
+    One thread is the caller's own: on a busy machine handing work to another one, hundreds of
+    times in a small problem, takes longer than the work.
+
+    >>> in_threads(abs, [-1, 2], n_jobs=1)
+    [1, 2]
+    """
+    if n_jobs == 1:
+        return [work(item) for item in items]
     with ThreadPoolExecutor(n_jobs) as pool:
-        return [result for results in pool.map(run, groups) for result in results]
+        return list(pool.map(work, items))
 
 
 def transposed(
