@@ -188,7 +188,7 @@ def test_kernel_is_fitted_on_the_training_part_only():
 
 def test_a_strong_signal_is_found_with_a_small_pvalue():
     folds = folds_of(case(n=200, name="mixture"))
-    prices = score_prices({1.0: folds}, 1, (0.0, 0.1), np.random.default_rng(1), silent)
+    prices = score_prices({1.0: folds}, 1, (0.0, 0.1), range(N_SPLITS), silent)
     assert all(p == 1 / 200 for score in prices for p in score.pvalues)
 
 

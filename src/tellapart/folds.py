@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -15,7 +15,8 @@ from tellapart.kernels import FittedIndex, FittedKernel, Kernel
 from tellapart.objective import Objective
 from tellapart.permutation import permutation_test
 from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.search.quick import QuickSearch
+from tellapart.search.quick import QuickSearch, quick_scores
+from tellapart.search.starts import Scores
 from tellapart.selection import restrict
 from tellapart.statistics import LinearCoefficients, linear_coefficients
 from tellapart.strs import solve
@@ -116,14 +117,26 @@ class LinearFold(Fold):
 
 @dataclass(frozen=True)
 class SearchFold(Fold):
-    """A split for the other kernels: the sums over pairs are taken once for all λ."""
+    """A split for the other kernels: the sums over pairs are taken once for all λ.
+
+    `scored` is shared by the folds of one split whose kernels differ in their bandwidth.
+    """
+
+    scored: dict[bytes, Scores] = field(default_factory=dict)
 
     @cached_property
     def search(self) -> QuickSearch:
         """The search among the columns that vary."""
-        kernel = restrict(self.kernel, self.keep)
-        assert isinstance(kernel, FittedIndex)  # noqa: S101 - so `make_folds` made it
-        return QuickSearch.of(self.train.columns(self.keep), kernel, n_jobs=self.n_jobs)
+        kernel, samples = restrict(self.kernel, self.keep), self.train.columns(self.keep)
+        assert isinstance(kernel, FittedIndex)  # `make_folds` saw to it
+        return QuickSearch.of(samples, kernel, self._scores(samples))
+
+    def _scores(self, samples: Samples) -> Scores:
+        """Return what the columns say by themselves and in groups, whatever the bandwidth."""
+        key = self.keep.tobytes()
+        if key not in self.scored:
+            self.scored[key] = quick_scores(samples, self.n_jobs)
+        return self.scored[key]
 
     def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
         return self.search.weights(n_variables, regularization)
@@ -162,6 +175,11 @@ def make_folds(
         make = SearchFold if isinstance(fitted, FittedIndex) else LinearFold
         folds.append(make(train, rest, fitted, n_jobs))
     return [fold for fold in folds if fold.keep.size > 0]
+
+
+def rescaled(fold: Fold, kernel: Kernel) -> Fold:
+    """Return the same split with the kernel of another bandwidth; what both need is shared."""
+    return replace(fold, kernel=kernel.fit(fold.train, n_jobs=fold.n_jobs))
 
 
 def split_in_halves(

@@ -182,7 +182,7 @@ class IndexSums:
         bends[columns] = curvature[columns] * first.slopes
         # Where ω′ = 0 only the diagonal is left: a sparse z costs a small matrix product.
         curved = np.flatnonzero((slope[columns] != 0) & np.isin(columns, variables))
-        part = FirstOrder(first.value, first.slopes[curved], first.jacobian[curved], first.pulls)
+        part = replace(first, slopes=first.slopes[curved], jacobian=first.jacobian[curved])
         second = self.sums.second_order(z, asked[curved], part)
         second *= np.multiply.outer(slope[columns[curved]], slope[columns[curved]])
         places = _places(columns[curved], variables, n_columns)

@@ -47,12 +47,15 @@ class FirstOrder:
         ∂r_i/∂ω_s, not centred.
     pulls : array of shape (m + n,)
         b = g r̃.
+    gram : array of shape (m + n, m + n), or None
+        K, where it is at hand and spares the second derivatives to make it again.
     """
 
     value: float
     slopes: FloatArray
     jacobian: FloatArray
     pulls: FloatArray
+    gram: FloatArray | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ and of φ′ψ_s over the rows of X and over those of Y. With B_ij = M_ij φ″(
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -80,7 +81,9 @@ class SquaredSums(PairSums):
             slope = self._slope_of(gram, index)
             for k, group in enumerate((slice(0, m), slice(m, None))):
                 slope_sums[k, rows] = _opened(slope[:, group] @ moments[group], asked[rows])
-        return self._assembled(sums, own, slope_sums)
+        first = self._assembled(sums, own, slope_sums)
+        # One block is all of K: too good to throw away.
+        return replace(first, gram=gram) if len(self._blocks) == 1 else first
 
     def _second_order(self, z: FloatArray, variables: IntArray, first: FirstOrder) -> FloatArray:
         size = variables.shape[0]
@@ -100,7 +103,7 @@ class SquaredSums(PairSums):
         paired = np.zeros(left.shape[0])
         mixed = np.zeros((size, size))
         for rows in self._blocks:
-            weights = self.kernel.outer.curvature(index_of(rows))
+            weights = self._curvature(first.gram, index_of, rows)
             weights *= self._all_weights(rows) - (
                 np.multiply.outer(pulls[rows], signs) + np.multiply.outer(signs[rows], pulls)
             )
@@ -160,6 +163,16 @@ class SquaredSums(PairSums):
         """Return φ′(t), from φ(t) where the kernel knows how."""
         given = getattr(self.kernel.outer, "slope_from_value", None)
         return given(gram) if given is not None else self.kernel.outer.slope(index)
+
+    def _curvature(
+        self, gram: FloatArray | None, index_of: Callable[[slice], FloatArray], rows: slice
+    ) -> FloatArray:
+        """Return φ″(t) of a block of rows, from φ(t) where that is at hand and enough."""
+        given = getattr(self.kernel.outer, "curvature_from_value", None)
+        if gram is not None and given is not None:
+            bends: FloatArray = given(gram[rows])
+            return bends
+        return self.kernel.outer.curvature(index_of(rows))
 
     def _assembled(self, sums: FloatArray, own: FloatArray, slopes: FloatArray) -> FirstOrder:
         """Return F and its slopes from the sums of each row over X and over Y."""

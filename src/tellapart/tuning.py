@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.folds import MOST_ROWS, Fold, make_folds, split_in_halves
+from tellapart.folds import MOST_ROWS, Fold, make_folds, rescaled, split_in_halves
 from tellapart.kernels.base import Kernel
 from tellapart.kernels.tuned import multipliers_to_try, with_multiplier
 from tellapart.progress import Report
@@ -30,6 +30,7 @@ GRID = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 N_SPLITS = 5
 # Kernels other than the linear one take longer, and their weights change less with λ.
 SEARCH_GRID = (0.0, 0.1, 1.0, 5.0)
+MIDDLE_PRICE = 1.0
 N_SEARCH_SPLITS = 3
 SEARCH_VARIABLES = 20
 DEFAULT_REGULARIZATION = 0.1
@@ -87,7 +88,7 @@ def tune(
     λ at that number. So tuning both costs one grid, not its product with a path.
 
     With the other kernels the best weights at λ = 0 lie on very few variables, whatever the number
-    allowed: λ, and the bandwidth with it, come first, for up to 20 variables, then their number.
+    allowed: the bandwidth comes first, at λ = 1, then λ, for up to 20 variables, then their number.
 
     With fewer than 8 rows of a sample there is nothing to split again: λ = 0.1, the median
     bandwidth and min(D, 5) variables.
@@ -140,12 +141,12 @@ def tune(
     elif n_variables is None:
         start = replace(start, n_variables=min(samples.n_columns, SEARCH_VARIABLES))
     if regularization is None or len(multipliers) > 1:
-        grid = [price] if regularization is not None else (GRID if linear else SEARCH_GRID)
         families = {
-            multiplier: make_folds(with_multiplier(kernel, multiplier), halves, n_jobs)
+            multiplier: [rescaled(fold, with_multiplier(kernel, multiplier)) for fold in folds]
             for multiplier in multipliers
         }
-        prices = score_prices(families, start.n_variables, grid, rng, report)
+        given = None if regularization is None else price
+        prices = _prices(families, start.n_variables, given, linear, rng, report)
         best = best_price(prices) if linear else best_ratio(prices)
         folds = families[best.multiplier]
         start = replace(
@@ -154,6 +155,29 @@ def tune(
     if n_variables is None and not size_first:
         start = _with_size(start, folds, start.regularization, report)
     return start
+
+
+def _prices(
+    families: Mapping[float, Sequence[Fold]],
+    n_variables: int,
+    price: float | None,
+    linear: bool,
+    rng: np.random.Generator,
+    report: Report,
+) -> tuple[PriceScore, ...]:
+    """Score λ and the bandwidths; where that takes a search each, the bandwidths at one λ first."""
+    # One set of relabellings for each split: what is compared meets the same chance.
+    n_splits = max(len(folds) for folds in families.values())
+    seeds = [int(rng.integers(2**32)) for _ in range(n_splits)]
+    if price is not None:
+        return score_prices(families, n_variables, [price], seeds, report)
+    if linear or len(families) == 1:
+        grid = GRID if linear else SEARCH_GRID
+        return score_prices(families, n_variables, grid, seeds, report)
+    first = score_prices(families, n_variables, [MIDDLE_PRICE], seeds, report)
+    best = best_ratio(first).multiplier
+    rest = [price for price in SEARCH_GRID if price != MIDDLE_PRICE]
+    return first + score_prices({best: families[best]}, n_variables, rest, seeds, report)
 
 
 def _with_size(
@@ -192,17 +216,15 @@ def score_prices(
     families: Mapping[float, Sequence[Fold]],
     n_variables: int,
     grid: Sequence[float],
-    rng: np.random.Generator,
+    seeds: Sequence[int],
     report: Report,
 ) -> tuple[PriceScore, ...]:
     """Score each λ by its validation p-value and, for ties, its validation ratio.
 
-    `families` are the same splits with the kernel's bandwidth times different multipliers.
+    `families` are the same splits with the kernel's bandwidth times different multipliers; each
+    split has one seed of relabellings.
     """
     scores = []
-    n_folds = max(len(folds) for folds in families.values())
-    # One set of relabellings for each split: what is compared meets the same chance.
-    seeds = [int(rng.integers(2**32)) for _ in range(n_folds)]
     for multiplier, folds in families.items():
         pvalues, ratios = [], []
         for number, (fold, seed) in enumerate(zip(folds, seeds, strict=False), 1):

@@ -98,4 +98,8 @@ class Exponential:
 
     def curvature(self, t: FloatArray, /) -> FloatArray:
         """Return φ″(t)."""
-        return self.value(t) / (4 * self.variance**2)
+        return self.curvature_from_value(self.value(t))
+
+    def curvature_from_value(self, value: FloatArray, /) -> FloatArray:
+        """Return φ″(t) = φ(t) / 4σ⁴."""
+        return value / (4 * self.variance**2)

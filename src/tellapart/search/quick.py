@@ -17,6 +17,7 @@ from tellapart.strs.control import Control
 
 # Variables of the linear start; the pairs are looked for once, whatever the number asked for.
 _SCORED = 20
+_MOST_WORK = 4e9
 MOST_CANDIDATES = 100
 MOST_STEPS = 12
 TOLERANCE = 1e-4
@@ -26,21 +27,17 @@ TOLERANCE = 1e-4
 class QuickSearch:
     """The scores of columns and pairs, and the sums over rows, taken once for all d and λ."""
 
-    objective: Objective
     scores: Scores
     screen: Screen
 
     @classmethod
-    def of(cls, samples: Samples, kernel: FittedIndex, *, n_jobs: int = 1) -> QuickSearch:
-        """Score the columns of those samples; all of them must vary."""
+    def of(cls, samples: Samples, kernel: FittedIndex, scores: Scores) -> QuickSearch:
+        """Prepare the sums of those samples, all of whose columns vary."""
         objective = Objective.of_fitted(samples, kernel, 0.0)
-        size = min(_SCORED, samples.n_columns)
-        scores = score_columns(samples, size, 0.0, Control(), largest_group=2, n_jobs=n_jobs)
-        screen = Screen.of(objective, scores, size, MOST_CANDIDATES)
+        screen = Screen.of(objective, scores, min(_SCORED, samples.n_columns), MOST_CANDIDATES)
         with one_blas_thread():
             screen.objective.prepare()
-        scores = replace(scores, groups=scores.groups[:1])
-        return cls(objective, screen.restricted(scores), screen)
+        return cls(screen.restricted(scores), screen)
 
     def weights(self, n_variables: int, regularization: float) -> FloatArray:
         """Return the best of the polished starts, a point of all columns."""
@@ -59,3 +56,13 @@ class QuickSearch:
                 climb(part, start.z, most_steps=MOST_STEPS, tolerance=TOLERANCE) for start in starts
             ]
         return self.screen.embedded(max(peaks, key=lambda peak: peak.value).z)
+
+
+def quick_scores(samples: Samples, n_jobs: int) -> Scores:
+    """Score columns and groups, the strongest pair and the strongest triple only."""
+    size = min(_SCORED, samples.n_columns)
+    scores = score_columns(
+        samples, size, 0.0, Control(), largest_group=3, n_jobs=n_jobs, most_work=_MOST_WORK
+    )
+    best = {len(group): group for group in reversed(scores.groups)}
+    return replace(scores, groups=tuple(best.values()))

@@ -18,7 +18,7 @@ TOLERANCE = 1e-10
 _FIRST_PROXIMITY = 0.1
 _SHRINK, _GROW, _LARGEST_PROXIMITY = 0.2, 5.0, 1e6
 # Optimism of the early stop: the best still to come, in units of what the next step promises.
-_HOPE = 10.0
+_HOPE = 4.0
 
 
 @dataclass(frozen=True)
