@@ -15,6 +15,7 @@ import numpy as np
 
 from store import store, table
 from tellapart.datasets import CASES, make_case
+from tellapart.folds import make_folds, split_in_halves
 from tellapart.kernels import Linear
 from tellapart.permutation import permutation_test
 from tellapart.samples import Samples
@@ -22,7 +23,7 @@ from tellapart.statistics import linear_coefficients
 from tellapart.strs import solve
 from tellapart.strs.thresholding import Thresholding
 from tellapart.tables import read_samples
-from tellapart.tuning import GRID, PriceScore, best_price, make_folds, score_prices
+from tellapart.tuning import GRID, N_SPLITS, PriceScore, best_price, score_prices
 
 ROWS, COLUMNS, VARIABLES = 100, 100, 20
 FIXED = (0.0, 0.1, 1.0)
@@ -48,11 +49,12 @@ def one_run(case: str, seed: int) -> list[bool]:
     x, y, _ = make_case(case, ROWS, n_features=COLUMNS, n_informative=VARIABLES, random_state=rng)
     train, test = read_samples(x, y).split(0.5, rng)
     rejected = rejections(train, test)
-    folds = make_folds(train, Linear(), rng, n_jobs=1)
-    scores = score_prices(folds, VARIABLES, GRID, rng, lambda stage, detail: None)  # noqa: ARG005
+    folds = make_folds(Linear(), split_in_halves(train, N_SPLITS, rng), n_jobs=1)
+    seeds = rng.integers(2**32, size=N_SPLITS).tolist()
+    scores = score_prices({1.0: folds}, VARIABLES, GRID, seeds, lambda *_: None)
     first = [PriceScore(s.regularization, s.pvalues[:1], s.ratios[:1]) for s in scores]
-    chosen = [best_price(first), best_price(scores), *FIXED]
-    return [rejected[price] for price in chosen]
+    tuned = [best_price(first).regularization, best_price(scores).regularization]
+    return [rejected[price] for price in (*tuned, *FIXED)]
 
 
 def main(runs: int) -> None:

@@ -164,6 +164,11 @@ class Selection:
             "method": self.method or None,
         }
 
+    def _repr_html_(self) -> str:
+        from tellapart.report.notebook import selection_card
+
+        return selection_card(self)
+
     def __repr__(self) -> str:
         return f"<Selection of {self.support.size} of {len(self.names)} variables, {self.status}>"
 

@@ -182,7 +182,7 @@ def measure_stability(
                 regularization=regularization,
                 solver=quick,
                 gap=1e-4,
-                time_limit=None,
+                time_limit=_left(seconds, started),
                 rng=rng,
                 n_jobs=threads,
                 report=_silent,
@@ -199,6 +199,11 @@ def measure_stability(
         halves=max(train.n_x, train.n_y) <= 2 * MOST_ROWS,
         support=support,
     )
+
+
+def _left(seconds: float | None, started: float) -> float | None:
+    """Return the seconds left, at least a tenth of one: the first resample is always made."""
+    return None if seconds is None else max(0.1, seconds - (time.monotonic() - started))
 
 
 def _halves(train: Samples, n_resamples: int, rng: np.random.Generator) -> Iterator[Samples]:

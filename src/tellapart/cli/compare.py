@@ -38,7 +38,7 @@ def compare(
         str | None, typer.Option(help="Column of A that says which sample a row belongs to.")
     ] = None,
     variables: options.Variables = None,
-    kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "linear",
+    kernel: options.Kernel = "linear",
     regularization: options.Regularization = "cv",
     solver: options.Solver = "auto",
     alpha: options.Alpha = 0.05,

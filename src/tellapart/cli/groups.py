@@ -42,7 +42,7 @@ def groups(
         typer.Option(metavar="LABEL", help="A group to compare; repeat it. All if absent."),
     ] = None,
     variables: options.Variables = None,
-    kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "linear",
+    kernel: options.Kernel = "linear",
     regularization: options.Regularization = "cv",
     solver: options.Solver = "auto",
     alpha: Annotated[

@@ -12,6 +12,13 @@ Variables = Annotated[
 Regularization = Annotated[
     str, typer.Option(help="Price of variance, a number ≥ 0, or cv for cross-validation.")
 ]
+Kernel = Annotated[
+    str,
+    typer.Option(
+        help="linear (single variables, with a proof), quadratic (pairs too) or gaussian (any "
+        "joint difference)."
+    ),
+]
 Solver = Annotated[str, typer.Option(help="Name of the solver.")]
 Alpha = Annotated[float, typer.Option(help="Level of the test.")]
 TestSize = Annotated[float, typer.Option(help="Share of rows held out.")]

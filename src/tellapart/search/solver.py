@@ -90,7 +90,7 @@ class Annealing:
 
     iterations: int = 20
     n_random: int = 2
-    n_annealed: int = 5
+    n_annealed: int = 4
     n_exchanged: int = 2
     largest_group: int = 3
     most_candidates: int = 150
