@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,6 +161,7 @@ class Selection:
             "regularization": self.regularization,
             "names": list(self.names),
             "constant": list(self.constant),
+            "history": [asdict(trace) for trace in self.history],
             "method": self.method or None,
         }
 

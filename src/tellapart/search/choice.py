@@ -14,15 +14,13 @@ import numpy as np
 from tellapart.objective import Objective
 from tellapart.samples import FloatArray
 from tellapart.search.annealing import Trace
-from tellapart.search.solver import QUICK, Annealing
+from tellapart.search.solver import Annealing
 from tellapart.search.starts import Start
 from tellapart.strs import Solver, solve
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution, Status
 
-# Seconds that a bound may take which is loose by nature, since it leaves λσ² out.
-BOUND_SECONDS = 2.0
 SEARCH = "annealing"
 
 
@@ -67,8 +65,7 @@ def choose_weights(
         Threads over the starts of the search.
     """
     search = solver if isinstance(solver, Annealing) else Annealing()
-    # A search that is to be quick has no use for a proof that takes longer.
-    form = None if search is QUICK else objective.quadratic_form()
+    form = None if search.bound_seconds == 0 else objective.quadratic_form()
     if form is None:
         return _searched(objective, n_variables, search, control, n_jobs)
     problem = SparseTrustRegion(*form, n_variables)
@@ -78,7 +75,7 @@ def choose_weights(
         return Choice(
             found.z, found.value, found.upper_bound, found.status, found.solver, control.elapsed
         )
-    limit = BOUND_SECONDS
+    limit = search.bound_seconds
     if control.time_limit is not None:
         limit = min(limit, control.time_limit / 4)
     free = _solved(problem, exact, control, limit)

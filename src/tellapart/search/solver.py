@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tellapart.arguments import check_integer
+from tellapart.arguments import check_integer, check_number
 from tellapart.blas import one_blas_thread
 from tellapart.objective import Objective
 from tellapart.samples import FloatArray
@@ -75,6 +75,9 @@ class Annealing:
         Groups of columns whose joint dependence is looked at: 1 (none), 2 (pairs) or 3.
     most_candidates : int
         Columns that the search runs among at most, or 4·d if that is more.
+    bound_seconds : float
+        Seconds that an upper bound may take where one can be proved, that is for the quadratic
+        kernel; 0 for none. The bound leaves λσ² out and so is loose by nature.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Annealing:
     n_exchanged: int = 2
     largest_group: int = 3
     most_candidates: int = 150
+    bound_seconds: float = 2.0
     name: str = "annealing"
 
     def __post_init__(self) -> None:
@@ -103,6 +107,7 @@ class Annealing:
         check_integer("n_exchanged", self.n_exchanged, 0)
         check_integer("largest_group", self.largest_group, 1, 3)
         check_integer("most_candidates", self.most_candidates, 2)
+        check_number("bound_seconds", self.bound_seconds, 0.0)
 
     def search(
         self,
@@ -275,5 +280,12 @@ def _in_threads(run: Callable[..., T], *arguments: list[Any], n_jobs: int) -> li
         return list(pool.map(run, *arguments))
 
 
-QUICK = Annealing(iterations=0, n_random=0, n_exchanged=0, largest_group=2, most_candidates=100)
+QUICK = Annealing(
+    iterations=0,
+    n_random=0,
+    n_exchanged=0,
+    largest_group=2,
+    most_candidates=100,
+    bound_seconds=0.0,
+)
 """Polished starts only: for many selections of one kind."""
