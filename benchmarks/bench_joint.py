@@ -7,8 +7,9 @@ columns. In Y a few differ jointly, at places drawn anew for each seed:
 - sign triple: the product of the signs of three columns is always positive; every two of them
   are independent.
 
-For each of 20 seeds `select_variables` is asked for 2 (3) variables at λ = 1: a hit is the whole
-group. `two_sample_test`, everything tuned, gives the power at level 0.05, half the rows held out.
+For each of 20 seeds `select_variables` is asked for 2 (3) variables at the λ of the table: a hit is
+the whole group. `two_sample_test`, everything tuned, gives the power at level 0.05, half the rows
+held out.
 Writes benchmarks/results/joint.{md,csv}.
 """
 
@@ -53,11 +54,12 @@ DIFFERENCES: dict[str, Callable[[np.random.Generator], Sample]] = {
     "pair, correlation 0.8": lambda rng: pair(rng, 0.8),
     "sign triple": sign_triple,
 }
-KERNELS: dict[str, Kernel] = {
-    "linear": Linear(),
-    "quadratic": Quadratic(),
-    "Gaussian": Gaussian("median"),
-    "Gaussian, bandwidth × 1/4": Gaussian("median", multiplier=0.25),
+# λ is in units of 1/K, and the quadratic kernel is about six times as large as the others.
+KERNELS: dict[str, tuple[Kernel, float]] = {
+    "linear": (Linear(), 0.1),
+    "quadratic": (Quadratic(), 0.1),
+    "Gaussian": (Gaussian("median"), 1.0),
+    "Gaussian, bandwidth × 1/4": (Gaussian("median", multiplier=0.25), 1.0),
 }
 TESTED = {"linear": "linear", "quadratic": "quadratic", "Gaussian": "gaussian"}
 
@@ -65,10 +67,11 @@ TESTED = {"linear": "linear", "quadratic": "quadratic", "Gaussian": "gaussian"}
 def trial(difference: str, kernel: str, seed: int) -> tuple[bool, float, bool | None, float]:
     """Return whether the group was found, its share found, the test's verdict, and seconds."""
     x, y, group = DIFFERENCES[difference](np.random.default_rng(seed))
+    settings, price = KERNELS[kernel]
     with one_blas_thread():
         start = time.perf_counter()
         found = ta.select_variables(
-            x, y, len(group), kernel=KERNELS[kernel], regularization=1.0, random_state=seed
+            x, y, len(group), kernel=settings, regularization=price, random_state=seed
         )
         seconds = time.perf_counter() - start
         chosen = set(found.support.tolist())
@@ -92,6 +95,7 @@ def main() -> None:
                 {
                     "difference": difference,
                     "kernel": kernel,
+                    "λ": KERNELS[kernel][1],
                     "whole group found": f"{np.mean(hits):.2f}",
                     "share of the group found": f"{np.mean(shares):.2f}",
                     "power, all tuned": power,
@@ -101,9 +105,9 @@ def main() -> None:
             print(rows[-1], flush=True)
     text = f"""# Joint differences: hit rates over {SEEDS} seeds
 
-D = {D}, n = {N} rows of each sample, marginals equal. Selection at λ = 1 on all rows; the test
-tunes λ (and the Gaussian kernel's bandwidth) and holds half of the rows out. With {SEEDS} seeds a
-rate has a standard error of up to 0.11. By chance a pair is found once in 1,225 tries.
+D = {D}, n = {N} rows of each sample, marginals equal. Selection on all rows; the test tunes λ (and
+the Gaussian kernel's bandwidth) and holds half of the rows out. With {SEEDS} seeds a rate has a
+standard error of up to 0.11. By chance a pair is found once in 1,225 tries.
 
 {table(rows)}
 """

@@ -81,7 +81,9 @@ class Screen:
 def widened(screen: Screen, objective: Objective, z: FloatArray, n_variables: int) -> Screen | None:
     """Return a screen with more columns if some outside promise as much as those in use.
 
-    A column outside is worth a look if its ∂F/∂ω_s at z is above the least of the chosen ones.
+    Where Σω = 1, a column is worth a look if its ∂F/∂ω_s at z is above that of the chosen ones,
+    which have one in common at a maximum. Elsewhere any slope helps while a place is unused, and
+    one above the least of the chosen ones after that.
     """
     outside = np.setdiff1d(np.arange(screen.size), screen.columns)
     if outside.size == 0 or screen.rounds == MOST_ROUNDS:
@@ -89,7 +91,10 @@ def widened(screen: Screen, objective: Objective, z: FloatArray, n_variables: in
     slopes = objective.weight_slopes(z)
     lift = slopes if objective.squares_weights else np.abs(slopes)
     used = np.flatnonzero(z)
-    least = lift[used].min() if used.shape[0] == n_variables else 0.0
+    if objective.squares_weights:
+        least = float(objective.weights(z) @ slopes)
+    else:
+        least = float(lift[used].min()) if used.shape[0] == n_variables else 0.0
     promising = outside[lift[outside] > least]
     if promising.size == 0:
         return None
