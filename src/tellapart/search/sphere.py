@@ -58,6 +58,42 @@ def model(
     return A, derivatives.gradient - hessian @ z + proximity * z
 
 
+def tangent_model(
+    derivatives: Derivatives, z: FloatArray, proximity: float, *, even: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return A and a of a model that agrees with F to second order along the sphere at z.
+
+    With P = I − zzᵀ, g = ∇F and H = ∇²F, on the sphere near z
+
+        F(y) ≈ F(z) + gᵀv + ½ vᵀHv − ½ (gᵀz) ‖v‖²,  v = Py
+
+    What H says of the direction z itself is of no use there, and misleads `model` far from z: it
+    may promise most at −z, where F is no better. Two forms with the same expansion leave it out:
+
+        yᵀ(½PHP + ½ z(Pg)ᵀ + ½ (Pg)zᵀ + ½ (gᵀz) zzᵀ)y  where F is `even`, so that −z is as good as z
+        ½ yᵀPHPy + gᵀy  elsewhere
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.array([0.6, 0.8])
+    >>> A, a = tangent_model(Derivatives(1.0, np.array([0.3, 0.4]), np.eye(2)), z, 0.0, even=True)
+    >>> float(z @ A @ z + a @ z) == float(z @ A @ z - a @ z)
+    True
+    """
+    gradient, hessian = derivatives.gradient, derivatives.hessian
+    pulled = hessian @ z
+    radial = float(gradient @ z)
+    # ½PHP = ½H − ½(Hz)zᵀ − ½z(Hz)ᵀ + ½(zᵀHz)zzᵀ, and the other terms have the same shape.
+    along = 0.5 * (float(z @ pulled) * z / 2 - pulled)
+    if even:
+        along += 0.5 * (gradient - radial * z) + 0.25 * radial * z
+    A = 0.5 * hessian + np.multiply.outer(along, z) + np.multiply.outer(z, along)
+    A[np.diag_indices_from(A)] -= 0.5 * proximity
+    line = proximity * z
+    return (A, line) if even else (A, line + gradient)
+
+
 def climb(
     objective: Objective,
     z: FloatArray,
@@ -70,9 +106,10 @@ def climb(
 ) -> Peak:
     """Return a point on `support` from which no second-order step leads higher.
 
-    Each step goes to the exact maximum over the sphere of the second-order model; τ shrinks after
+    Each step goes to the exact maximum over the sphere of a second-order model; τ shrinks after
     a step that helped and grows after one that did not, so F never falls and convergence is
-    quadratic at the end.
+    quadratic at the end. The model is the one along the sphere; at λ = 0, and where ω(z) = z, it is
+    that of F in all directions until it misleads: the quadratic kernel's is exact there.
 
     Parameters
     ----------
@@ -94,11 +131,16 @@ def climb(
     moving = np.flatnonzero(z) if support is None else support
     here = objective.local(z, moving)
     share = _FIRST_PROXIMITY
+    even = objective.squares_weights
+    along = even or objective.regularization > 0
     for _ in range(most_steps):
         if control is not None and control.out_of_time:
             break
         scale = float(np.abs(here.hessian).sum(axis=0).max(initial=0.0))
-        A, a = model(here, z[moving], share * scale)
+        if along:
+            A, a = tangent_model(here, z[moving], share * scale, even=even)
+        else:
+            A, a = model(here, z[moving], share * scale)
         step, top = maximise_on_sphere(A, a)
         promise = top - float(z[moving] @ A @ z[moving] + a @ z[moving])
         if promise <= tolerance * abs(here.value) or share > _LARGEST_PROXIMITY:
@@ -111,6 +153,8 @@ def climb(
         if there.value > here.value:
             z, here = trial, there
             share *= _SHRINK
+        elif not along:
+            along = True
         else:
             share *= _GROW
     return Peak(z, here.value)
