@@ -111,7 +111,7 @@ class Selection:
             return self._certificate_of_method(chosen)
         if self.gap is None or not math.isfinite(self.gap):
             return f"a good choice of {chosen}, not proved to be the best ({by})"
-        margin = f" by more than {100 * self.gap:.2g} %" if self.gap > ROUNDING else ""
+        margin = _margin(self.gap)
         better = f"do better{margin}"
         if self.status == "optimal":
             return f"proved: no other choice of at most {chosen} can {better} ({by})"
@@ -122,7 +122,7 @@ class Selection:
             return f"none needed: {self.method} uses all variables that vary"
         if self.gap is None or not math.isfinite(self.gap):
             return f"none: {self.method} chose {chosen} and proves nothing about the choice"
-        margin = f" by more than {100 * self.gap:.2g} %" if self.gap > ROUNDING else ""
+        margin = _margin(self.gap)
         return (
             f"proved for the objective of {self.method} only: no other choice of at most "
             f"{chosen} can do better{margin}"
@@ -172,6 +172,13 @@ class Selection:
 
     def __repr__(self) -> str:
         return f"<Selection of {self.support.size} of {len(self.names)} variables, {self.status}>"
+
+
+def _margin(gap: float) -> str:
+    if gap <= ROUNDING:
+        return ""
+    digits = ".2g" if gap < 1 else ".0f"
+    return f" by more than {100 * gap:{digits}} %"
 
 
 def weight_lines(selection: Selection) -> list[str]:

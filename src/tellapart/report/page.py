@@ -15,6 +15,7 @@ from tellapart.report.plane import view_of
 from tellapart.report.resamples import describe_stability, measure_for_report
 from tellapart.report.words import (
     Variable,
+    describe_bandwidth,
     describe_choices,
     describe_marginal,
     describe_null,
@@ -170,10 +171,12 @@ def _settings(result: TestResult) -> list[tuple[str, str]]:
     what = ("Kernel", result.selection.kernel)
     if result.method is not None:
         what = ("Method", result.method.name)
+    bandwidth = describe_bandwidth(result)
     return [
         what,
         ("Number of variables", size),
         ("Price of variance, λ", price),
+        *([("Bandwidth", bandwidth)] if bandwidth else []),
         ("Level, alpha", f"{result.alpha:g}"),
         ("Seed", "not known" if seed is None else str(seed)),
         ("Time taken", f"{result.seconds:.1f} s"),

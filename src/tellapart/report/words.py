@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -156,11 +156,29 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     elif asked.get("n_variables", 0) is None:
         size = few
     if tuning.prices:
-        tried = ", ".join(f"{score.regularization:g}" for score in tuning.prices)
+        tried = _tried(score.regularization for score in tuning.prices)
         price = f"chosen by cross-validation on the training rows, from {tried}"
+        if asked.get("regularization") != "cv":
+            price = "as asked for"
     elif asked.get("regularization") == "cv":
         price = few
     return f"at most {tuning.n_variables}, {size}", f"{result.regularization:g}, {price}"
+
+
+def describe_bandwidth(result: TestResult) -> str:
+    """Return how the bandwidth was chosen; empty where there was nothing to choose."""
+    tuning = result.tuning
+    tried = {score.multiplier for score in tuning.prices} if tuning is not None else set()
+    if tuning is None or (len(tried) < 2 and tuning.multiplier == 1):
+        return ""
+    how = "as asked for"
+    if len(tried) > 1:
+        how = f"chosen by cross-validation on the training rows, from {_tried(tried)}"
+    return f"the median rule times {tuning.multiplier:g}, {how}"
+
+
+def _tried(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in sorted(set(values)))
 
 
 def describe_proof(selection: Selection) -> list[tuple[str, str]]:
