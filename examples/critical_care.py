@@ -1,0 +1,41 @@
+"""Critical care: the first-day measurements that tell patients with sepsis from others.
+
+The tutorial's run on real data: 5,735 critically ill adults (the SUPPORT study's right heart
+catheterisation data, Connors et al., JAMA 1996), 1,031 of them with sepsis. The data are read from
+a folder that holds critical_care.csv and are not part of this project.
+
+    TELLAPART_DATA=FOLDER .venv/bin/python examples/critical_care.py [--report sepsis.html]
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import pandas as pd
+
+import tellapart as ta
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--data", help="folder of critical_care.csv", default=None)
+parser.add_argument("--report", help="where to write the page", default=None)
+arguments = parser.parse_args()
+folder = arguments.data or os.environ.get("TELLAPART_DATA")
+if folder is None:
+    parser.error("say where critical_care.csv is, by --data or by TELLAPART_DATA")
+
+patients = pd.read_csv(Path(folder) / "critical_care.csv")
+sepsis = patients[patients.sepsis == 1].drop(columns="sepsis")
+others = patients[patients.sepsis == 0].drop(columns="sepsis")
+print(f"{len(sepsis)} patients with sepsis, {len(others)} without, {sepsis.shape[1]} columns\n")
+
+result = ta.two_sample_test(sepsis, others, n_variables=5, random_state=0)
+print(result.summary())
+print(f"\n{result.stability(20).summary()}")
+
+# Left to itself, the test takes as many variables as the rows can show to help.
+free = ta.two_sample_test(sepsis, others, random_state=0)
+print(f"\nWith n_variables=None: {len(free.variables)} of {sepsis.shape[1]}. {free.verdict}")
+
+if arguments.report:
+    result.to_html(arguments.report)
+    print(f"\nThe report: {arguments.report}")

@@ -1,0 +1,71 @@
+"""The stories in examples/ run, and tell what their pages say."""
+
+import os
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from outputs_shown import same_but_for_seconds
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+DATA = os.environ.get("TELLAPART_DATA")
+
+
+def told(name, monkeypatch, capsys, *arguments):
+    """Run an example as a program and return what it prints."""
+    monkeypatch.setattr("sys.argv", [name, *map(str, arguments)])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return capsys.readouterr().out
+
+
+def test_medicine(monkeypatch, capsys, tmp_path):
+    page = tmp_path / "medicine.html"
+    out = told("medicine.py", monkeypatch, capsys, "--report", page)
+    assert "X and Y differ (p = 0.001" in out
+    assert "worst concave points" in out
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_drift_monitoring(monkeypatch, capsys):
+    out = told("drift_monitoring.py", monkeypatch, capsys)
+    days = [line for line in out.splitlines() if re.match(r" +\d+ ", line)]
+    assert len(days) == 14
+    assert ["log latency" in line for line in days] == [day >= 8 for day in range(1, 15)]
+    assert ["queue length, retries" in line for line in days] == [day >= 11 for day in range(1, 15)]
+
+
+def test_single_cell(monkeypatch, capsys, tmp_path):
+    page = tmp_path / "groups.html"
+    out = told("single_cell.py", monkeypatch, capsys, "--report", page)
+    assert "3 of 3 groups of group differ from the rest" in out
+    assert re.search(r"^NK +T .* yes +gene 12$", out, re.MULTILINE)
+    assert page.stat().st_size > 0
+
+
+def test_quickstart(monkeypatch, capsys, tmp_path):
+    figure = tmp_path / "figure.png"
+    assert "X and Y differ" in told("quickstart.py", monkeypatch, capsys, figure)
+    assert figure.stat().st_size > 0
+
+
+def test_critical_care_says_what_it_needs(monkeypatch, capsys):
+    monkeypatch.delenv("TELLAPART_DATA", raising=False)
+    with pytest.raises(SystemExit, match="2"):
+        told("critical_care.py", monkeypatch, capsys)
+    assert "TELLAPART_DATA" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(DATA is None, reason="TELLAPART_DATA names no folder with critical_care.csv")
+def test_critical_care_tells_what_the_tutorial_shows(monkeypatch, capsys):
+    tutorial = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    shown = [
+        block
+        for block in re.findall(r"^```text\n(.*?)^```$", tutorial, re.DOTALL | re.MULTILINE)
+        if "patients with sepsis" in block
+    ]
+    assert len(shown) == 1
+    out = told("critical_care.py", monkeypatch, capsys, "--data", DATA)
+    assert same_but_for_seconds(out, shown[0])
