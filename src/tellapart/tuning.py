@@ -116,7 +116,7 @@ def tune(
         Both numbers and their scores.
     """
     price = DEFAULT_REGULARIZATION if regularization is None else regularization
-    multipliers = multipliers_to_try(kernel, price_is_tuned=regularization is None)
+    multipliers = multipliers_to_try(kernel)
     plain = with_multiplier(kernel, multipliers[0] if len(multipliers) == 1 else 1.0)
     start = Tuning(
         min(samples.n_columns, DEFAULT_VARIABLES) if n_variables is None else n_variables,

@@ -28,9 +28,9 @@ class Gaussian:
     bandwidth : None, "median", "cv", "paper" or float
         "median" takes σ² = median over pooled pairs of the mean over columns of
         ((u_s − v_s) / τ_s)², the scale that matches t at ‖z‖₂ = 1. "cv" takes that σ times a
-        multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows; None does so where λ is
-        tuned, too, and is "median" elsewhere. A positive number is σ itself, in units of the
-        τ_s. "paper" is the literal rule of the paper, columns unscaled
+        multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows by `two_sample_test` and
+        `select_variables`; None is the same there, and "median" elsewhere. A positive number is
+        σ itself, in units of the τ_s. "paper" is the literal rule of the paper, columns unscaled
         and σ² the median of ‖u − v‖²: D times too large, so the kernel is nearly flat; for
         reproduction only.
     multiplier : float

@@ -20,7 +20,7 @@ class Scalable(Protocol):
 
     @property
     def bandwidth(self) -> str | float | None:
-        """The rule: "cv" to be tuned, None for tuned where λ is and the median otherwise."""
+        """The rule: "cv" to be tuned, None for tuned where possible and the median elsewhere."""
         ...
 
     @property
@@ -47,14 +47,11 @@ def with_multiplier(kernel: K, multiplier: float) -> K:
     return replace(kernel, bandwidth=rule, multiplier=multiplier)  # type: ignore[type-var]
 
 
-def multipliers_to_try(kernel: object, *, price_is_tuned: bool) -> tuple[float, ...]:
-    """Return the multipliers that tuning tries: one, the kernel's own, where it is fixed.
-
-    `bandwidth="cv"` is always tuned; None is tuned along with λ, and not where λ is given.
-    """
+def multipliers_to_try(kernel: object) -> tuple[float, ...]:
+    """Return the multipliers that tuning tries: one, the kernel's own, where it is fixed."""
     if not isinstance(kernel, Scalable):
         return (1.0,)
-    if kernel.bandwidth == TUNED or (kernel.bandwidth is None and price_is_tuned):
+    if kernel.bandwidth in (None, TUNED):
         return MULTIPLIERS
     return (kernel.multiplier,)
 
