@@ -17,6 +17,8 @@ TOLERANCE = 1e-10
 # Proximity τ, in units of ‖∇²F‖: where it starts, how it shrinks and grows, where it gives up.
 _FIRST_PROXIMITY = 0.1
 _SHRINK, _GROW, _LARGEST_PROXIMITY = 0.2, 5.0, 1e6
+# The shares of its promise that a step must keep for τ to shrink, and not to grow.
+_TRUSTED, _DOUBTED = 0.75, 0.25
 # Optimism of the early stop: the best still to come, in units of what the next step promises.
 _HOPE = 4.0
 
@@ -107,9 +109,9 @@ def climb(
     """Return a point on `support` from which no second-order step leads higher.
 
     Each step goes to the exact maximum over the sphere of a second-order model; τ shrinks after
-    a step that helped and grows after one that did not, so F never falls and convergence is
-    quadratic at the end. The model is the one along the sphere; at λ = 0, and where ω(z) = z, it is
-    that of F in all directions until it misleads: the quadratic kernel's is exact there.
+    a step that kept its promise and grows after one that did not; only steps uphill are taken,
+    and convergence is quadratic at the end. The model is the one along the sphere; at λ = 0, where
+    ω(z) = z, it is that of F in all directions until it misleads: the quadratic kernel's is exact.
 
     Parameters
     ----------
@@ -150,11 +152,12 @@ def climb(
         trial = np.zeros_like(z)
         trial[moving] = step
         there = objective.local(trial, moving)
-        if there.value > here.value:
+        rise = there.value - here.value
+        if rise > 0:
             z, here = trial, there
+        if rise > _TRUSTED * promise:
             share *= _SHRINK
-        elif not along:
+        elif rise < _DOUBTED * promise:
             along = True
-        else:
             share *= _GROW
     return Peak(z, here.value)
