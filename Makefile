@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export MPLBACKEND := Agg
 
-.PHONY: demo test check format benchmark clean
+.PHONY: demo test docs check format benchmark reproduce clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("tellapart needs Python 3.11 or newer, found " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -20,6 +20,9 @@ demo: $(STAMP)  ## the main job on bundled data
 test: $(STAMP)  ## the whole suite, doctests included
 	$(BIN)/python -m pytest -n 2
 
+docs: $(STAMP)  ## the site, in site/index.html; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 check: $(STAMP)  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -30,7 +33,10 @@ format: $(STAMP)  ## put the code into the one format
 	$(BIN)/ruff format .
 
 benchmark: $(STAMP)  ## every benchmark, results below benchmarks/results
-	for script in benchmarks/bench_*.py benchmarks/table1.py; do $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not run again
+	$(BIN)/tellapart reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist site

@@ -6,15 +6,11 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tellapart.experiments.store import markdown_table as table
+
+__all__ = ["RESULTS", "store", "table"]
+
 RESULTS = Path(__file__).parent / "results"
-
-
-def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as a Markdown table; the keys of the first are the heading."""
-    heading = list(rows[0])
-    lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
-    lines += [f"| {' | '.join(str(row[key]) for key in heading)} |" for row in rows]
-    return "\n".join(lines)
 
 
 def store(name: str, text: str, rows: Sequence[Mapping[str, object]]) -> None:

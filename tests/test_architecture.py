@@ -52,6 +52,7 @@ ORDER = [
     "baselines",
     "embedding",
     "plots",
+    "experiments",
     "report",
     "console",
     "cli",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tellapart.cli import compare, demo, groups
+from tellapart.cli import compare, demo, groups, reproduce
 from tellapart.cli.app import app, main, run
 
 __all__ = ["app", "main", "run"]
@@ -11,3 +11,4 @@ __all__ = ["app", "main", "run"]
 app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=groups.EXAMPLES)(groups.groups)
 app.command(epilog=demo.EXAMPLES)(demo.demo)
+app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)

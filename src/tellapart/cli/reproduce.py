@@ -1,0 +1,106 @@
+"""`tellapart reproduce`: the paper's tables and figures, from rows on file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tellapart.arguments import check_choice, check_integer, check_n_jobs
+from tellapart.cli import options
+from tellapart.console import complain, say
+from tellapart.errors import InputError
+
+EVERYTHING = "all"
+FOLDER, QUICK_FOLDER = "experiments/results", "experiments/quick"
+EXAMPLES = """\
+Examples:
+
+tellapart reproduce table1
+
+tellapart reproduce all --quick
+
+tellapart reproduce healthcare --data ../shared/data --jobs 2
+"""
+
+
+def reproduce(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="table1, power-n, power-d, recovery, mnist, healthcare, or all of them.",
+        ),
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Tiny sizes: to see that it runs, not to learn.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help=f"Folder of rows and figures: {FOLDER}, or {QUICK_FOLDER}.",
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            envvar="TELLAPART_DATA",
+            help="Folder of mnist.npz and critical_care.csv; bundled data if absent.",
+        ),
+    ] = None,
+    trials: Annotated[int | None, typer.Option(help="The most trials of a setting.")] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METHOD", help="Only this method or solver; repeat it."),
+    ] = None,
+    redraw: Annotated[
+        bool, typer.Option("--redraw", help="Measure nothing, draw from the rows on file.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes; -1 is every core.")] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Redo the paper's tables and figures; trials on file are not run again."""
+    # These take seconds to load: help and completions do without.
+    from tellapart.experiments.experiment import Scale
+    from tellapart.experiments.methods import METHODS
+    from tellapart.experiments.registry import EXPERIMENTS
+    from tellapart.experiments.runner import reproduce as run
+    from tellapart.experiments.table1 import SOLVERS
+
+    check_choice("NAME", name, [*EXPERIMENTS, EVERYTHING])
+    for one in method or ():
+        check_choice("--method", one, [*METHODS, *SOLVERS])
+    scale = Scale(
+        quick=quick,
+        trials=None if trials is None else check_integer("--trials", trials, 1),
+        data=_checked_data(data),
+        methods=tuple(method or ()),
+    )
+    processes = check_n_jobs(jobs)
+    folder = Path(out or (QUICK_FOLDER if quick else FOLDER))
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out must be a folder; got {str(folder)!r}")
+    for experiment in EXPERIMENTS.values() if name == EVERYTHING else (EXPERIMENTS[name],):
+        if not quiet:
+            say(experiment.title)
+
+        def progress(done: int, missing: int, name: str = experiment.name) -> None:
+            if not quiet and sys.stderr.isatty():
+                complain(f"{name}: {done} of {missing} trials")
+
+        paths = run(experiment, folder, scale, n_jobs=processes, redraw=redraw, progress=progress)
+        if not quiet:
+            say("\n".join(f"  {path}" for path in paths))
+
+
+def _checked_data(data: str | None) -> Path | None:
+    if data is None:
+        return None
+    folder = Path(data)
+    if not folder.is_dir():
+        raise InputError(f"--data must be a folder; got {data!r}")
+    return folder.resolve()

@@ -1,0 +1,1 @@
+"""The paper's evaluation, redone: each experiment stores rows, and draws from rows on file."""

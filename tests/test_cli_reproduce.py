@@ -1,0 +1,36 @@
+import pytest
+
+from tellapart.cli import run
+
+
+def test_runs_draws_and_names_the_files(tmp_path, capsys):
+    options = ["--quick", "--out", str(tmp_path), "--method", "truncation"]
+    assert run(["reproduce", "table1", *options]) == 0
+    shown = capsys.readouterr().out
+    assert "Table 1" in shown
+    assert str(tmp_path / "table1.png") in shown
+    first = (tmp_path / "table1.csv").read_text()
+    assert run(["reproduce", "table1", *options, "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "table1.csv").read_text() == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "NAME must be one of"),
+        (["table1", "--method", "nonsense"], "--method must be one of"),
+        (["table1", "--trials", "0"], "--trials must be"),
+        (["table1", "--data", "nowhere"], "--data must be a folder"),
+        (["table1", "--out", __file__], "--out must be a folder"),
+        (["table1", "--jobs", "0"], "--jobs must be"),
+        (["table1", "--redraw", "--out", "nowhere"], "has no rows to draw"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
