@@ -1,0 +1,105 @@
+"""What is proved about a choice, and that it is true."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from small_problems import objective
+
+from bench_search_small import best_of_all_supports
+from tellapart.kernels import Quadratic
+from tellapart.objective import Objective
+from tellapart.search import QUICK, Annealing
+from tellapart.search.choice import choose_weights
+from tellapart.strs import SOLVERS
+from tellapart.strs.control import Control
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.trust_region import polish
+
+
+def choose(goal, d, solver="auto", **control):
+    settings = Control(rng=np.random.default_rng(0), **control)
+    return choose_weights(goal, d, solver=solver, control=settings)
+
+
+def best_without_variance(goal, d):
+    """Return the optimum at λ = 0: every support, solved exactly."""
+    problem = SparseTrustRegion(*goal.quadratic_form(), d)
+    size = problem.size
+    return max(polish(problem, np.array(s))[1] for s in combinations(range(size), d))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@pytest.mark.parametrize("kind", ["pair", "null"])
+def test_the_quadratic_kernel_without_variance_is_solved_with_a_proof(kind, d):
+    goal = objective(kind, "quadratic", 0.0)
+    choice, best = choose(goal, d), best_without_variance(goal, d)
+    assert choice.status == "optimal"
+    assert choice.value == pytest.approx(best, rel=1e-9)
+    assert choice.upper_bound == pytest.approx(best, rel=1e-4)
+    assert choice.upper_bound >= best - 1e-12
+    assert choice.value == pytest.approx(goal.value(choice.z), rel=1e-12)
+    assert choice.history == ()
+    assert choice.solver in SOLVERS
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("kind", ["shift", "signs"])
+def test_with_variance_the_bound_is_that_of_the_problem_without(kind, d):
+    goal = objective(kind, "quadratic", 0.5)
+    choice = choose(goal, d)
+    free = best_without_variance(goal, d)
+    best = best_of_all_supports(goal, d, n_points=40, n_polished=2, seed=0)
+    assert choice.upper_bound >= best
+    assert choice.upper_bound == pytest.approx(free, rel=1e-3)
+    assert choice.value >= best - 1e-6 * abs(best)
+    assert choice.status == "feasible"
+    assert choice.solver == "annealing"
+    assert len(choice.history) > 0
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "rational", "cube"])
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
+def test_nothing_is_proved_for_other_kernels(kernel, regularization):
+    choice = choose(objective("shift", kernel, regularization), 2)
+    assert choice.upper_bound is None
+    assert choice.status == "feasible"
+    assert choice.solver == "annealing"
+
+
+def test_the_search_may_be_asked_for_and_still_has_a_bound():
+    goal = objective("pair", "quadratic", 0.0)
+    best = best_without_variance(goal, 2)
+    for solver in ("annealing", Annealing(iterations=2)):
+        choice = choose(goal, 2, solver)
+        assert choice.solver == "annealing"
+        assert choice.value == pytest.approx(best, rel=1e-9)
+        assert choice.status == "optimal"
+
+
+def test_a_heuristic_for_the_problem_without_variance_proves_nothing():
+    goal = objective("pair", "quadratic", 0.5)
+    assert choose(goal, 2, "truncation").upper_bound is None
+    free = goal.at(0.0)
+    choice = choose(free, 2, "truncation")
+    assert (choice.upper_bound, choice.solver) == (None, "truncation")
+
+
+def test_a_quick_search_takes_no_time_for_a_bound():
+    choice = choose(objective("pair", "quadratic", 0.5), 2, QUICK)
+    assert choice.upper_bound is None
+    assert all(trace.accepted == () for trace in choice.history)
+
+
+def test_equal_samples_are_proved_to_be_as_good_as_it_gets():
+    goal = objective("null", "quadratic", 0.5)
+    x = goal.samples.x
+    choice = choose(Objective(x, x, Quadratic(), 0.5), 2)
+    assert choice.status == "optimal"  # σ² = 0: the bound is attained
+    assert choice.value == pytest.approx(choice.upper_bound, rel=1e-4)
+
+
+def test_running_out_of_time_is_said():
+    choice = choose(objective("shift", "gaussian", 0.5), 3, time_limit=1e-6)
+    assert choice.status == "time_limit"
+    assert np.linalg.norm(choice.z) == pytest.approx(1.0)
