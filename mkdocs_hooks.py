@@ -20,7 +20,8 @@ LINKED = (
     "examples/*.py",
     "experiments/results/*",
 )
-LINK_TO_ROOT = re.compile(r"(\]\()\.\./(?!\.\.)")
+# From docs/ to the root of the repository, and from there to docs/: one folder on the site.
+ACROSS = re.compile(r"(\]\()(?:\.\./(?!\.\.)|docs/)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -33,7 +34,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Turn ../x, the root of the repository seen from docs/, into x, the root of the site."""
+    """Turn ../x of docs/, and docs/x of the root, into x: both stand side by side on the site."""
     if "/" in page.file.src_uri:
         return markdown
-    return LINK_TO_ROOT.sub(r"\1", markdown)
+    return ACROSS.sub(r"\1", markdown)
