@@ -61,7 +61,7 @@ def instance(case: str, kernel: Gaussian | Quadratic, price: float, seed: int) -
     theirs = time.perf_counter() - start
     return {
         "case": case,
-        "kernel": kernel.name,
+        "kernel": kernel.name + (f" × {kernel.multiplier:g}" if kernel.multiplier != 1 else ""),
         "λ": price,
         "ours": f"{ours.value:.5f}",
         "theirs": f"{best:.5f}",
