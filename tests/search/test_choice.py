@@ -52,7 +52,7 @@ def test_with_variance_the_bound_is_that_of_the_problem_without(kind, d):
     best = best_of_all_supports(goal, d, n_points=40, n_polished=2, seed=0)
     assert choice.upper_bound >= best
     assert choice.upper_bound == pytest.approx(free, rel=1e-3)
-    assert choice.value >= best - 1e-6 * abs(best)
+    assert choice.value <= best + 1e-9
     assert choice.status == "feasible"
     assert choice.solver == "annealing"
     assert len(choice.history) > 0
