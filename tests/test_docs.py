@@ -96,3 +96,10 @@ def test_commands_are_in_blocks_that_run(page):
 def test_the_menu_names_every_page():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert [page.name for page in PAGES if f": {page.name}\n" not in menu] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+def test_tables_have_as_many_cells_in_every_row(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for found in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({row.count("|") for row in found.splitlines()}) == 1, found
