@@ -21,7 +21,7 @@ test: $(STAMP)  ## the whole suite, doctests included
 	$(BIN)/python -m pytest -n 2
 
 docs: $(STAMP)  ## the site, in site/index.html; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 check: $(STAMP)  ## style and types
 	$(BIN)/ruff check .
