@@ -95,7 +95,8 @@ def test_commands_are_in_blocks_that_run(page):
 
 def test_the_menu_names_every_page():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES if f": {page.name}\n" not in menu] == []
+    absent = {page.name for page in PAGES if f": {page.name}\n" not in menu}
+    assert absent <= {TAKES_HOURS}
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
