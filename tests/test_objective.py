@@ -242,3 +242,93 @@ def test_pair_sums_make_their_stacks_once(data, monkeypatch):
     for _ in range(3):
         sums.first_order(POINT, np.arange(4))
     assert len(made) == 4 * len(sums._tiles)
+
+
+@every_kernel
+@pytest.mark.parametrize("regularization", [0.0, 0.8])
+def test_derivatives_in_the_weights(data, kernel, regularization):
+    objective = Objective(*data, kernel, regularization)
+    found = objective.in_weights(POINT)
+    assert found.value == pytest.approx(objective.value(POINT), abs=1e-14)
+    np.testing.assert_allclose(found.gradient, objective.weight_slopes(POINT), atol=1e-13)
+    # The chain rule through ω leads from these to the derivatives in z.
+    if objective.squares_weights:
+        slope, bend = 2 * POINT, 2 * found.gradient
+    else:
+        slope, bend = np.ones(4), np.zeros(4)
+    np.testing.assert_allclose(objective.gradient(POINT), slope * found.gradient, atol=1e-13)
+    hessian = np.outer(slope, slope) * found.hessian + np.diag(bend)
+    np.testing.assert_allclose(objective.hessian(POINT), hessian, atol=1e-12)
+    part = objective.in_weights(POINT, [3, 1])
+    np.testing.assert_allclose(part.gradient, found.gradient[[3, 1]], atol=1e-13)
+    np.testing.assert_allclose(part.hessian, found.hessian[np.ix_([3, 1], [3, 1])], atol=1e-12)
+
+
+@every_kernel
+def test_on_a_support_only_what_is_asked_for_is_returned(data, kernel):
+    objective = Objective(*data, kernel, 0.8)
+    for variables in ([3, 1], [0, 1, 2, 3], []):
+        found, chosen = objective.local(POINT, variables), np.array(variables, dtype=int)
+        assert found.value == pytest.approx(objective.value(POINT), abs=1e-14)
+        np.testing.assert_allclose(found.gradient, objective.gradient(POINT)[chosen], atol=1e-13)
+        hessian = objective.hessian(POINT)[np.ix_(chosen, chosen)]
+        np.testing.assert_allclose(found.hessian, hessian, atol=1e-12)
+
+
+@every_kernel
+def test_another_price_is_another_objective(data, kernel):
+    cheap = Objective(*data, kernel, 0.0)
+    cheap.prepare()
+    dear, direct = cheap.at(0.8), Objective(*data, kernel, 0.8)
+    assert (cheap.regularization, dear.regularization) == (0.0, 0.8)
+    assert dear.value(POINT) == pytest.approx(direct.value(POINT), abs=1e-14)
+    np.testing.assert_allclose(dear.hessian(POINT), direct.hessian(POINT), atol=1e-13)
+    assert cheap.value(POINT) == pytest.approx(naive(cheap, POINT), abs=1e-13)
+    with pytest.raises(InputError, match="regularization"):
+        cheap.at(-1.0)
+
+
+def test_where_the_signs_of_z_say_nothing(data):
+    for kernel, squares in ((Gaussian(), True), (RATIONAL, True), (Quadratic(), False)):
+        objective = Objective(*data, kernel)
+        assert objective.squares_weights == squares
+        same = objective.value(np.abs(POINT)) == pytest.approx(objective.value(POINT), abs=1e-14)
+        assert same == squares
+        weights = objective.weights(POINT)
+        np.testing.assert_allclose(weights, POINT**2 if squares else POINT)
+    linear = Objective(*data)
+    assert not linear.squares_weights
+    assert linear.quadratic_form() is None
+    np.testing.assert_array_equal(linear.weights(POINT), POINT)
+
+
+@pytest.mark.parametrize("budget", [10**6, 10**7])
+def test_memory_of_the_opened_squares_stays_within_the_budget(budget):
+    rng = np.random.default_rng(3)
+    samples = make_samples(rng.normal(size=(400, 80)), rng.normal(size=(400, 80)))
+    objective = Objective.of_fitted(samples, Gaussian().fit(samples), 0.1, memory_budget=budget)
+    z = np.full(80, 80**-0.5)
+    objective.value(z)
+    tracemalloc.start()
+    objective.in_weights(z)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # All products of two columns take 21 MB; the sums per row and their copies come on top.
+    assert peak < budget + 8 * 8 * 80 * 800
+
+
+def test_preparing_makes_the_stacks_that_are_kept(data, monkeypatch):
+    made = []
+
+    def counted(self, u, v):
+        made.append(u.shape)
+        return np.exp(-0.5 * np.square(np.subtract.outer(u, v)))
+
+    monkeypatch.setattr(GaussianScalar, "gram", counted)
+    samples = make_samples(*data)
+    sums = PairSums(samples, IDENTITY.fit(samples), 0.1, 10**9)
+    sums.prepare()
+    count = len(made)
+    sums.first_order(POINT, np.arange(4))
+    sums.at(0.5).first_order(POINT, np.arange(4))
+    assert len(made) == count == 4 * len(sums._tiles)

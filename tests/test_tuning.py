@@ -8,32 +8,38 @@ import pytest
 
 from tellapart.datasets import make_case
 from tellapart.folds import make_folds, ratio, split_in_halves
-from tellapart.kernels import Linear
+from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
+from tellapart.kernels.tuned import MULTIPLIERS
 from tellapart.samples import Samples
 from tellapart.statistics import LinearCoefficients
 from tellapart.tables import read_samples
 from tellapart.tuning import (
     GRID,
+    N_SEARCH_SPLITS,
     N_SPLITS,
+    SEARCH_GRID,
     PriceScore,
     SizeScore,
     as_good_as_the_best,
     best_price,
+    best_ratio,
     score_prices,
     size_path,
     smallest_good_size,
     tune,
 )
 
+LINEAR = Linear()
+
 
 def silent(stage, detail):
     """Say nothing."""
 
 
-def tuned(samples, n_variables=None, regularization=None, seed=0, report=silent):
+def tuned(samples, n_variables=None, regularization=None, seed=0, report=silent, kernel=LINEAR):
     return tune(
         samples,
-        Linear(),
+        kernel,
         n_variables=n_variables,
         regularization=regularization,
         rng=np.random.default_rng(seed),
@@ -197,3 +203,75 @@ def test_progress_is_told():
     tuned(case(), report=lambda stage, detail: stages.append((stage, detail)))
     assert len(stages) == 2 * N_SPLITS
     assert {stage for stage, _ in stages} == {"tune"}
+
+
+def test_the_best_ratio_decides_between_bandwidths_whose_pvalues_tie():
+    prices = [
+        PriceScore(0.0, (0.005, 0.005), (3.0, 3.1), 0.25),
+        PriceScore(1.0, (0.005, 0.005), (4.0, 4.1), 0.5),
+        PriceScore(1.0, (0.9, 0.9), (9.0, 9.1), 1.0),
+    ]
+    best = best_ratio(prices)
+    assert (best.regularization, best.multiplier) == (1.0, 0.5)
+
+
+def test_fixed_bandwidths_and_prices_leave_nothing_to_tune():
+    told = []
+    for kernel in (Gaussian("median"), Gaussian(0.5), Quadratic(), Linear()):
+        tuning = tuned(case(), 2, 0.3, kernel=kernel, report=lambda *one: told.append(one))
+        assert (tuning.multiplier, tuning.prices, tuning.sizes) == (1.0, (), ())
+    kept = tuned(case(), 2, 0.3, kernel=Gaussian("median", multiplier=0.7))
+    assert kept.multiplier == 0.7
+    assert told == []
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("cv"), Quadratic(bandwidth="cv")])
+def test_bandwidth_and_price_are_tuned_together(kernel):
+    tuning = tuned(case(40, 6, 2), 2, None, kernel=kernel)
+    assert tuning.multiplier in MULTIPLIERS
+    assert {score.multiplier for score in tuning.prices} == set(MULTIPLIERS)
+    assert tuning.regularization in SEARCH_GRID
+    assert tuning.n_variables == 2
+    assert all(len(score.ratios) == N_SEARCH_SPLITS for score in tuning.prices)
+    chosen = best_ratio(tuning.prices)
+    assert (tuning.regularization, tuning.multiplier) == (chosen.regularization, chosen.multiplier)
+    assert tuning == tuned(case(40, 6, 2), 2, None, kernel=kernel)
+
+
+def test_the_bandwidth_of_the_linear_kernel_may_be_tuned_too():
+    tuning = tuned(case(40, 6, 2), 2, None, kernel=Linear(bandwidth="cv"))
+    assert tuning.multiplier in MULTIPLIERS
+    assert {score.multiplier for score in tuning.prices} == set(MULTIPLIERS)
+
+
+def test_only_the_bandwidth_is_tuned_where_the_price_is_given():
+    tuning = tuned(case(40, 6, 2), 2, 0.3, kernel=Gaussian("cv"))
+    assert tuning.regularization == 0.3
+    assert {score.regularization for score in tuning.prices} == {0.3}
+    assert [score.multiplier for score in tuning.prices] == list(MULTIPLIERS)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
+def test_the_number_of_variables_comes_last_for_other_kernels(kernel):
+    tuning = tuned(case(40, 6, 2, "mixture"), None, 0.1, kernel=kernel)
+    assert [score.n_variables for score in tuning.sizes] == size_path(6)
+    assert 1 <= tuning.n_variables <= 6
+    assert tuning.prices == ()
+
+
+def test_few_rows_leave_the_median_bandwidth():
+    rng = np.random.default_rng(0)
+    samples = read_samples(rng.normal(size=(7, 9)), rng.normal(size=(50, 9)))
+    tuning = tuned(samples, kernel=Gaussian("cv"))
+    assert (tuning.n_variables, tuning.regularization, tuning.multiplier) == (5, 0.1, 1.0)
+
+
+def test_a_kernel_of_ones_own_has_no_bandwidth_to_tune():
+    own = AdditiveIndex(
+        value=lambda t: np.exp(-t),
+        slope=lambda t: -np.exp(-t),
+        curvature=lambda t: np.exp(-t),
+    )
+    tuning = tuned(case(40, 6, 2), 2, None, kernel=own)
+    assert {score.multiplier for score in tuning.prices} == {1.0}
+    assert tuning.regularization in SEARCH_GRID

@@ -9,11 +9,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import stats
 
 import tellapart as ta
 from tellapart.errors import ConstantColumnWarning, InputError
-from tellapart.kernels import Linear
+from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
+from tellapart.kernels.tuned import MULTIPLIERS
 from tellapart.permutation import permutation_test
+from tellapart.search import QUICK, Annealing
 from tellapart.two_sample import TestSettings
 
 RNG = np.random.default_rng(0)
@@ -259,3 +262,69 @@ def test_bad_input_is_one_clear_error(argument, value):
         run(**{argument: value})
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith((argument, "X", "Y"))
+
+
+@pytest.mark.parametrize("kernel", ["quadratic", "gaussian"])
+def test_other_kernels_end_to_end(kernel):
+    one, other = (run(kernel=kernel, n_jobs=jobs) for jobs in (1, 2))
+    assert one.reject
+    assert one.variables == ("x1",)
+    assert one.kernel.name == kernel
+    assert one.pvalue == other.pvalue
+    np.testing.assert_array_equal(one.selection.z, other.selection.z)
+    np.testing.assert_array_equal(one.null_distribution, other.null_distribution)
+    assert one.tuning == other.tuning
+
+
+def test_a_tuned_bandwidth_is_reported_and_frozen():
+    for kernel in ("gaussian", Gaussian("cv"), Quadratic(bandwidth="cv")):
+        result = run(kernel=kernel, regularization=0.5, solver=QUICK)
+        multiplier = result.tuning.multiplier
+        assert multiplier in MULTIPLIERS
+        assert [score.multiplier for score in result.tuning.prices] == list(MULTIPLIERS)
+        settings = Gaussian if result.kernel.name == "gaussian" else Quadratic
+        fitted = settings(bandwidth="median", multiplier=multiplier).fit(result.train)
+        assert (result.kernel.scalars, result.kernel.outer) == (fitted.scalars, fitted.outer)
+
+
+def test_a_kernel_of_ones_own_end_to_end():
+    rational = AdditiveIndex(
+        value=lambda t: 1 / (1 + t / 2),
+        slope=lambda t: -0.5 / (1 + t / 2) ** 2,
+        curvature=lambda t: 0.5 / (1 + t / 2) ** 3,
+        name="rational-quadratic",
+    )
+    result = run(kernel=rational, solver=Annealing(iterations=3))
+    assert result.reject
+    assert result.variables == ("x1",)
+    assert "rational-quadratic" in result.summary()
+    assert json.loads(json.dumps(result.to_dict()))["selection"]["kernel"] == "rational-quadratic"
+
+
+def test_held_out_rows_do_not_move_the_selection_of_the_gaussian_kernel():
+    first = run(kernel="gaussian", regularization=0.1, solver=QUICK)
+    moved = Y.copy()
+    held = (Y[:, None, 0] == first.held_out.y[None, :, 0]).any(axis=1)
+    moved[held] += 100.0
+    second = run(Y=moved, kernel="gaussian", regularization=0.1, solver=QUICK)
+    np.testing.assert_array_equal(first.selection.z, second.selection.z)
+    assert first.kernel.outer == second.kernel.outer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "runs"), [("quadratic", 120), (Gaussian("median"), 120), ("gaussian", 40)]
+)
+def test_level_of_other_kernels(kernel, runs):
+    """Whatever is tuned and searched on one half, the p-value of the other is valid."""
+    rng = np.random.default_rng(3)
+    fast = Annealing(iterations=2, n_random=0, n_exchanged=1, largest_group=2, bound_seconds=0)
+    pvalues = []
+    for _ in range(runs):
+        x, y = rng.normal(size=(24, 3)), rng.normal(size=(24, 3))
+        settings = {"kernel": kernel, "regularization": 0.5, "solver": fast}
+        pvalues.append(run(X=x, Y=y, n_permutations=99, random_state=rng, **settings).pvalue)
+    for alpha in (0.05, 0.2, 0.5):
+        rejected = sum(p <= alpha for p in pvalues)
+        assert rejected <= stats.binom.ppf(0.9995, runs, alpha)
+    assert min(pvalues) < 0.2  # no sleeping test either
