@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.samples import FloatArray, Samples
 
@@ -140,6 +141,16 @@ def count_relabellings(n_x: int, n_y: int, at_most: int) -> int | None:
         return None
     count = math.comb(n_x + n_y, n_x)
     return count if count <= at_most else None
+
+
+def check_reach(n_permutations: int, alpha: float) -> None:
+    """Raise if so few relabellings were asked for that no p-value can fall to `alpha`."""
+    if 1 / (n_permutations + 1) > alpha:
+        least = math.ceil(1 / alpha) - 1
+        raise InputError(
+            f"n_permutations must be at least {least} for alpha = {alpha:g} "
+            f"(the least p-value is 1/(n_permutations + 1)); got {n_permutations}"
+        )
 
 
 def least_pvalue(n_x: int, n_y: int, n_permutations: int) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from tellapart.arguments import (
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel, resolve_kernel
 from tellapart.kernels.tuned import with_multiplier
-from tellapart.permutation import least_pvalue, permutation_test
+from tellapart.permutation import check_reach, least_pvalue, permutation_test
 from tellapart.progress import Report, check_progress, reporting
 from tellapart.result import TestResult
 from tellapart.samples import Samples
@@ -65,19 +64,11 @@ class TestSettings:
         check_progress(self.progress)
         self._keep("gap", check_gap(self.gap))
         self._keep("time_limit", check_time_limit(self.time_limit))
-        self._check_reach()
+        check_reach(self.n_permutations, self.alpha)
 
     def _keep(self, name: str, value: object) -> None:
         """Hold the checked value, as a plain Python number."""
         object.__setattr__(self, name, value)
-
-    def _check_reach(self) -> None:
-        if 1 / (self.n_permutations + 1) > self.alpha:
-            least = math.ceil(1 / self.alpha) - 1
-            raise InputError(
-                f"n_permutations must be at least {least} for alpha = {self.alpha:g} "
-                f"(the least p-value is 1/(n_permutations + 1)); got {self.n_permutations}"
-            )
 
     @property
     def price(self) -> float | None:

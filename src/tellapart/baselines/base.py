@@ -19,11 +19,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tellapart.arguments import check_integer, check_n_jobs, check_number, check_random_state
-from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation import (
     PermutationNull,
     Relabellings,
+    check_reach,
     draw_relabellings,
     least_pvalue,
     null_of,
@@ -117,7 +117,7 @@ class Baseline(ABC):
         if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
             self._keep("random_state", int(self.random_state))
         check_n_jobs(self.n_jobs)
-        self._check_reach()
+        check_reach(self.n_permutations, self.alpha)
 
     @property
     @abstractmethod
@@ -282,14 +282,6 @@ class Baseline(ABC):
     def _keep(self, name: str, value: object) -> None:
         """Hold the checked value, as a plain Python number."""
         object.__setattr__(self, name, value)
-
-    def _check_reach(self) -> None:
-        if 1 / (self.n_permutations + 1) > self.alpha:
-            least = math.ceil(1 / self.alpha) - 1
-            raise InputError(
-                f"n_permutations must be at least {least} for alpha = {self.alpha:g} "
-                f"(the least p-value is 1/(n_permutations + 1)); got {self.n_permutations}"
-            )
 
 
 @dataclass(frozen=True)
