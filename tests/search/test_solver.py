@@ -66,7 +66,7 @@ def test_traces_and_progress():
     settings = Annealing(iterations=7)
     found = search(goal, 2, settings=settings, progress=lambda *call: calls.append(call))
     check_point(goal, found, 2)
-    assert 1 <= len(found.traces) <= settings.n_annealed
+    assert len(found.traces) >= 1
     for trace in found.traces:
         assert len(trace.accepted) == 7
         assert found.value >= trace.best - 1e-6 * abs(trace.best)

@@ -21,6 +21,8 @@ from tellapart.search.swaps import improve_by_exchanges
 from tellapart.strs.control import Control
 
 T = TypeVar("T")
+FEW_COLUMNS = 20
+"""Up to this many columns all starts are annealed."""
 # Points closer than this in every weight are one.
 _SAME = 1e-4
 # Variables with smaller entries are left out where F does not fall by more than this share.
@@ -68,7 +70,7 @@ class Annealing:
     n_random : int
         Random starts beside those that the data suggest.
     n_annealed : int
-        Polished starts that are annealed.
+        Polished starts that are annealed; with up to 20 columns all are.
     n_exchanged : int
         Best points that the swap search starts from.
     largest_group : int
@@ -150,7 +152,10 @@ class Annealing:
             part = screen.objective
             starts = self._starts(part, screen, scores, n_variables, best, known, control)
             part.prepare()
-            starts = _best(_polished(part, starts, control, n_jobs), self.n_annealed)
+            # Among few columns a run is cheap, and a start that looks poor may lead to the best.
+            few = screen.columns.shape[0] <= FEW_COLUMNS and self.iterations > 0
+            annealed = len(starts) if few else self.n_annealed
+            starts = _best(_polished(part, starts, control, n_jobs), annealed)
             peaks = self._anneal_all(part, starts, n_variables, control, n_jobs, traces)
             if best is not None:
                 peaks.append(Peak(best.z[screen.columns], best.value))
