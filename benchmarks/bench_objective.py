@@ -96,11 +96,12 @@ def main() -> None:
     ]
     text = f"""# Objective: gradient and Hessian beside the speed of matrix products
 
-n = m = {N}, best of {REPEATS} runs, one BLAS thread, memory budget 1 GB. "First gradient" makes
-ψ for all pairs and columns; where it fits half of the budget (D = 100: about 160 MB) it is kept,
-and the columns after it use it again. At D = 1,000 it does not fit and is made anew each time.
-"Restricted" is the objective of those candidates only, as a search between two screenings has it.
-"Product alone" is one matrix product of the Hessian's size.
+n = m = {N}, best of {REPEATS} runs, one BLAS thread, memory budget 1 GB. "First gradient" does what
+is done once: for the quadratic kernel at D = 100 the sums of all products over pairs, after which no
+pair is touched again; at D = 1,000 these do not fit and every call goes through the pairs. The
+Gaussian kernel needs matrix products with the samples only. "Restricted" is the objective of those
+candidates alone, as a search between two screenings has it. "Product alone" is one matrix product
+of the Hessian's size over all pairs, what a Hessian by plain sums takes at least.
 
 {table(rows)}
 """
