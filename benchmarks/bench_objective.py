@@ -97,8 +97,8 @@ def main() -> None:
     text = f"""# Objective: gradient and Hessian beside the speed of matrix products
 
 n = m = {N}, best of {REPEATS} runs, one BLAS thread, memory budget 1 GB. "First gradient" does what
-is done once: for the quadratic kernel at D = 100 the sums of all products over pairs, after which no
-pair is touched again; at D = 1,000 these do not fit and every call goes through the pairs. The
+is done once: for the quadratic kernel at D = 100 the sums of all products over pairs, after which
+no pair is touched again; at D = 1,000 these do not fit and every call goes through the pairs. The
 Gaussian kernel needs matrix products with the samples only. "Restricted" is the objective of those
 candidates alone, as a search between two screenings has it. "Product alone" is one matrix product
 of the Hessian's size over all pairs, what a Hessian by plain sums takes at least.
