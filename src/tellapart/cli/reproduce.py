@@ -13,7 +13,7 @@ from tellapart.cli import options
 from tellapart.console import complain, say
 from tellapart.errors import InputError
 
-EVERYTHING = "all"
+EVERYTHING, CLAIMS = "all", "claims"
 FOLDER, QUICK_FOLDER = "experiments/results", "experiments/quick"
 EXAMPLES = """\
 Examples:
@@ -31,7 +31,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="table1, power-n, power-d, recovery, mnist, healthcare, or all of them.",
+            help="table1, power-n, power-d, recovery, mnist, healthcare, or all of them; claims "
+            "judges what the paper says by the rows on file.",
         ),
     ],
     quick: Annotated[
@@ -60,6 +61,10 @@ def reproduce(
     redraw: Annotated[
         bool, typer.Option("--redraw", help="Measure nothing, draw from the rows on file.")
     ] = False,
+    document: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="With claims: fill this Markdown file in, too."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; -1 is every core.")] = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -67,11 +72,12 @@ def reproduce(
     # These take seconds to load: help and completions do without.
     from tellapart.experiments.experiment import Scale
     from tellapart.experiments.methods import METHODS
+    from tellapart.experiments.paper import write_claims
     from tellapart.experiments.registry import EXPERIMENTS
     from tellapart.experiments.runner import reproduce as run
     from tellapart.experiments.table1 import SOLVERS
 
-    check_choice("NAME", name, [*EXPERIMENTS, EVERYTHING])
+    check_choice("NAME", name, [*EXPERIMENTS, EVERYTHING, CLAIMS])
     for one in method or ():
         check_choice("--method", one, [*METHODS, *SOLVERS])
     scale = Scale(
@@ -84,6 +90,13 @@ def reproduce(
     folder = Path(out or (QUICK_FOLDER if quick else FOLDER))
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out must be a folder; got {str(folder)!r}")
+    if name == CLAIMS:
+        if document is not None and not Path(document).is_file():
+            raise InputError(f"--document must be a file to fill in; got {document!r}")
+        paths = write_claims(folder, None if document is None else Path(document))
+        if not quiet:
+            say("\n".join(map(str, paths)))
+        return
     for experiment in EXPERIMENTS.values() if name == EVERYTHING else (EXPERIMENTS[name],):
         if not quiet:
             say(experiment.title)

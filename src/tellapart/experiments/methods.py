@@ -22,6 +22,7 @@ from tellapart.baselines import (
 from tellapart.baselines.base import Generators
 from tellapart.baselines.standard_mmd import FittedStandardMMD
 from tellapart.experiments.experiment import ALPHA
+from tellapart.experiments.printed import PrintedLinear
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
 from tellapart.result import TestResult
 from tellapart.samples import FloatArray, IntArray, Samples
@@ -200,14 +201,20 @@ def _shared(settings: Settings) -> dict[str, Any]:
 
 
 METHODS: dict[str, Method] = {
-    "linear": Method("linear, selected", "ours", _ours("linear")),
+    "linear": Method("linear, selected", "ours", _ours("linear"), slow=True),
     "linear-fixed": Method(
         "linear, selected, λ = 0.1", "ours", _ours("linear", FIXED_REGULARIZATION)
     ),
     "quadratic": Method("quadratic, selected", "ours", _ours("quadratic"), slow=True),
     "gaussian": Method("Gaussian, selected", "ours", _ours("gaussian"), slow=True),
+    "linear-printed": Method(
+        "linear as printed: sign, bandwidth, λ",
+        "literal",
+        _competitor(PrintedLinear),
+        slow=True,
+    ),
     "linear-paper": Method(
-        "linear, paper's bandwidth", "literal", _ours(Linear(bandwidth="paper"))
+        "linear, paper's bandwidth", "literal", _ours(Linear(bandwidth="paper")), slow=True
     ),
     "quadratic-paper": Method(
         "quadratic, paper's bandwidth", "literal", _ours(Quadratic(bandwidth="paper")), slow=True

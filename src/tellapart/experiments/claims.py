@@ -1,0 +1,390 @@
+"""The paper's claims, each judged by the rows on file: no number is typed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tellapart.datasets import CASES
+from tellapart.errors import InputError
+from tellapart.experiments import healthcare, mnist, power, recovery, table1
+from tellapart.experiments.comparisons import (
+    ALL_ROWS,
+    OURS,
+    SAME_SPLIT,
+    behind,
+    best_of,
+    clearly_above,
+    places_of,
+    standing,
+)
+from tellapart.experiments.curves import TITLES, Powers, powers
+from tellapart.experiments.experiment import ALPHA, Experiment
+from tellapart.experiments.intervals import Share
+from tellapart.experiments.methods import METHODS
+from tellapart.experiments.runner import write_text
+from tellapart.experiments.store import Row, markdown_table
+
+NUMERALS = dict(zip(CASES, ("I", "II", "III", "IV"), strict=True))
+KERNELS = ("linear", "quadratic", "gaussian")
+REAL_PATIENTS, REAL_DIGITS = "critical-care", "mnist"
+BEGIN, END = "<!-- rows:begin -->", "<!-- rows:end -->"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the rows say about a claim: the numbers, and whether it holds."""
+
+    measured: str
+    holds: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of all experiments in a folder."""
+
+    folder: Path
+
+    def rows(self, experiment: Experiment) -> list[Row]:
+        """Return the rows of one experiment."""
+        rows = experiment.store(self.folder).rows()
+        if not rows:
+            raise InputError(f"{self.folder} has no rows of {experiment.name}: measure it first")
+        return rows
+
+    def by_n(self) -> Powers:
+        """Return power by case, n and method."""
+        return powers(power.of_samples(self.rows(power.SAMPLE_SIZE)), "n")
+
+    def by_dimension(self) -> Powers:
+        """Return power by case, D and method."""
+        return powers(power.of_dimension(self.rows(power.DIMENSION)), "D")
+
+
+def _verdict(good: int, of: int) -> str:
+    if good == of:
+        return "holds"
+    return "does not hold" if good == 0 else f"in part ({good} of {of})"
+
+
+def selection_improves(results: Results) -> Finding:
+    """Compare each kernel with and without selection at the smallest n."""
+    found = results.by_n()
+    n = places_of(found)[0]
+    parts, good = [], 0
+    for case in CASES:
+        cells = []
+        better = False
+        for kernel in KERNELS:
+            ours = found.get((case, n, kernel))
+            standard = found.get((case, n, f"standard-{kernel}"))
+            if ours is not None and standard is not None:
+                cells.append(f"{kernel} {standard.value:.2f} → {ours.value:.2f}")
+                better |= clearly_above(ours, standard)
+        good += better
+        parts.append(f"{NUMERALS[case]}: {', '.join(cells)}")
+    return Finding(f"n = {n:g}, without → with selection: {'; '.join(parts)}", _verdict(good, 4))
+
+
+def linear_or_quadratic_best(results: Results) -> Finding:
+    """Ask whether our linear or quadratic test is behind no competitor in cases I–III."""
+    found = results.by_n()
+    return _best_in(found, CASES[:3], SAME_SPLIT, "n")
+
+
+def _best_in(found: Powers, cases: Sequence[str], rivals: Sequence[str], axis: str) -> Finding:
+    parts, good, lower = [], 0, False
+    place = places_of(found)[0]
+    for case in cases:
+        ours, other = (best_of(found, case, place, names) for names in (OURS, rivals))
+        lost = behind(found, case, rivals)
+        good += not lost
+        lower |= standing(ours, other).startswith("lower")
+        assert ours is not None
+        assert other is not None
+        where = f"; behind at {axis} = {', '.join(f'{x:g}' for x in lost)}" if lost else ""
+        parts.append(f"{NUMERALS[case]}: {ours.text} against {other.text}{where}")
+    verdict = _verdict(good, len(cases)) + (", within error bars" if lower else "")
+    return Finding(f"{axis} = {place:g}: {'; '.join(parts)}", verdict)
+
+
+def wasserstein_best_in_mixture(results: Results) -> Finding:
+    """Ask whether projected Wasserstein is clearly above all of ours in case IV, somewhere."""
+    found = results.by_n()
+    case = CASES[3]
+    wins, cells = 0, []
+    for n in places_of(found):
+        theirs, ours = found[case, n, "wasserstein"], best_of(found, case, n, OURS)
+        assert ours is not None
+        wins += clearly_above(theirs, ours.share)
+        cells.append(f"n = {n:g}: {theirs.text} against {ours.text}")
+    return Finding("; ".join(cells[:2]), "holds" if wins else "does not hold")
+
+
+def logistic_at_the_level(results: Results) -> Finding:
+    """Ask whether sparse logistic regression rejects at about the level in cases II–IV."""
+    found = results.by_n()
+    good, cells = 0, []
+    for case in CASES[1:]:
+        shares = [found[case, n, "logistic"] for n in places_of(found)]
+        total = Share(sum(s.hits for s in shares), sum(s.trials for s in shares))
+        good += total.low <= ALPHA <= total.high or total.high < 2 * ALPHA
+        cells.append(f"{NUMERALS[case]}: {total.text}")
+    return Finding(f"all n together: {'; '.join(cells)}", _verdict(good, 3))
+
+
+def power_grows(results: Results) -> Finding:
+    """Compare the power of our linear test and of standard linear MMD at the ends of n."""
+    found = results.by_n()
+    low, high = places_of(found)[0], places_of(found)[-1]
+    good, cells = 0, []
+    for case in CASES:
+        first, last = (found[case, n, "linear-fixed"] for n in (low, high))
+        good += not clearly_above(first, last)
+        cells.append(f"{NUMERALS[case]}: {first.value:.2f} → {last.value:.2f}")
+    text = f"linear kernel, λ = 0.1, n = {low:g} → {high:g}: {'; '.join(cells)}"
+    return Finding(text, _verdict(good, 4))
+
+
+def slower_decay(results: Results) -> Finding:
+    """Compare what the linear kernel loses between the ends of D, with and without selection."""
+    found = results.by_dimension()
+    low, high = places_of(found)[0], places_of(found)[-1]
+    good, cells = 0, []
+    for case in CASES:
+        drops = [
+            found[case, low, name].value - found[case, high, name].value
+            for name in ("linear-fixed", "standard-linear")
+        ]
+        good += drops[0] < drops[1]
+        ends = [
+            f"{found[case, low, name].text} → {found[case, high, name].text}"
+            for name in ("linear-fixed", "standard-linear")
+        ]
+        cells.append(f"{NUMERALS[case]}: {ends[0]} against {ends[1]}")
+    text = f"linear kernel, D = {low:g} → {high:g}, with against without: {'; '.join(cells)}"
+    return Finding(text, _verdict(good, 4))
+
+
+def best_in_dimension(results: Results) -> Finding:
+    """Ask who is best at the largest D."""
+    found = results.by_dimension()
+    place = places_of(found)[-1]
+    good, cells = 0, []
+    for case in CASES[:3]:
+        ours, other = (best_of(found, case, place, names) for names in (OURS, SAME_SPLIT))
+        assert ours is not None
+        assert other is not None
+        good += not clearly_above(other.share, ours.share)
+        cells.append(f"{NUMERALS[case]}: {ours.text} against {other.text}")
+    return Finding(f"D = {place:g}: {'; '.join(cells)}", _verdict(good, 3))
+
+
+def recovery_lowest(results: Results) -> Finding:
+    """Compare (FDP + NDP)/2 at the largest d of our best kernel and of the best competitor."""
+    found = recovery.means(results.rows(recovery.RECOVERY))
+    d = max(size for _, _, size in found)
+    good, cells = 0, []
+    for case in CASES:
+        ours, other = (
+            min(
+                (sum(found[case, name, d][:2]) / 2, name)
+                for name in names
+                if (case, name, d) in found
+            )
+            for names in (OURS, [n for n, m in METHODS.items() if m.family == "competitor"])
+        )
+        error = sum(np.hypot(*found[case, name, d][2:]) for _, name in (ours, other))
+        good += ours[0] <= other[0] + error
+        cells.append(
+            f"{NUMERALS[case]}: {METHODS[ours[1]].label} {ours[0]:.2f} against "
+            f"{METHODS[other[1]].label} {other[0]:.2f}"
+        )
+    return Finding(f"(FDP + NDP)/2 at d = {d}: {'; '.join(cells)}", _verdict(good, 4))
+
+
+def recovery_near_optimal(results: Results) -> Finding:
+    """Say how many of the chosen variables are wrong in cases II and III, over all d."""
+    found = recovery.means(results.rows(recovery.RECOVERY))
+    good, cells = 0, []
+    for case in CASES[1:3]:
+        wrong = [
+            values[0] for (c, name, _), values in found.items() if (c, name) == (case, "linear")
+        ]
+        good += max(wrong) <= 0.1
+        cells.append(f"{NUMERALS[case]}: mean {np.mean(wrong):.3f}, largest {max(wrong):.3f}")
+    return Finding(f"FDP of the linear kernel over d: {'; '.join(cells)}", _verdict(good, 2))
+
+
+def _gaps(results: Results, sign: str) -> dict[str, float]:
+    rows = results.rows(table1.TABLE1)
+    missing = table1.shortfalls(rows)
+    return {
+        solver: 100
+        * float(
+            np.mean([below for key, (below, _) in missing.items() if key[::5] == (sign, solver)])
+        )
+        for solver in table1.SOLVERS
+    }
+
+
+def approximations_near_optimal(results: Results) -> Finding:
+    """Say how far below the proved optimum the paper's three algorithms stay."""
+    cells, good = [], 0
+    for sign in table1.SIGNS:
+        gaps = _gaps(results, sign)
+        good += max(gaps["sdp"], gaps["convex-integer"]) <= gaps["truncation"] + 1e-3
+        cells.append(
+            f"{sign} sign: SDP {gaps['sdp']:.2g} %, convex integer {gaps['convex-integer']:.2g} %, "
+            f"truncation {gaps['truncation']:.2g} %"
+        )
+    text = f"mean shortfall of the objective, 20 settings, 10 trials each: {'; '.join(cells)}"
+    return Finding(text, _verdict(good, 2))
+
+
+def truncation_fastest(results: Results) -> Finding:
+    """Count the settings in which truncation is the fastest and the SDP the slowest of three."""
+    groups = table1.grouped(results.rows(table1.TABLE1))
+    cells, good, total = [], 0, 0
+    for sign in table1.SIGNS:
+        fast = slow = settings = 0
+        for key in groups:
+            if key[0] != sign or key[4] != "truncation":
+                continue
+            seconds = {
+                solver: np.mean([float(row["seconds"]) for row in groups[*key[:4], solver]])
+                for solver in ("truncation", "sdp", "convex-integer")
+            }
+            settings += 1
+            fast += min(seconds, key=seconds.__getitem__) == "truncation"
+            slow += max(seconds, key=seconds.__getitem__) == "sdp"
+        cells.append(f"{sign} sign: fastest in {fast}, slowest in {slow} of {settings} settings")
+        good += fast + slow
+        total += 2 * settings
+    return Finding(f"truncation / SDP, {'; '.join(cells)}", _verdict(good, total))
+
+
+def digits_power(results: Results) -> Finding:
+    """Say how often 5 + 5 images reject."""
+    shares = mnist.powers(results.rows(mnist.MNIST), REAL_DIGITS)
+    cells = [f"{pair}: {share.text}" for pair, share in shares.items()]
+    good = sum(share.value >= 0.8 for share in shares.values())
+    return Finding("; ".join(cells), _verdict(good, len(shares)))
+
+
+def healthcare_best(results: Results) -> Finding:
+    """Compare our best with the best competitor on held-out patients, by draws of each size."""
+    rows = [r for r in results.rows(healthcare.HEALTHCARE) if r["data"] == REAL_PATIENTS]
+    sizes = sorted({row["drawn"] for row in rows}, key=int, reverse=True)
+    good, cells = 0, []
+    for size in sizes:
+        shares = {
+            name: share
+            for name in METHODS
+            if (share := healthcare.power(rows, name, size)) is not None
+        }
+        ours, other = (
+            max((name for name in shares if name in names), key=lambda name: shares[name].value)
+            for names in (OURS, SAME_SPLIT + ALL_ROWS)
+        )
+        good += not clearly_above(shares[other], shares[ours])
+        cells.append(
+            f"{size} a group: {METHODS[ours].label} {shares[ours].value:.3f} against "
+            f"{healthcare.label_of(other)} {shares[other].value:.3f}"
+        )
+    return Finding("; ".join(cells), _verdict(good, len(sizes)))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, how it is judged, and what explains a difference."""
+
+    says: str
+    judge: Callable[[Results], Finding]
+    why: str
+
+
+def claims_table(results: Results, claims: Sequence[Claim]) -> str:
+    """Return all claims with what was measured as a Markdown table."""
+    lines = []
+    for claim in claims:
+        finding = claim.judge(results)
+        lines.append(
+            {
+                "the paper says": claim.says,
+                "measured": finding.measured,
+                "holds?": finding.holds,
+                "why": claim.why,
+            }
+        )
+    return markdown_table(lines)
+
+
+def headline_table(results: Results) -> str:
+    """Return our best beside the best competitor in every case, at every n."""
+    found = results.by_n()
+    lines = []
+    for case in CASES:
+        for n in places_of(found):
+            line: dict[str, str] = {"case": TITLES[case], "n": f"{n:g}"}
+            for heading, names in (
+                ("ours", OURS),
+                ("competitor, same split", SAME_SPLIT),
+                ("competitor, all 2n rows to test", ALL_ROWS),
+            ):
+                best = best_of(found, case, n, names)
+                line[heading] = "" if best is None else best.text
+            ours = best_of(found, case, n, OURS)
+            line["ours beside each"] = " / ".join(
+                standing(ours, best_of(found, case, n, names)) for names in (SAME_SPLIT, ALL_ROWS)
+            )
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def headline(results: Results) -> str:
+    """Return in how many cases no competitor is ahead of our best at any n, in words."""
+    found = results.by_n()
+    sentences = []
+    for names, who in ((SAME_SPLIT, "on the same split"), (ALL_ROWS, "that tests all 2n rows")):
+        level = [NUMERALS[case] for case in CASES if not behind(found, case, names)]
+        lower = [
+            f"{NUMERALS[case]} at n = {n:g}"
+            for case in CASES
+            for n in places_of(found)
+            if standing(best_of(found, case, n, OURS), best_of(found, case, n, names))
+            in ("behind", "lower, within error bars")
+        ]
+        where = f"; its power is higher than ours in {', '.join(lower)}" if lower else ""
+        sentences.append(
+            f"No competitor {who} is ahead of our best beyond error bars at any n in "
+            f"{len(level)} of {len(CASES)} cases ({', '.join(level) or 'none'}){where}."
+        )
+    return " ".join(sentences)
+
+
+def trials_table(results: Results) -> str:
+    """Return how many trials of each method are on file, at each n, in the case with fewest."""
+    found = results.by_n()
+    lines = []
+    for name, method in METHODS.items():
+        line = {"method": method.label}
+        for n in places_of(found):
+            counts = [found[case, n, name].trials for case in CASES if (case, n, name) in found]
+            line[f"n = {n:g}"] = str(min(counts)) if len(counts) == len(CASES) else "–"
+        if set(line.values()) != {method.label, "–"}:
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def fill(document: Path, text: str) -> Path:
+    """Put a text between the marks of a document, in the place of what was there."""
+    whole = document.read_text(encoding="utf-8")
+    before, begin, rest = whole.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{document} must have the lines {BEGIN} and {END}")
+    return write_text(document, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
