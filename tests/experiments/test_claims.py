@@ -3,11 +3,13 @@ from pathlib import Path
 import pytest
 
 from tellapart.errors import InputError
-from tellapart.experiments.claims import BEGIN, END, Results, claims_table, fill
-from tellapart.experiments.comparisons import behind, best_of, clearly_above
+from tellapart.experiments.claims import claims_table
+from tellapart.experiments.comparisons import Best, behind, best_of, clearly_above, standing
+from tellapart.experiments.evidence import Results
 from tellapart.experiments.intervals import Share
 from tellapart.experiments.paper import CLAIMS, claims_text
 from tellapart.experiments.registry import EXPERIMENTS
+from tellapart.experiments.summaries import BEGIN, END, fill
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "experiments" / "results"
@@ -20,6 +22,7 @@ POWERS = {
     ("laplace", 100.0, "linear"): Share(39, 40),
     ("laplace", 100.0, "standard-linear"): Share(40, 40),
     ("laplace", 100.0, "wasserstein"): Share(2, 40),
+    ("laplace", 100.0, "l1-mmd"): Share(2, 2),
 }
 
 
@@ -34,6 +37,21 @@ def test_the_best_is_found_among_those_measured():
     assert best is not None
     assert best.method == "quadratic"
     assert best_of(POWERS, "mixture", 50.0, ("linear",)) is None
+    assert best_of(POWERS, "laplace", 100.0, ("l1-mmd",)) is None  # two trials say too little
+
+
+@pytest.mark.parametrize(
+    ("ours", "other", "expected"),
+    [
+        (Share(40, 40), Share(2, 40), "ahead"),
+        (Share(39, 40), Share(39, 40), "level or higher"),
+        (Share(38, 40), Share(40, 40), "lower, within error bars"),
+        (Share(10, 40), Share(40, 40), "behind"),
+    ],
+)
+def test_standing_tells_error_bars_from_values(ours, other, expected):
+    assert standing(Best("linear", ours), Best("wasserstein", other)) == expected
+    assert standing(Best("linear", ours), None) == "not measured"
 
 
 def test_behind_names_the_places():

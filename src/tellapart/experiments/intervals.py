@@ -41,6 +41,12 @@ class Share:
         return min(self._centre + self._half, 1.0) if self.hits < self.trials else 1.0
 
     @property
+    def variance(self) -> float:
+        """Variance of the share, by the share with two hits and two misses more: never 0."""
+        p = (self.hits + 2) / (self.trials + 4)
+        return p * (1 - p) / (self.trials + 4)
+
+    @property
     def text(self) -> str:
         """The share and its interval, to read."""
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"

@@ -26,7 +26,7 @@ QUICK = (8, 6)
 INFORMATIVE = 20
 # Trials of fast and of slow methods, by n: at large n nearly every method is at power 1, and
 # fewer trials say as much.
-TRIALS = {50: (40, 12), 100: (30, 8), 200: (15, 3), 300: (15, 3)}
+TRIALS = {50: (40, 30), 100: (30, 12), 200: (15, 3), 300: (15, 3)}
 SATURATED = 100
 """Rows above which a method that uses all of them has nothing left to show."""
 

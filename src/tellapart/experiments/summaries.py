@@ -1,0 +1,115 @@
+"""Tables and sentences about all methods at once, made from rows for the documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tellapart.datasets import CASES
+from tellapart.errors import InputError
+from tellapart.experiments.comparisons import (
+    ALL_ROWS,
+    OURS,
+    SAME_SPLIT,
+    behind,
+    best_of,
+    places_of,
+    standing,
+)
+from tellapart.experiments.curves import TITLES
+from tellapart.experiments.evidence import NUMERALS, Results
+from tellapart.experiments.methods import METHODS
+from tellapart.experiments.runner import write_text
+from tellapart.experiments.store import markdown_table
+
+BEGIN, END = "<!-- rows:begin -->", "<!-- rows:end -->"
+LITERAL = {
+    "linear": ("linear-paper", "linear-printed"),
+    "quadratic": ("quadratic-paper",),
+    "gaussian": ("gaussian-paper",),
+    "standard-gaussian": ("standard-gaussian-paper",),
+}
+"""The paper's literal variants of a method."""
+
+
+def headline_table(results: Results) -> str:
+    """Return our best beside the best competitor in every case, at every n."""
+    found = results.by_n()
+    lines = []
+    for case in CASES:
+        for n in places_of(found):
+            line: dict[str, str] = {"case": TITLES[case], "n": f"{n:g}"}
+            for heading, names in (
+                ("ours", OURS),
+                ("competitor, same split", SAME_SPLIT),
+                ("competitor, all 2n rows to test", ALL_ROWS),
+            ):
+                best = best_of(found, case, n, names)
+                line[heading] = "" if best is None else best.text
+            ours = best_of(found, case, n, OURS)
+            line["ours beside each"] = " / ".join(
+                standing(ours, best_of(found, case, n, names)) for names in (SAME_SPLIT, ALL_ROWS)
+            )
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def headline(results: Results) -> str:
+    """Return in how many cases no competitor is ahead of our best at any n, in words."""
+    found = results.by_n()
+    sentences = []
+    for names, who in ((SAME_SPLIT, "on the same split"), (ALL_ROWS, "that tests all 2n rows")):
+        level = [NUMERALS[case] for case in CASES if not behind(found, case, names)]
+        lower = [
+            f"{NUMERALS[case]} at n = {n:g}"
+            for case in CASES
+            for n in places_of(found)
+            if standing(best_of(found, case, n, OURS), best_of(found, case, n, names))
+            in ("behind", "lower, within error bars")
+        ]
+        where = f"; its power is higher than ours in {', '.join(lower)}" if lower else ""
+        sentences.append(
+            f"No competitor {who} is ahead of our best beyond error bars at any n in "
+            f"{len(level)} of {len(CASES)} cases ({', '.join(level) or 'none'}){where}."
+        )
+    return " ".join(sentences)
+
+
+def literal_table(results: Results) -> str:
+    """Return the power of each corrected method beside the paper's literal variants of it."""
+    found = results.by_n()
+    lines = []
+    for corrected, variants in LITERAL.items():
+        shown = [name for name in variants if any(method == name for _, _, method in found)]
+        for name in (corrected, *shown) if shown else ():
+            line = {"method": METHODS[name].label}
+            for case in CASES:
+                for n in (places_of(found)[0], places_of(found)[-1]):
+                    share = found.get((case, n, name))
+                    text = "" if share is None else f"{share.hits}/{share.trials}"
+                    line[f"{NUMERALS[case]}, n = {n:g}"] = text
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def trials_table(results: Results) -> str:
+    """Return how many trials of each method are on file, at each n, in the case with fewest."""
+    found = results.by_n()
+    lines = []
+    for name, method in METHODS.items():
+        line = {"method": method.label}
+        for n in places_of(found):
+            counts = [found[case, n, name].trials for case in CASES if (case, n, name) in found]
+            line[f"n = {n:g}"] = str(min(counts)) if len(counts) == len(CASES) else "–"
+        if set(line.values()) != {method.label, "–"}:
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def fill(document: Path, text: str) -> Path:
+    """Put a text between the marks of a document, in the place of what was there."""
+    whole = document.read_text(encoding="utf-8")
+    before, begin, rest = whole.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{document} must have the lines {BEGIN} and {END}")
+    return write_text(document, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
