@@ -11,7 +11,7 @@ from tellapart.search.sphere import Peak, climb
 from tellapart.strs.control import Control
 
 # Exchanges that are tried with their best weights in a sweep, the most promising first; where a
-# sweep has no more than that, all are tried and the result is swap-optimal without exception.
+# sweep has no more than that, all are tried, though a climb that promises too little is cut short.
 MOST_TRIALS = 40
 # Gains below this share of |F| are rounding error, and could make the search cycle.
 _LEAST_GAIN = 1e-9
