@@ -51,6 +51,8 @@ KINDS: dict[str, tuple[Draw, int, int]] = {
 SETTINGS: dict[str, dict[str, object]] = {
     "2 variables, λ = 0.1": {"n_variables": 2, "regularization": 0.1},
     "all tuned": {},
+    "2 variables, no split": {"n_variables": 2, "split": False},
+    "number open, no split": {"split": False},
 }
 
 

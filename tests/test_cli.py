@@ -105,6 +105,15 @@ def test_options_reach_the_test(in_folder):
     assert stored["selection"]["solver"] == "branch-and-bound"
 
 
+def test_without_a_split(in_folder, capsys):
+    assert run(["compare", "a.csv", "b.parquet", "--no-split", "--json", "out.json"]) == 0
+    assert "The same rows chose the variables" in capsys.readouterr().out
+    found = json.loads((in_folder / "out.json").read_text(encoding="utf-8"))
+    assert (found["n_test"], found["reject"]) == ([60, 70], True)
+    assert run(["compare", "a.csv", "b.parquet", "--no-split", "--kernel", "gaussian"]) == 2
+    assert "kernel must be 'linear' with split=False" in capsys.readouterr().err
+
+
 def test_no_difference_is_not_an_error(in_folder, capsys):
     rng = np.random.default_rng(4)
     for name in ("c.csv", "d.csv"):

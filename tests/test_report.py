@@ -161,7 +161,7 @@ def test_stability_may_be_left_out_or_asked_for(result):
     assert "on 6 random halves" in Page(result.to_html(stability=6)).said("body")[0]
     assert "Chosen again" not in replace(result, train=None).to_html()
     assert "Chosen again" not in run(*make_tables(), n_variables=3).to_html()
-    few = replace(result, n_train=(3, 3))
+    few = replace(result, train=result.train.rows(np.arange(3), np.arange(3)))
     assert "Chosen again" not in few.to_html()
     with pytest.raises(InputError, match="training rows"):
         replace(result, train=None).to_html(stability=6)

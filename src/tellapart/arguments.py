@@ -21,6 +21,13 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
 
 
+def check_flag(name: str, value: object) -> bool:
+    """Return `value` if it is True or False; other values that count as such are mistakes."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(f"{name} must be True or False; got {value!r}")
+
+
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int in [low, high]."""
     expected = f"an integer of at least {low}" if high is None else f"an integer in {low}..{high}"

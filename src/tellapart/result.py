@@ -47,7 +47,7 @@ class TestResult:
         The variables, chosen on the training rows, and their certificate.
     n_train, n_test : pair of int
         Rows of X and of Y used to choose the variables, and held out for the p-value. No rows
-        to choose by means that all of them serve the p-value.
+        to choose by means that all of them serve the p-value; see `reselected`.
     tuning : Tuning or None
         Number of variables and λ, with the scores they were chosen by; None for a `method`.
     labels : pair of str
@@ -105,9 +105,20 @@ class TestResult:
         return self.selection.regularization
 
     @property
+    def reselected(self) -> bool:
+        """Whether all rows chose and tested, the choice made anew under every relabelling."""
+        return self.method is None and not any(self.n_train)
+
+    @property
     def statistic_name(self) -> str:
         """What the statistic is."""
-        return "MMD²" if self.method is None else self.method.statistic
+        if self.method is not None:
+            return self.method.statistic
+        if not self.reselected:
+            return "MMD²"
+        # With the number of variables left open, the numbers are compared in standard units.
+        open_number = self.tuning is not None and self.tuning.sizes
+        return "largest MMD², standardised" if open_number else "largest MMD²"
 
     @property
     def verdict(self) -> str:
@@ -154,7 +165,8 @@ class TestResult:
         """Say how often each variable is chosen again on random halves of the training rows.
 
         Kernel, bandwidths, λ and the number of variables stay as they are. The held-out rows
-        have no part in it, so the p-value is not touched. The answer is kept: asking twice
+        have no part in it, so the p-value is not touched; without a split all rows are drawn
+        from, and the p-value stays what it was. The answer is kept: asking twice
         costs nothing.
 
         Parameters
@@ -248,6 +260,8 @@ class TestResult:
                 f"Rows used to choose the variables: {self.n_train[0]} of {self.labels[0]}, "
                 f"{self.n_train[1]} of {self.labels[1]}."
             )
+        elif self.reselected:
+            lines.append("The same rows chose the variables, anew under every relabelling.")
         return lines
 
     def to_dict(self) -> dict[str, Any]:

@@ -40,7 +40,10 @@ MOST_VARIABLES = 50
 
 @dataclass(frozen=True)
 class SizeScore:
-    """The held-out ratios √ñ·MMD²/σ̂ of one number of variables, one per split."""
+    """The held-out ratios √ñ·MMD²/σ̂ of one number of variables, one per split.
+
+    Without a split, the one score of `tellapart.reselection`.
+    """
 
     n_variables: int
     ratios: tuple[float, ...]

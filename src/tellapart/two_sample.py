@@ -1,4 +1,7 @@
-"""Do two samples differ? Split, tune and select on one part, permutation test on the other."""
+"""Do two samples differ? Split, tune and select on one part, permutation test on the other.
+
+Or, without a split, select on all rows, and again under every relabelling.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arguments import (
+    check_flag,
     check_integer,
     check_n_jobs,
     check_number,
@@ -17,17 +21,23 @@ from tellapart.arguments import (
     check_time_limit,
 )
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels import FittedKernel, Kernel, Linear, resolve_kernel
 from tellapart.kernels.tuned import with_multiplier
-from tellapart.permutation import check_reach, least_pvalue, permutation_test
+from tellapart.permutation import (
+    PermutationNull,
+    check_reach,
+    least_pvalue,
+    permutation_test,
+)
 from tellapart.progress import Report, check_progress, reporting
+from tellapart.reselection import reselection_test
 from tellapart.result import TestResult
 from tellapart.samples import Samples
 from tellapart.search import Annealing
-from tellapart.selection import check_gap, check_solver, choose
+from tellapart.selection import Selection, check_gap, check_solver, choose
 from tellapart.strs import Solver
 from tellapart.tables import read_samples
-from tellapart.tuning import tune
+from tellapart.tuning import Tuning, tune
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,7 @@ class TestSettings:
     progress: bool | Report = False
     gap: float = 1e-4
     time_limit: float | None = None
+    split: bool = True
 
     def __post_init__(self) -> None:
         if self.n_variables is not None:
@@ -65,6 +76,23 @@ class TestSettings:
         self._keep("gap", check_gap(self.gap))
         self._keep("time_limit", check_time_limit(self.time_limit))
         check_reach(self.n_permutations, self.alpha)
+        self._keep("split", check_flag("split", self.split))
+        if not self.split:
+            self._check_unsplit()
+
+    def _check_unsplit(self) -> None:
+        """Raise unless the best choice is known in closed form for every relabelling."""
+        kernel = resolve_kernel(self.kernel)
+        if not isinstance(kernel, Linear):
+            raise InputError(
+                "kernel must be 'linear' with split=False, where the variables are chosen again "
+                f"under every relabelling; got {kernel.name!r}"
+            )
+        if self.price not in (None, 0.0):
+            raise InputError(
+                "regularization must be 'cv' or 0 with split=False, where there are no rows to "
+                f"choose λ by and it is 0; got {self.regularization!r}"
+            )
 
     def _keep(self, name: str, value: object) -> None:
         """Hold the checked value, as a plain Python number."""
@@ -89,6 +117,7 @@ class TestSettings:
             "random_state": None if isinstance(seed, np.random.Generator) else seed,
             "gap": self.gap,
             "time_limit": self.time_limit,
+            "split": self.split,
         }
 
 
@@ -109,6 +138,7 @@ def two_sample_test(
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
+    split: bool = True,
 ) -> TestResult:
     """Test whether two samples come from one distribution, by the few variables that differ most.
 
@@ -117,6 +147,12 @@ def two_sample_test(
     MMD²(z) is compared with its values under relabellings of the rows:
     p = (1 + #{T_i ≥ T})/(N_p + 1). So P(p ≤ α) ≤ α under H₀ for every sample size, whatever
     was chosen on the training rows.
+
+    With `split=False` all rows choose and all rows test, and the p-value is as valid: T is the
+    maximum of MMD²(z) over z, taken anew under every relabelling. It needs the linear kernel
+    without a price of variance, where that maximum has a closed form. With few rows this test
+    is the more powerful one, as no row is spent on the choice alone; its p-value speaks of the
+    best choice of all, not of the chosen variables on rows of their own.
 
     Parameters
     ----------
@@ -150,6 +186,9 @@ def two_sample_test(
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
         Seconds after which the solver of the final selection stops.
+    split : bool
+        Whether rows are held out. False tests all rows, choosing anew under every relabelling;
+        `test_size` is not used then, and λ is 0.
 
     Returns
     -------
@@ -179,6 +218,7 @@ def two_sample_test(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
+        split=split,
     )
     return run_test(read_samples(X, Y, missing=missing), settings)
 
@@ -193,9 +233,21 @@ def run_test(
     if settings.random_state is None:
         # A seed of our own: whoever gave none can still repeat the answer.
         settings = replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
-    # One generator per step: how much randomness one of them uses does not move the others.
+    run = _run_split if settings.split else _run_unsplit
+    return run(samples, settings, labels, started)
+
+
+def _generators(settings: TestSettings) -> list[np.random.Generator]:
+    """Return one generator per step: how much randomness one uses does not move the others."""
     seeds = check_random_state(settings.random_state).integers(2**63, size=4)
-    split_rng, tune_rng, solve_rng, permute_rng = map(np.random.default_rng, seeds)
+    return [np.random.default_rng(seed) for seed in seeds]
+
+
+def _run_split(
+    samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
+) -> TestResult:
+    """Choose on one part of the rows, test on the other."""
+    split_rng, tune_rng, solve_rng, permute_rng = _generators(settings)
     threads = check_n_jobs(settings.n_jobs)
     kernel = resolve_kernel(settings.kernel)
     train, held_out = samples.split(settings.test_size, split_rng)
@@ -211,18 +263,7 @@ def run_test(
             report=report,
         )
         fitted = with_multiplier(kernel, tuning.multiplier).fit(train, n_jobs=threads)
-        selection = choose(
-            train,
-            fitted,
-            n_variables=tuning.n_variables,
-            regularization=tuning.regularization,
-            solver=settings.solver,
-            gap=settings.gap,
-            time_limit=settings.time_limit,
-            rng=solve_rng,
-            n_jobs=threads,
-            report=report,
-        )
+        selection = _select(train, fitted, tuning, settings, solve_rng, report)
         report("test", f"{settings.n_permutations} relabellings")
         null = permutation_test(
             held_out,
@@ -232,6 +273,71 @@ def run_test(
             alpha=settings.alpha,
             rng=permute_rng,
         )
+    result = _result(null, selection, tuning, held_out, fitted, settings, labels)
+    return replace(
+        result,
+        n_train=(train.n_x, train.n_y),
+        train=train,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _run_unsplit(
+    samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
+) -> TestResult:
+    """Choose on all rows, and again under every relabelling of them."""
+    _, _, solve_rng, permute_rng = _generators(settings)
+    threads = check_n_jobs(settings.n_jobs)
+    _warn_of_tiny_halves(samples, settings)
+    with reporting(settings.progress) as report:
+        fitted = resolve_kernel(settings.kernel).fit(samples, n_jobs=threads)
+        found = reselection_test(
+            samples,
+            fitted,
+            settings.n_variables,
+            n_permutations=settings.n_permutations,
+            alpha=settings.alpha,
+            rng=permute_rng,
+            n_jobs=threads,
+            report=report,
+        )
+        tuning = Tuning(found.n_variables, 0.0, sizes=found.sizes)
+        selection = _select(samples, fitted, tuning, settings, solve_rng, report)
+    result = _result(found.null, selection, tuning, samples, fitted, settings, labels)
+    return replace(result, train=samples, seconds=time.perf_counter() - started)
+
+
+def _select(
+    samples: Samples,
+    fitted: FittedKernel,
+    tuning: Tuning,
+    settings: TestSettings,
+    rng: np.random.Generator,
+    report: Report,
+) -> Selection:
+    return choose(
+        samples,
+        fitted,
+        n_variables=tuning.n_variables,
+        regularization=tuning.regularization,
+        solver=settings.solver,
+        gap=settings.gap,
+        time_limit=settings.time_limit,
+        rng=rng,
+        n_jobs=check_n_jobs(settings.n_jobs),
+        report=report,
+    )
+
+
+def _result(
+    null: PermutationNull,
+    selection: Selection,
+    tuning: Tuning,
+    tested: Samples,
+    fitted: FittedKernel,
+    settings: TestSettings,
+    labels: tuple[str, str],
+) -> TestResult:
     return TestResult(
         pvalue=null.pvalue,
         statistic=null.statistic,
@@ -240,15 +346,14 @@ def run_test(
         null_distribution=null.null_distribution,
         exact=null.exact,
         selection=selection,
-        n_train=(train.n_x, train.n_y),
-        n_test=(held_out.n_x, held_out.n_y),
+        n_train=(0, 0),
+        n_test=(tested.n_x, tested.n_y),
         tuning=tuning,
         labels=labels,
-        seconds=time.perf_counter() - started,
+        seconds=0.0,
         kernel=fitted,
-        held_out=held_out,
+        held_out=tested,
         settings=settings.to_dict(),
-        train=train,
     )
 
 
@@ -267,10 +372,13 @@ def _checked_share(name: str, value: object) -> float:
 def _warn_of_tiny_halves(held_out: Samples, settings: TestSettings) -> None:
     least = least_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
     if least > settings.alpha:
+        rows, remedy = "rows", "use more rows"
+        if settings.split:
+            rows, remedy = "held-out rows", "use more rows or a greater test_size"
         warnings.warn(
-            f"{held_out.n_x} and {held_out.n_y} held-out rows have so few relabellings that no "
+            f"{held_out.n_x} and {held_out.n_y} {rows} have so few relabellings that no "
             f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "
-            "reached: use more rows or a greater test_size",
+            f"reached: {remedy}",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -12,14 +12,16 @@ import numpy as np
 from tellapart.arguments import check_choice, check_n_jobs
 from tellapart.baselines.base import FittedBaseline, Generators, SelectingBaseline
 from tellapart.baselines.variable_tests import (
-    TIE,
-    ColumnStatistic,
     bonferroni,
     ks_statistic,
     ks_tests,
     max_t,
-    mmd_statistic,
     own_pvalues,
+)
+from tellapart.column_relabelling import (
+    TIE,
+    ColumnStatistic,
+    mmd_statistic,
     relabelled,
     standardise,
 )

@@ -22,6 +22,8 @@ tellapart compare before.csv after.csv --variables 5 --report report.html
 
 tellapart compare patients.parquet --by sepsis --seed 1
 
+tellapart compare treated.csv control.csv --no-split
+
 zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 """
 
@@ -44,6 +46,7 @@ def compare(
     alpha: options.Alpha = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of relabellings.")] = 999,
     test_size: options.TestSize = 0.5,
+    split: options.Split = True,
     seed: options.Seed = None,
     missing: options.Missing = "error",
     form: options.Format = None,
@@ -70,6 +73,7 @@ def compare(
         random_state=seed,
         n_jobs=jobs,
         time_limit=time_limit,
+        split=split,
         progress=outputs.progress,
     )
     samples, labels = _read(a, b, by, missing, form)

@@ -22,6 +22,13 @@ Kernel = Annotated[
 Solver = Annotated[str, typer.Option(help="Name of the solver.")]
 Alpha = Annotated[float, typer.Option(help="Level of the test.")]
 TestSize = Annotated[float, typer.Option(help="Share of rows held out.")]
+Split = Annotated[
+    bool,
+    typer.Option(
+        help="Hold rows out for the p-value; --no-split tests all rows (linear kernel), choosing "
+        "anew under every relabelling."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")]
 Missing = Annotated[str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds for the proof of optimality.")]

@@ -14,6 +14,7 @@ from tellapart.experiments.comparisons import (
     ALL_ROWS,
     FEWEST_TRIALS,
     OURS,
+    OURS_SPLIT,
     SAME_SPLIT,
     behind,
     best_of,
@@ -70,8 +71,8 @@ def _best_in(found: Powers, cases: Sequence[str], rivals: Sequence[str], axis: s
     parts, good, lower = [], 0, False
     place = places_of(found)[0]
     for case in cases:
-        ours, other = (best_of(found, case, place, names) for names in (OURS, rivals))
-        lost = behind(found, case, rivals)
+        ours, other = (best_of(found, case, place, names) for names in (OURS_SPLIT, rivals))
+        lost = behind(found, case, rivals, OURS_SPLIT)
         good += not lost
         lower |= standing(ours, other).startswith("lower")
         assert ours is not None
@@ -88,9 +89,11 @@ def wasserstein_best_in_mixture(results: Results) -> Finding:
     case = CASES[3]
     wins, cells = 0, []
     for n in places_of(found):
-        theirs, ours = found[case, n, "wasserstein"], best_of(found, case, n, OURS)
+        theirs = best_of(found, case, n, ("wasserstein", "wasserstein-raw"))
+        ours = best_of(found, case, n, OURS_SPLIT)
         assert ours is not None
-        wins += clearly_above(theirs, ours.share)
+        assert theirs is not None
+        wins += clearly_above(theirs.share, ours.share)
         cells.append(f"n = {n:g}: {theirs.text} against {ours.text}")
     return Finding("; ".join(cells[:2]), "holds" if wins else "does not hold")
 
@@ -147,7 +150,7 @@ def best_in_dimension(results: Results) -> Finding:
     place = places_of(found)[-1]
     good, lower, cells = 0, False, []
     for case in CASES[:3]:
-        ours, other = (best_of(found, case, place, names) for names in (OURS, SAME_SPLIT))
+        ours, other = (best_of(found, case, place, names) for names in (OURS_SPLIT, SAME_SPLIT))
         lower |= standing(ours, other).startswith("lower")
         assert ours is not None
         assert other is not None

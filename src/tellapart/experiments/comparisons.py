@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tellapart.experiments.curves import Powers
 from tellapart.experiments.intervals import Share
 from tellapart.experiments.methods import METHODS
 
-OURS = tuple(name for name, method in METHODS.items() if method.family == "ours")
-SAME_SPLIT = tuple(
-    name
-    for name, method in METHODS.items()
-    if method.family in ("standard", "competitor") and not method.all_rows
-)
-ALL_ROWS = tuple(name for name, method in METHODS.items() if method.all_rows)
+RIVALS = ("standard", "competitor")
+"""Families of the methods that are not ours."""
+
+
+def _names(families: Iterable[str], *, all_rows: bool) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, method in METHODS.items()
+        if method.family in families and method.all_rows == all_rows
+    )
+
+
+OURS_SPLIT, SAME_SPLIT = _names(["ours"], all_rows=False), _names(RIVALS, all_rows=False)
+OURS_ALL_ROWS, ALL_ROWS = _names(["ours"], all_rows=True), _names(RIVALS, all_rows=True)
+OURS = OURS_SPLIT + OURS_ALL_ROWS
 FEWEST_TRIALS = 5
 """With fewer trials a share says too little to be called the best."""
 
@@ -73,12 +81,13 @@ def standing(ours: Best | None, other: Best | None) -> str:
     return "level or higher"
 
 
-def behind(powers: Powers, case: str, methods: Iterable[str]) -> list[float]:
-    """Return the places where the best of `methods` is clearly above the best of ours."""
-    rivals = tuple(methods)
+def behind(
+    powers: Powers, case: str, rivals: Sequence[str], mine: Sequence[str] = OURS
+) -> list[float]:
+    """Return the places where the best of `rivals` is clearly above the best of ours."""
     lost = []
     for place in places_of(powers):
-        ours, other = (best_of(powers, case, place, names) for names in (OURS, rivals))
+        ours, other = (best_of(powers, case, place, names) for names in (mine, rivals))
         if ours is not None and other is not None and clearly_above(other.share, ours.share):
             lost.append(place)
     return lost

@@ -20,6 +20,7 @@ from tellapart.report.words import (
     describe_marginal,
     describe_null,
     describe_proof,
+    describe_validity,
     describe_variables,
     listed,
     number,
@@ -67,6 +68,7 @@ def render_page(
         rows_used=rows_used(result),
         facts=_facts(result),
         figure=_null(result),
+        validity=describe_validity(result),
         chance=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         variables=variables,
         proof=describe_proof(result.selection),
@@ -148,9 +150,8 @@ def _marginals(variables: list[Variable], result: TestResult) -> list[tuple[str,
 
 def _rows(result: TestResult) -> list[tuple[str, int, int, int]]:
     """Return per sample the rows to choose from, those held out, and those dropped."""
-    parts = zip(
-        result.labels, result.n_train, result.n_test, result.held_out.dropped_rows, strict=True
-    )
+    chosen_by = result.n_test if result.reselected else result.n_train
+    parts = zip(result.labels, chosen_by, result.n_test, result.held_out.dropped_rows, strict=True)
     return list(parts)
 
 

@@ -53,7 +53,7 @@ def measure_for_report(result: TestResult, asked: bool | int) -> Stability | Non
         return None
     selection = result.selection
     all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
-    if min(result.n_train) < FEWEST_ROWS or all_chosen:
+    if min(result.train.n_x, result.train.n_y) < FEWEST_ROWS or all_chosen:
         return None
     return result.stability(RESAMPLES, time_limit=SECONDS)
 

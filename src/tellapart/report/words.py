@@ -13,6 +13,7 @@ from tellapart.plots import Marginal, compute_marginal
 from tellapart.result import TestResult
 from tellapart.samples import FloatArray, Samples
 from tellapart.selection import ROUNDING, Selection
+from tellapart.tuning import Tuning
 
 MOST_CATEGORIES = 6
 MOST_NAMES = 20
@@ -49,7 +50,7 @@ def describe_variables(result: TestResult, most: int) -> list[Variable]:
                 name=name,
                 weight=number(weight, ".3f"),
                 share=abs(weight) / heaviest,
-                role=role_of(weight, heaviest),
+                role=role_of(weight, heaviest, priced=selection.regularization > 0),
                 x=x,
                 y=y,
                 marginal=compute_marginal(held_out, place[name]),
@@ -58,8 +59,10 @@ def describe_variables(result: TestResult, most: int) -> list[Variable]:
     return variables
 
 
-def role_of(weight: float, heaviest: float) -> str:
+def role_of(weight: float, heaviest: float, *, priced: bool = True) -> str:
     """Say how much a weight counts; weights have no direction, so neither do the words.
+
+    `priced` says whether variance has a price, λ > 0: else a negative weight is chance.
 
     Examples
     --------
@@ -67,7 +70,7 @@ def role_of(weight: float, heaviest: float) -> str:
     ('counts most', 'counts little', 'steadies the others')
     """
     if weight < 0:
-        return "steadies the others"
+        return "steadies the others" if priced else "chance"
     if weight >= heaviest:
         return "counts most"
     if weight >= 0.5 * heaviest:
@@ -149,6 +152,8 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     asked, tuning = result.settings, result.tuning
     if tuning is None:
         return f"{result.selection.support.size}", "not used"
+    if result.reselected:
+        return _describe_reselection(tuning)
     few = "the default, as there were too few rows to tune on"
     size, price = "as asked for", "as asked for"
     if tuning.sizes:
@@ -163,6 +168,23 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     elif asked.get("regularization") == "cv":
         price = few
     return f"at most {tuning.n_variables}, {size}", f"{result.regularization:g}, {price}"
+
+
+def _describe_reselection(tuning: Tuning) -> tuple[str, str]:
+    size = "as asked for"
+    if tuning.sizes:
+        tried = _tried(score.n_variables for score in tuning.sizes)
+        size = f"the smallest number as good as the best of {tried}, which the p-value allows for"
+    return f"at most {tuning.n_variables}, {size}", "0, as always without a split"
+
+
+def describe_validity(result: TestResult) -> str:
+    """Return why the p-value holds, as the end of a sentence."""
+    if result.method is not None:
+        return result.method.validity
+    if result.reselected:
+        return "the variables were chosen anew under every relabelling"
+    return "the variables were chosen on other rows"
 
 
 def describe_bandwidth(result: TestResult) -> str:
