@@ -11,8 +11,6 @@ from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.objective import Objective
 from tellapart.search import Annealing, screening, solver
-from tellapart.search.solver import pruned
-from tellapart.search.sphere import Peak, climb
 from tellapart.search.starts import Start
 from tellapart.strs.control import Control
 
@@ -152,17 +150,6 @@ def test_one_variable_and_all_variables(kernel, n_variables):
         signs = (1.0,) if goal.squares_weights else (1.0, -1.0)
         values = [goal.value(sign * unit) for unit in np.eye(8) for sign in signs]
         assert found.value == pytest.approx(max(values), rel=1e-9)
-
-
-def test_variables_without_effect_are_pruned():
-    goal = objective("shift", "gaussian", 0.0)
-    peak = climb(goal, np.eye(8)[0])
-    noisy = peak.z + 1e-5 * np.eye(8)[4]
-    noisy /= np.linalg.norm(noisy)
-    found = pruned(goal, Peak(noisy, goal.value(noisy)), Control())
-    assert found.support.tolist() == [0]
-    whole = Peak(np.full(8, 8**-0.5), goal.value(np.full(8, 8**-0.5)))
-    assert pruned(goal, whole, Control()) is whole
 
 
 def test_duplicated_columns_and_equal_samples():

@@ -6,7 +6,7 @@ from small_problems import KERNELS, objective, point
 
 from tellapart.kernels import Gaussian
 from tellapart.objective import Objective
-from tellapart.search.sphere import climb, model, tangent_model
+from tellapart.search.sphere import Peak, climb, model, pruned, tangent_model
 from tellapart.strs.control import Control
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
@@ -170,3 +170,14 @@ def test_a_flat_objective_is_left_where_it_stands():
     peak = climb(same, point(np.arange(3), 8, np.random.default_rng(0)))
     assert np.isfinite(peak.value)
     assert peak.value < 0
+
+
+def test_variables_without_effect_are_pruned():
+    goal = objective("shift", "gaussian", 0.0)
+    peak = climb(goal, np.eye(8)[0])
+    noisy = peak.z + 1e-5 * np.eye(8)[4]
+    noisy /= np.linalg.norm(noisy)
+    found = pruned(goal, Peak(noisy, goal.value(noisy)), Control())
+    assert found.support.tolist() == [0]
+    whole = Peak(np.full(8, 8**-0.5), goal.value(np.full(8, 8**-0.5)))
+    assert pruned(goal, whole, Control()) is whole

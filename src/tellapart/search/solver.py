@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,8 +14,9 @@ from tellapart.blas import one_blas_thread
 from tellapart.objective import Objective
 from tellapart.samples import FloatArray
 from tellapart.search.annealing import Trace, anneal
+from tellapart.search.rows import finished_on_all_rows, on_some_rows
 from tellapart.search.screening import Screen, widened
-from tellapart.search.sphere import Peak, climb
+from tellapart.search.sphere import Peak, climb, pruned
 from tellapart.search.starts import Scores, Start, make_starts, score_columns
 from tellapart.search.swaps import improve_by_exchanges
 from tellapart.strs.control import Control
@@ -25,8 +26,6 @@ FEW_COLUMNS = 20
 """Up to this many columns all starts are annealed."""
 # Points closer than this in every weight are one.
 _SAME = 1e-4
-# Variables with smaller entries are left out where F does not fall by more than this share.
-_NEGLIGIBLE, _NO_LOSS = 0.02, 1e-6
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,10 @@ class Found:
         Exchanges of variables that the swap search made.
     candidates : int
         Columns that the search looked at beyond first-order information.
+    finalists : tuple of arrays of length D
+        z, and the best points of other runs.
+
+    Where there are more rows than `Annealing.most_rows`, the traces tell of the rows searched.
     """
 
     z: FloatArray
@@ -52,6 +55,7 @@ class Found:
     traces: tuple[Trace, ...]
     exchanges: int
     candidates: int
+    finalists: tuple[FloatArray, ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ class Annealing:
     All starts are polished; the best few of them are annealed and polished again; the best of
     these are then improved by exchanges of one variable for another. With many columns the
     search runs among candidates, chosen by first-order information, and is repeated while that
-    brings new ones.
+    brings new ones. With many rows it runs on some of them, drawn at random, and the weights of
+    the variables found are then brought to their best on all rows.
 
     Parameters
     ----------
@@ -77,6 +82,8 @@ class Annealing:
         Groups of columns whose joint dependence is looked at: 1 (none), 2 (pairs) or 3.
     most_candidates : int
         Columns that the search runs among at most, or 4·d if that is more.
+    most_rows : int
+        Rows of each sample that variables are searched on at most.
     bound_seconds : float
         Seconds that an upper bound may take where one can be proved, that is for the quadratic
         kernel; 0 for none. The bound leaves λσ² out and so is loose by nature.
@@ -99,6 +106,7 @@ class Annealing:
     n_exchanged: int = 2
     largest_group: int = 3
     most_candidates: int = 150
+    most_rows: int = 1_000
     bound_seconds: float = 2.0
     name: str = "annealing"
 
@@ -109,6 +117,7 @@ class Annealing:
         check_integer("n_exchanged", self.n_exchanged, 0)
         check_integer("largest_group", self.largest_group, 1, 3)
         check_integer("most_candidates", self.most_candidates, 2)
+        check_integer("most_rows", self.most_rows, 8)
         check_number("bound_seconds", self.bound_seconds, 0.0)
 
     def search(
@@ -125,7 +134,13 @@ class Annealing:
         `known` are starts of the caller's beside those that the data suggest.
         """
         with one_blas_thread():
-            return self._search(objective, n_variables, control, n_jobs, known)
+            part = on_some_rows(objective, self.most_rows, control.rng)
+            found = self._search(part, n_variables, control, n_jobs, known)
+            if part is objective:
+                return found
+            peak = finished_on_all_rows(objective, found.finalists, n_variables, control)
+            z = np.abs(peak.z) if objective.squares_weights else peak.z
+            return replace(found, z=z, value=peak.value)
 
     def _search(
         self,
@@ -147,6 +162,7 @@ class Annealing:
         screen = Screen.of(objective, scores, n_variables, self.most_candidates, must)
         best: Peak | None = None
         traces: list[Trace] = []
+        others: list[FloatArray] = []
         exchanges = 0
         while True:
             part = screen.objective
@@ -157,6 +173,7 @@ class Annealing:
             annealed = len(starts) if few else self.n_annealed
             starts = _best(_polished(part, starts, control, n_jobs), annealed)
             peaks = self._anneal_all(part, starts, n_variables, control, n_jobs, traces)
+            others = others or [screen.embedded(peak.z) for peak in peaks]
             if best is not None:
                 peaks.append(Peak(best.z[screen.columns], best.value))
             top, made = self._exchange(part, peaks, n_variables, control)
@@ -168,7 +185,7 @@ class Annealing:
                 break
             screen = wider
         z = np.abs(best.z) if objective.squares_weights else best.z
-        return Found(z, best.value, tuple(traces), exchanges, screen.columns.shape[0])
+        return Found(z, best.value, tuple(traces), exchanges, screen.columns.shape[0], (z, *others))
 
     def _starts(
         self,
@@ -240,19 +257,6 @@ class Annealing:
                 best = found
             control.report(exchanges, best.value, None)
         return best, exchanges
-
-
-def pruned(objective: Objective, peak: Peak, control: Control) -> Peak:
-    """Return the peak without the variables whose weight does nothing for F.
-
-    A climb leaves tiny entries where the maximum has none.
-    """
-    small = np.abs(peak.z) < _NEGLIGIBLE
-    if not (small & (peak.z != 0)).any():
-        return peak
-    z = np.where(small, 0.0, peak.z)
-    found = climb(objective, z / np.linalg.norm(z), control=control)
-    return found if found.value >= peak.value - _NO_LOSS * abs(peak.value) else peak
 
 
 def _polished(

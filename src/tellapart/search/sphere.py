@@ -21,6 +21,8 @@ _SHRINK, _GROW, _LARGEST_PROXIMITY = 0.2, 5.0, 1e6
 _TRUSTED, _DOUBTED = 0.75, 0.25
 # Optimism of the early stop: the best still to come, in units of what the next step promises.
 _HOPE = 4.0
+# Variables with smaller entries are left out where F does not fall by more than this share.
+_NEGLIGIBLE, _NO_LOSS = 0.02, 1e-6
 
 
 @dataclass(frozen=True)
@@ -161,3 +163,16 @@ def climb(
             along = True
             share *= _GROW
     return Peak(z, here.value)
+
+
+def pruned(objective: Objective, peak: Peak, control: Control) -> Peak:
+    """Return the peak without the variables whose weight does nothing for F.
+
+    A climb leaves tiny entries where the maximum has none.
+    """
+    small = np.abs(peak.z) < _NEGLIGIBLE
+    if not (small & (peak.z != 0)).any():
+        return peak
+    z = np.where(small, 0.0, peak.z)
+    found = climb(objective, z / np.linalg.norm(z), control=control)
+    return found if found.value >= peak.value - _NO_LOSS * abs(peak.value) else peak
