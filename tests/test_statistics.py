@@ -36,9 +36,11 @@ def mixed_samples(m, n, seed=0):
 CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2, "paired")]
 
 
+@pytest.mark.parametrize("few_pairs", [0, statistics.FEW_PAIRS])
 @pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
 @pytest.mark.parametrize(("m", "n", "estimator"), CASES)
-def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar):
+def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, monkeypatch):
+    monkeypatch.setattr(statistics, "FEW_PAIRS", few_pairs)
     samples = mixed_samples(m, n)
     kernel = Linear(scalar).fit(samples)
     found = linear_coefficients(samples, kernel, estimator=estimator)

@@ -33,6 +33,8 @@ ESTIMATORS: tuple[Estimator, ...] = ("unbiased", "paired")
 DENSE_COLUMNS = 2_000
 # Rows of a factor of V at most, in multiples of D: beyond, the matrix is smaller and faster.
 MOST_FACTOR_ROWS = 2
+# Pairs of rows up to which Gram matrices are formed: setting up fast sums takes a millisecond.
+FEW_PAIRS = 40_000
 # Numbers in one block of rows: 8 MB.
 BLOCK_ENTRIES = 1_048_576
 
@@ -217,6 +219,8 @@ class _Column:
     def of(
         cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray, paired: bool
     ) -> _Column:
+        if not paired and x.size**2 + x.size * y.size + y.size**2 <= FEW_PAIRS:
+            return cls._of_few(index, scalar, x, y)
         sums = scalar.expand(x, y)
         # The cross terms i = j, which only the paired estimator leaves out.
         diagonal = float(scalar.elementwise(x, y).mean()) if paired else math.nan
@@ -226,6 +230,13 @@ class _Column:
         else:
             held = sums.witness(x), sums.witness(y)
         return cls(index, sums.mean_xx, sums.mean_yy, sums.mean_xy, diagonal, witness, held)
+
+    @classmethod
+    def _of_few(cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray) -> _Column:
+        kxx, kyy, kxy = scalar.gram(x, x), scalar.gram(y, y), scalar.gram(x, y)
+        held = kxx.mean(axis=1) - kxy.mean(axis=1), kxy.mean(axis=0) - kyy.mean(axis=1)
+        means = float(kxx.mean()), float(kyy.mean()), float(kxy.mean())
+        return cls(index, *means, math.nan, None, held)
 
     def mmd2(self, m: int, n: int, paired: bool) -> float:
         # k(v, v) = 1 is taken out of the means over all pairs.

@@ -144,8 +144,11 @@ def tune(
     elif n_variables is None:
         start = replace(start, n_variables=min(samples.n_columns, SEARCH_VARIABLES))
     if regularization is None or len(multipliers) > 1:
+        fitted = start.multiplier
         families = {
             multiplier: [rescaled(fold, with_multiplier(kernel, multiplier)) for fold in folds]
+            if multiplier != fitted
+            else folds
             for multiplier in multipliers
         }
         given = None if regularization is None else price

@@ -55,7 +55,7 @@ def test_finished_weights_are_best_on_all_rows(kernel):
 @pytest.mark.parametrize("kernel", [Gaussian(), Quadratic()])
 def test_variables_that_all_rows_speak_for_are_added(kernel):
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(300, 6)), rng.normal(size=(200, 6)) + [0, 0, 1, 0, 1, 0]
+    x, y = rng.normal(size=(300, 6)), rng.normal(size=(200, 6)) + np.eye(6)[[2, 4]].sum(axis=0)
     goal, start = Objective(x, y, kernel, 1.0), np.eye(6)[2]
     peak = finished_on_all_rows(goal, [start], 3, Control())
     assert {2, 4} <= set(peak.support.tolist())

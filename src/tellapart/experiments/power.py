@@ -27,6 +27,9 @@ INFORMATIVE = 20
 # Trials of fast and of slow methods, by n: at large n nearly every method is at power 1, and
 # fewer trials say as much. The paper has 20.
 TRIALS = {50: (40, 20), 100: (40, 20), 200: (20, 20), 300: (20, 20)}
+LITERAL_TRIALS = 8
+"""Trials of the paper's literal variants, which are shown against n only."""
+USUAL_COLUMNS = 100
 
 
 def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
@@ -47,10 +50,17 @@ def plan(scale: Scale, sizes: Sequence[tuple[int, int]]) -> Iterator[Row]:
         for n, D in sizes:
             for case in CASES[:1] if scale.quick else CASES:
                 for method in scale.chosen(METHODS):
-                    fast, slow = TRIALS.get(n, (1, 1))
-                    if trial < (slow if METHODS[method].slow else fast):
+                    if trial < trials_of(method, n, D):
                         keys = (case, str(n), str(D), method, str(trial))
                         yield dict(zip(KEYS, keys, strict=True))
+
+
+def trials_of(method: str, n: int, D: int) -> int:
+    """Return how many trials a method gets: fewer if it is slow, or shown for its errors."""
+    fast, slow = TRIALS.get(n, (1, 1))
+    if METHODS[method].family == "literal" and n in TRIALS:
+        return LITERAL_TRIALS if D == USUAL_COLUMNS else 0
+    return slow if METHODS[method].slow or D != USUAL_COLUMNS else fast
 
 
 def plan_samples(scale: Scale) -> Iterator[Row]:

@@ -33,15 +33,19 @@ SETTINGS: dict[str, tuple[float | None, int]] = {
 SIZES = tuple(range(1, TRUE + 1))
 FEW_SIZES = (1, 5, 10, 15, 20)
 """Numbers of variables of methods that start anew, and take long, for each number."""
-ANEW = ("quadratic", "gaussian", "quadratic-paper", "gaussian-paper", "logistic", "wasserstein")
+ANEW = ("quadratic", "gaussian", "logistic", "wasserstein", "wasserstein-raw")
 TRIALS, FEW_TRIALS = 30, 15
 MEASURES = ("FDP", "NDP", "mean")
 
 
 def methods(scale: Scale) -> list[str]:
     """Return the methods that choose; λ is fixed, so "linear-fixed" would be "linear" again."""
-    names = (name for name, method in METHODS.items() if method.selects)
-    return [name for name in scale.chosen(names) if name != "linear-fixed"]
+    names = (
+        name
+        for name, method in METHODS.items()
+        if method.selects and method.family != "literal" and name != "linear-fixed"
+    )
+    return scale.chosen(names)
 
 
 def plan(scale: Scale) -> Iterator[Row]:
