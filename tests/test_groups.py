@@ -354,3 +354,19 @@ def test_any_false_rejection_is_as_rare_as_the_level_says():
         for seed in range(400)
     )
     assert false <= binom.ppf(0.999, 400, 0.1)
+
+
+def test_small_groups_without_a_split():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(["a", "b", "c"], 14)
+    values = rng.normal(size=(42, 6))
+    values[kind == "c", 1] += 1.7
+    given = {"mode": "pairwise", "n_variables": 1, "random_state": 0, "split": False}
+    result = ta.compare_groups(values, kind, **given)
+    found = {(c.group, c.against) for c in result.comparisons if c.reject}
+    assert found == {("a", "c"), ("b", "c")}
+    assert all(c.result.reselected for c in result.comparisons)
+    page = result.to_html()
+    assert "each choosing its variables anew under every relabelling" in page
+    assert "held-out rows" not in page
+    assert "split=False" in page

@@ -60,6 +60,7 @@ def compare_groups(
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
+    split: bool = True,
 ) -> GroupsResult:
     """Test which groups of a table differ, and by which variables each of them does.
 
@@ -89,8 +90,8 @@ def compare_groups(
     missing : {"error", "drop-rows", "drop-columns"}
         What to do about missing values, settled once for the whole table. Rows without a label
         are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
-    n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit
-        As in `two_sample_test`.
+    n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit, split
+        As in `two_sample_test`; small groups gain most by `split=False`.
 
     Returns
     -------
@@ -126,6 +127,7 @@ def compare_groups(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
+        split=split,
     )
     grouped = read_grouped(table, by).without_missing(policy)
     if settings.n_variables is not None:

@@ -53,6 +53,7 @@ def groups(
         typer.Option(help="Number of relabellings; 999, or as many as the comparisons need."),
     ] = None,
     test_size: options.TestSize = 0.5,
+    split: options.Split = True,
     seed: options.Seed = None,
     missing: options.Missing = "error",
     form: options.Format = None,
@@ -84,6 +85,7 @@ def groups(
         progress=outputs.progress,
         missing=missing,
         time_limit=time_limit,
+        split=split,
     )
     if outputs.show:
         show_groups(result)

@@ -225,6 +225,8 @@ METHODS: dict[str, Method] = {
     "linear-fixed": Method(
         "linear, selected, λ = 0.1", "ours", _ours("linear", FIXED_REGULARIZATION)
     ),
+    # The closed form: the d largest |a_s|.
+    "linear-zero": Method("linear, selected, λ = 0", "ours", _ours("linear", 0.0)),
     "quadratic": Method("quadratic, selected", "ours", _ours("quadratic"), slow=True),
     "gaussian": Method("Gaussian, selected", "ours", _ours("gaussian"), slow=True),
     "linear-reselected": Method("linear, reselected, all rows", "ours", _reselected, all_rows=True),

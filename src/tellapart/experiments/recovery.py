@@ -39,11 +39,12 @@ MEASURES = ("FDP", "NDP", "mean")
 
 
 def methods(scale: Scale) -> list[str]:
-    """Return the methods that choose; λ is fixed, so "linear-fixed" would be "linear" again."""
+    """Return the methods that choose, each choice once: λ is fixed here, and no rows are split."""
+    again = ("linear-fixed", "linear-reselected")
     names = (
         name
         for name, method in METHODS.items()
-        if method.selects and method.family != "literal" and name != "linear-fixed"
+        if method.selects and method.family != "literal" and name not in again
     )
     return scale.chosen(names)
 
