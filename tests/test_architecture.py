@@ -45,6 +45,7 @@ ORDER = [
     "stability",
     "method",
     "result",
+    "settings",
     "two_sample",
     "multiplicity",
     "groups_result",

@@ -21,8 +21,8 @@ from tellapart.report.resamples import describe_stability
 from tellapart.report.words import describe_column, listed, number
 from tellapart.result import Method
 from tellapart.samples import Samples
+from tellapart.settings import TestSettings
 from tellapart.stability import Stability
-from tellapart.two_sample import TestSettings
 
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "it's \"quoted\" & 'so' on"

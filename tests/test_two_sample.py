@@ -17,7 +17,7 @@ from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.tuned import MULTIPLIERS
 from tellapart.permutation import permutation_test
 from tellapart.search import QUICK, Annealing
-from tellapart.two_sample import TestSettings
+from tellapart.settings import TestSettings
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))

@@ -23,9 +23,10 @@ from tellapart.multiplicity import holm
 from tellapart.progress import Report, reporting
 from tellapart.result import TestResult
 from tellapart.samples import Samples
+from tellapart.settings import TestSettings
 from tellapart.sources import described, quoted
 from tellapart.strs import Solver
-from tellapart.two_sample import TestSettings, run_test
+from tellapart.two_sample import run_test
 
 MODES = ("one-versus-rest", "pairwise")
 USUAL_PERMUTATIONS = 999

@@ -21,10 +21,10 @@ from tellapart.missing import FEWEST_ROWS
 from tellapart.progress import reporting
 from tellapart.samples import FloatArray, IntArray, Samples
 from tellapart.selection import choose
+from tellapart.settings import TestSettings
 from tellapart.strs import Solver
 from tellapart.tables import read_samples
 from tellapart.tuning import tune
-from tellapart.two_sample import TestSettings
 
 try:  # scikit-learn 1.6 and later
     from sklearn.utils.validation import validate_data as _validate_data

@@ -8,117 +8,31 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from tellapart.arguments import (
-    check_flag,
     check_integer,
     check_n_jobs,
-    check_number,
     check_random_state,
-    check_time_limit,
 )
-from tellapart.errors import InputError
-from tellapart.kernels import FittedKernel, Kernel, Linear, resolve_kernel
+from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
 from tellapart.kernels.tuned import with_multiplier
 from tellapart.permutation import (
     PermutationNull,
-    check_reach,
     least_pvalue,
     permutation_test,
 )
-from tellapart.progress import Report, check_progress, reporting
+from tellapart.progress import Report, reporting
 from tellapart.reselection import reselection_test
 from tellapart.result import TestResult
 from tellapart.samples import Samples
 from tellapart.search import Annealing
-from tellapart.selection import Selection, check_gap, check_solver, choose
+from tellapart.selection import Selection, choose
+from tellapart.settings import TestSettings
 from tellapart.strs import Solver
 from tellapart.tables import read_samples
 from tellapart.tuning import Tuning, tune
-
-
-@dataclass(frozen=True)
-class TestSettings:
-    """The settings of a two-sample test, checked when made; see `two_sample_test`."""
-
-    __test__ = False  # not a test case for pytest either
-
-    n_variables: int | None = None
-    kernel: str | Kernel = "linear"
-    regularization: float | str = "cv"
-    solver: str | Solver | Annealing = "auto"
-    test_size: float = 0.5
-    n_permutations: int = 999
-    alpha: float = 0.05
-    random_state: int | np.random.Generator | None = None
-    n_jobs: int | None = None
-    progress: bool | Report = False
-    gap: float = 1e-4
-    time_limit: float | None = None
-    split: bool = True
-
-    def __post_init__(self) -> None:
-        if self.n_variables is not None:
-            self._keep("n_variables", check_integer("n_variables", self.n_variables, 1))
-        self._keep("regularization", _checked_price(self.regularization))
-        check_solver(self.solver, resolve_kernel(self.kernel))
-        self._keep("test_size", _checked_share("test_size", self.test_size))
-        self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
-        self._keep("alpha", _checked_share("alpha", self.alpha))
-        check_random_state(self.random_state)
-        if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
-            self._keep("random_state", int(self.random_state))
-        check_n_jobs(self.n_jobs)
-        check_progress(self.progress)
-        self._keep("gap", check_gap(self.gap))
-        self._keep("time_limit", check_time_limit(self.time_limit))
-        check_reach(self.n_permutations, self.alpha)
-        self._keep("split", check_flag("split", self.split))
-        if not self.split:
-            self._check_unsplit()
-
-    def _check_unsplit(self) -> None:
-        """Raise unless the best choice is known in closed form for every relabelling."""
-        kernel = resolve_kernel(self.kernel)
-        if not isinstance(kernel, Linear):
-            raise InputError(
-                "kernel must be 'linear' with split=False, where the variables are chosen again "
-                f"under every relabelling; got {kernel.name!r}"
-            )
-        if self.price not in (None, 0.0):
-            raise InputError(
-                "regularization must be 'cv' or 0 with split=False, where there are no rows to "
-                f"choose λ by and it is 0; got {self.regularization!r}"
-            )
-
-    def _keep(self, name: str, value: object) -> None:
-        """Hold the checked value, as a plain Python number."""
-        object.__setattr__(self, name, value)
-
-    @property
-    def price(self) -> float | None:
-        """λ, or None for cross-validation."""
-        return None if isinstance(self.regularization, str) else self.regularization
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what decides the answer as plain values: progress and threads do not."""
-        seed = self.random_state
-        return {
-            "n_variables": self.n_variables,
-            "kernel": self.kernel if isinstance(self.kernel, str) else repr(self.kernel),
-            "regularization": self.regularization,
-            "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
-            "test_size": self.test_size,
-            "n_permutations": self.n_permutations,
-            "alpha": self.alpha,
-            "random_state": None if isinstance(seed, np.random.Generator) else seed,
-            "gap": self.gap,
-            "time_limit": self.time_limit,
-            "split": self.split,
-        }
 
 
 def two_sample_test(
@@ -273,13 +187,8 @@ def _run_split(
             alpha=settings.alpha,
             rng=permute_rng,
         )
-    result = _result(null, selection, tuning, held_out, fitted, settings, labels)
-    return replace(
-        result,
-        n_train=(train.n_x, train.n_y),
-        train=train,
-        seconds=time.perf_counter() - started,
-    )
+    found = _Found(null, selection, tuning, fitted, train, held_out)
+    return found.result(settings, labels, time.perf_counter() - started)
 
 
 def _run_unsplit(
@@ -291,7 +200,7 @@ def _run_unsplit(
     _warn_of_tiny_halves(samples, settings)
     with reporting(settings.progress) as report:
         fitted = resolve_kernel(settings.kernel).fit(samples, n_jobs=threads)
-        found = reselection_test(
+        anew = reselection_test(
             samples,
             fitted,
             settings.n_variables,
@@ -301,10 +210,10 @@ def _run_unsplit(
             n_jobs=threads,
             report=report,
         )
-        tuning = Tuning(found.n_variables, 0.0, sizes=found.sizes)
+        tuning = Tuning(anew.n_variables, 0.0, sizes=anew.sizes)
         selection = _select(samples, fitted, tuning, settings, solve_rng, report)
-    result = _result(found.null, selection, tuning, samples, fitted, settings, labels)
-    return replace(result, train=samples, seconds=time.perf_counter() - started)
+    found = _Found(anew.null, selection, tuning, fitted, samples, samples)
+    return found.result(settings, labels, time.perf_counter() - started)
 
 
 def _select(
@@ -329,44 +238,37 @@ def _select(
     )
 
 
-def _result(
-    null: PermutationNull,
-    selection: Selection,
-    tuning: Tuning,
-    tested: Samples,
-    fitted: FittedKernel,
-    settings: TestSettings,
-    labels: tuple[str, str],
-) -> TestResult:
-    return TestResult(
-        pvalue=null.pvalue,
-        statistic=null.statistic,
-        threshold=null.threshold,
-        alpha=settings.alpha,
-        null_distribution=null.null_distribution,
-        exact=null.exact,
-        selection=selection,
-        n_train=(0, 0),
-        n_test=(tested.n_x, tested.n_y),
-        tuning=tuning,
-        labels=labels,
-        seconds=0.0,
-        kernel=fitted,
-        held_out=tested,
-        settings=settings.to_dict(),
-    )
+@dataclass(frozen=True)
+class _Found:
+    """What the steps of a test found; without a split `train` and `tested` are one."""
 
+    null: PermutationNull
+    selection: Selection
+    tuning: Tuning
+    kernel: FittedKernel
+    train: Samples
+    tested: Samples
 
-def _checked_price(value: object) -> float | str:
-    if isinstance(value, str):
-        if value != "cv":
-            raise InputError(f"regularization must be 'cv' or a number ≥ 0; got {value!r}")
-        return value
-    return check_number("regularization", value, 0.0)
-
-
-def _checked_share(name: str, value: object) -> float:
-    return check_number(name, value, 0.0, 1.0, open_low=True, open_high=True)
+    def result(self, settings: TestSettings, labels: tuple[str, str], seconds: float) -> TestResult:
+        train, tested = self.train, self.tested
+        return TestResult(
+            pvalue=self.null.pvalue,
+            statistic=self.null.statistic,
+            threshold=self.null.threshold,
+            alpha=settings.alpha,
+            null_distribution=self.null.null_distribution,
+            exact=self.null.exact,
+            selection=self.selection,
+            n_train=(0, 0) if train is tested else (train.n_x, train.n_y),
+            n_test=(tested.n_x, tested.n_y),
+            tuning=self.tuning,
+            labels=labels,
+            seconds=seconds,
+            kernel=self.kernel,
+            held_out=tested,
+            settings=settings.to_dict(),
+            train=train,
+        )
 
 
 def _warn_of_tiny_halves(held_out: Samples, settings: TestSettings) -> None:

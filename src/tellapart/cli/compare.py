@@ -59,7 +59,8 @@ def compare(
 ) -> None:
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.two_sample import TestSettings, run_test
+    from tellapart.settings import TestSettings
+    from tellapart.two_sample import run_test
 
     outputs = check_outputs(json, plot, report, quiet=quiet)
     settings = TestSettings(

@@ -39,8 +39,9 @@ def demo(
     outputs = check_outputs(*(str(folder / f"tellapart-demo.{end}") for end in ends))
     # These take seconds to load: only the demo waits for them.
     from tellapart.datasets import demo_tables
+    from tellapart.settings import TestSettings
     from tellapart.tables import read_samples
-    from tellapart.two_sample import TestSettings, run_test
+    from tellapart.two_sample import run_test
 
     malignant, benign = demo_tables()
     say(

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tellapart.datasets import CASES
@@ -24,6 +26,11 @@ TITLES = {
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = {"ours": "-", "standard": "--", "competitor": ":", "literal": "-."}
 MARKERS = "osD^vP*X"
+KINDS = {"split: half of the rows to choose, half to test": False, "all rows to test": True}
+"""Titles of the two kinds of tests, and whether a test of that kind uses all rows."""
+ALL_ROWS_SUFFIX = ", all rows"
+# Share of the distance between two places that the methods take up.
+DODGE = 0.7
 
 Powers = dict[tuple[str, float, str], Share]
 """Share of rejections by case, place on the axis and method."""
@@ -40,39 +47,69 @@ def powers(rows: Sequence[Row], axis: str) -> Powers:
 
 
 def draw_powers(rows: Sequence[Row], axis: str, label: str, path: Path) -> Path:
-    """Draw power against one size: the paper's way, one panel a case."""
+    """Draw power against one size: methods that learn on half of the rows, then those that do not.
+
+    One panel a case and kind. The paper's literal variants are left to the tables. Places are
+    evenly spaced and methods stand beside each other, so that intervals can be told apart.
+    """
     found = powers(rows, axis)
-    shown = [name for name in METHODS if any(method == name for _, _, method in found)]
-    figure = Figure(figsize=(13, 9.5), layout="constrained")
-    panels = figure.subplots(2, 2, sharey=True).ravel()
-    for panel, case in zip(panels, CASES, strict=True):
-        for number, name in enumerate(shown):
-            places = sorted(x for c, x, method in found if (c, method) == (case, name))
-            shares = [found[case, x, name] for x in places]
-            panel.errorbar(
-                places,
-                [share.value for share in shares],
-                [
-                    [share.value - share.low for share in shares],
-                    [share.high - share.value for share in shares],
-                ],
-                color=COLOURS[number % len(COLOURS)],
-                linestyle=DASHES[METHODS[name].family],
-                marker=MARKERS[number % len(MARKERS)],
-                linewidth=2.2 if METHODS[name].family == "ours" else 1.1,
-                markersize=5,
-                elinewidth=0.6,
-                capsize=2,
-                label=METHODS[name].label,
-            )
-        panel.axhline(ALPHA, color="#999999", linewidth=0.8)
-        panel.set(title=TITLES[case], xlabel=label, ylim=(-0.02, 1.03))
-    for panel in panels[::2]:
-        panel.set_ylabel("power at level 0.05")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
-    figure.savefig(path, dpi=80)
+    places = sorted({x for _, x, _ in found})
+    figure = Figure(figsize=(15, 15), layout="constrained")
+    halves = np.asarray(figure.subfigures(1, 2)).ravel()
+    for half, (title, all_rows) in zip(halves, KINDS.items(), strict=True):
+        shown = [
+            name
+            for name, method in METHODS.items()
+            if method.family != "literal"
+            and method.all_rows == all_rows
+            and any(other == name for _, _, other in found)
+        ]
+        panels = half.subplots(len(CASES), 1, sharey=True)
+        for panel, case in zip(panels, CASES, strict=True):
+            for number, name in enumerate(shown):
+                aside = DODGE * (number - (len(shown) - 1) / 2) / max(len(shown), 1)
+                _draw_curve(panel, found, case, name, places, aside, number)
+            panel.axhline(ALPHA, color="#999999", linewidth=0.8)
+            panel.set(title=TITLES[case], ylim=(-0.03, 1.04), ylabel="power at level 0.05")
+            panel.set_xticks(range(len(places)), [f"{x:g}" for x in places])
+        panels[-1].set_xlabel(label)
+        half.suptitle(title, fontweight="bold")
+        handles, labels = panels[0].get_legend_handles_labels()
+        half.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
+    figure.savefig(path, dpi=70)
     return path
+
+
+def _draw_curve(
+    panel: Axes,
+    found: Powers,
+    case: str,
+    name: str,
+    places: Sequence[float],
+    aside: float,
+    number: int,
+) -> None:
+    spots = [
+        (i + aside, found[case, x, name]) for i, x in enumerate(places) if (case, x, name) in found
+    ]
+    values = [share.value for _, share in spots]
+    mine = METHODS[name].family == "ours"
+    panel.errorbar(
+        [spot for spot, _ in spots],
+        values,
+        [
+            [value - share.low for value, (_, share) in zip(values, spots, strict=True)],
+            [share.high - value for value, (_, share) in zip(values, spots, strict=True)],
+        ],
+        color=COLOURS[number % len(COLOURS)],
+        linestyle=DASHES[METHODS[name].family],
+        marker=MARKERS[number % len(MARKERS)],
+        linewidth=2.0 if mine else 0.9,
+        markersize=6 if mine else 4,
+        elinewidth=0.8,
+        capsize=2,
+        label=METHODS[name].label.removesuffix(ALL_ROWS_SUFFIX),
+    )
 
 
 def power_table(rows: Sequence[Row], axis: str) -> list[dict[str, str]]:

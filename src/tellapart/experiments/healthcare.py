@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from tellapart.experiments.curves import ALL_ROWS_SUFFIX
 from tellapart.experiments.experiment import ALPHA, Experiment, Scale, seed_of
 from tellapart.experiments.intervals import Share
 from tellapart.experiments.methods import METHODS, PERMUTATIONS, Settings, contestant
@@ -135,7 +136,7 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
 
 def label_of(method: str) -> str:
     """Return the label of a method; all of them are tested on the held-out patients here."""
-    return METHODS[method].label.removesuffix(", all rows")
+    return METHODS[method].label.removesuffix(ALL_ROWS_SUFFIX)
 
 
 def variables_of(rows: Sequence[Row], method: str) -> str:

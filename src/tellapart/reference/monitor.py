@@ -33,10 +33,11 @@ from tellapart.reference.kernel import StoredKernel
 from tellapart.reference.result import USUAL_RATIO, CheckRecord, CheckResult
 from tellapart.reference.sharpen import sharpen
 from tellapart.samples import IntArray, Samples
+from tellapart.settings import TestSettings
 from tellapart.sources import open_source
 from tellapart.strs import Solver
 from tellapart.tables import read_samples, read_sources
-from tellapart.two_sample import TestSettings, run_test
+from tellapart.two_sample import run_test
 
 FEWEST_ROWS = 4
 

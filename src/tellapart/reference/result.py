@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 from tellapart.result import TestResult
-from tellapart.two_sample import TestSettings
+from tellapart.settings import TestSettings
 
 USUAL_RATIO = 10.0
 

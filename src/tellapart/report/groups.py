@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from tellapart import __version__
 from tellapart.groups_result import Comparison, GroupsResult
 from tellapart.report.words import Lines, describe_column
-from tellapart.two_sample import TestSettings
+from tellapart.settings import TestSettings
 
 MOST_SECTIONS = 100
 MOST_VARIABLES = 20

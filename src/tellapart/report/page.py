@@ -27,7 +27,7 @@ from tellapart.report.words import (
     rows_used,
 )
 from tellapart.result import TestResult
-from tellapart.two_sample import TestSettings
+from tellapart.settings import TestSettings
 
 MOST_MARGINALS = 50
 MOST_VARIABLES = 200
