@@ -3,24 +3,11 @@
 import numpy as np
 import pytest
 
+from relabelled_samples import label_rows, make
 from tellapart import column_relabelling
 from tellapart.column_relabelling import mmd_statistic, relabelled, standardise
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
-from tellapart.permutation import draw_relabellings
-from tellapart.samples import Samples
 from tellapart.statistics import mmd2
-
-
-def make(m=11, n=14, seed=0):
-    rng = np.random.default_rng(seed)
-    x = np.column_stack([rng.normal(size=m), rng.integers(0, 3, m), rng.standard_cauchy(m)])
-    y = np.column_stack([rng.normal(size=n), rng.integers(0, 3, n), rng.standard_cauchy(n)])
-    return Samples(x, y, ("a", "b", "c"), ("numeric",) * 3)
-
-
-def label_rows(samples, count=20):
-    labels = draw_relabellings(samples.n_x, samples.n_y, count, np.random.default_rng(1))
-    return labels, labels.block(0, samples.n_x + samples.n_y)
 
 
 def test_mmd_statistics_are_the_dense_formula_with_and_without_features(monkeypatch):

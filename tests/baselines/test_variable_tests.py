@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from relabelled_samples import label_rows, make
 from tellapart.baselines import variable_tests
 from tellapart.baselines.variable_tests import (
     bonferroni,
@@ -13,20 +14,6 @@ from tellapart.baselines.variable_tests import (
     own_pvalues,
 )
 from tellapart.column_relabelling import relabelled, standardise
-from tellapart.permutation import draw_relabellings
-from tellapart.samples import Samples
-
-
-def make(m=11, n=14, seed=0):
-    rng = np.random.default_rng(seed)
-    x = np.column_stack([rng.normal(size=m), rng.integers(0, 3, m), rng.standard_cauchy(m)])
-    y = np.column_stack([rng.normal(size=n), rng.integers(0, 3, n), rng.standard_cauchy(n)])
-    return Samples(x, y, ("a", "b", "c"), ("numeric",) * 3)
-
-
-def label_rows(samples, count=20):
-    labels = draw_relabellings(samples.n_x, samples.n_y, count, np.random.default_rng(1))
-    return labels, labels.block(0, samples.n_x + samples.n_y)
 
 
 def test_ks_statistics_are_scipys_for_every_relabelling_ties_included():
