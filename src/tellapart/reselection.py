@@ -9,7 +9,9 @@ depend on the labels, so S_d of the true labels is one of the values of S_d unde
 its rank is a p-value that holds in finite samples, though the same rows chose and tested.
 
 With the number of variables left open, T = max_d (S_d − mean)/deviation over a path of numbers,
-mean and deviation over the relabellings: symmetric in them, so T is exchangeable as well.
+mean and deviation those of all *other* relabellings. Every relabelling is treated alike, so T is
+exchangeable as well; and leaving a value out of its own scale keeps a strong difference from
+hiding itself.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.column_relabelling import TIE, mmd_statistic, relabelled, standardise
+from tellapart.column_relabelling import TIE, mmd_statistic, relabelled
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation import PermutationNull, draw_relabellings, null_of
 from tellapart.progress import Report
@@ -32,7 +34,10 @@ from tellapart.tuning import SizeScore, size_path
 TABLE_ENTRIES = 16_000_000
 # Two values of S_d closer than this are a tie: the kernel is at most 1.
 TIE_TOLERANCE = 1e-11
-ONE_DEVIATION = 1.0
+# Deviations below this share of the largest value are rounding.
+ROUNDING = 1e-13
+# The share of the best score that is nearly the best.
+NEARLY = 0.9
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Reselected:
     null : PermutationNull
         Of S_d, or of T where the number was left open.
     n_variables : int
-        The number asked for, or the smallest one whose score lies within 1 of the best.
+        The number asked for, or the smallest one whose score is nearly the best.
     sizes : tuple of SizeScore
         (S_d − mean)/deviation of each number tried; empty where one was asked for.
     """
@@ -93,13 +98,34 @@ def reselection_test(
         tolerance = TIE_TOLERANCE * math.sqrt(n_variables)
         null = null_of(best.values[:, 0], tolerance, alpha, exact=best.exact)
         return Reselected(null, n_variables)
-    standardised = standardise(best.values)
-    null = null_of(standardised.max(axis=1), TIE, alpha, exact=best.exact)
-    scores = standardised[0]
-    sizes = tuple(SizeScore(d, (float(score),)) for d, score in zip(path, scores, strict=True))
-    # One standard deviation is noise: the fewest variables that are as good as the best number.
-    enough = int(np.argmax(scores >= scores.max() - ONE_DEVIATION))
+    scores = against_others(best.values)
+    tolerance = TIE * max(1.0, float(np.abs(scores).max()))
+    null = null_of(scores.max(axis=1), tolerance, alpha, exact=best.exact)
+    mine = scores[0]
+    sizes = tuple(SizeScore(d, (float(score),)) for d, score in zip(path, mine, strict=True))
+    # A few variables that carry nearly all of the difference tell more than many that carry it all.
+    enough = int(np.argmax(mine >= mine.max() - (1 - NEARLY) * abs(mine.max())))
     return Reselected(null, path[enough], sizes)
+
+
+def against_others(values: FloatArray) -> FloatArray:
+    """Return each entry less the mean of the others in its column, in their standard deviations.
+
+    >>> against_others(np.array([[4.0], [1.0], [3.0]])).ravel().round(3).tolist()
+    [2.0, -5.0, 0.333]
+    """
+    count = values.shape[0]
+    centred: FloatArray = values - values.mean(axis=0)
+    squares = np.square(centred)
+    total = squares.sum(axis=0)
+    mean = -centred / (count - 1)
+    variance = (total - squares) / (count - 1) - np.square(mean)
+    # What makes up most of a sum cannot be taken from it without loss: the others are summed anew.
+    for row, column in np.argwhere(squares > total / 2):
+        variance[row, column] = np.var(np.delete(centred[:, column], row))
+    flat = variance <= np.square(ROUNDING * np.abs(values).max(axis=0))
+    scores = (centred - mean) / np.sqrt(np.where(flat, 1.0, variance))
+    return np.asarray(np.where(flat, 0.0, scores))
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def _describe_reselection(tuning: Tuning) -> tuple[str, str]:
     size = "as asked for"
     if tuning.sizes:
         tried = _tried(score.n_variables for score in tuning.sizes)
-        size = f"the smallest number as good as the best of {tried}, which the p-value allows for"
+        size = f"the smallest nearly as good as the best of {tried}, which the p-value allows for"
     return f"at most {tuning.n_variables}, {size}", "0, as always without a split"
 
 
