@@ -26,7 +26,9 @@ QUICK = (8, 6)
 INFORMATIVE = 20
 # Trials of fast and of slow methods, by n: at large n nearly every method is at power 1, and
 # fewer trials say as much. The paper has 20.
-TRIALS = {50: (40, 20), 100: (40, 20), 200: (20, 20), 300: (20, 20)}
+TRIALS = {50: (40, 40), 100: (40, 20), 200: (20, 20), 300: (20, 20)}
+FEW_TRIALS = 20
+"""Trials of all methods at other numbers of columns."""
 LITERAL_TRIALS = 8
 """Trials of the paper's literal variants, which are shown against n only."""
 USUAL_COLUMNS = 100
@@ -60,7 +62,9 @@ def trials_of(method: str, n: int, D: int) -> int:
     fast, slow = TRIALS.get(n, (1, 1))
     if METHODS[method].family == "literal" and n in TRIALS:
         return LITERAL_TRIALS if D == USUAL_COLUMNS else 0
-    return slow if METHODS[method].slow or D != USUAL_COLUMNS else fast
+    if D != USUAL_COLUMNS:
+        return FEW_TRIALS
+    return slow if METHODS[method].slow else fast
 
 
 def plan_samples(scale: Scale) -> Iterator[Row]:
