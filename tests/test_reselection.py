@@ -206,6 +206,7 @@ def test_sparse_samples_give_the_dense_answer():
         ({"kernel": "gaussian"}, "kernel must be 'linear' with split=False"),
         ({"kernel": "quadratic"}, "kernel must be 'linear' with split=False"),
         ({"regularization": 0.5}, "regularization must be 'cv' or 0 with split=False"),
+        ({"test_size": 0.3}, "test_size must be left out with split=False"),
         ({"split": "no"}, "split must be True or False; got 'no'"),
         ({"split": 0}, "split must be True or False; got 0"),
         ({"n_variables": 6}, "n_variables must be an integer in 1..5; got 6"),

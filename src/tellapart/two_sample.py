@@ -102,7 +102,7 @@ def two_sample_test(
         Seconds after which the solver of the final selection stops.
     split : bool
         Whether rows are held out. False tests all rows, choosing anew under every relabelling;
-        `test_size` is not used then, and λ is 0.
+        λ is 0 then, and there is no `test_size`.
 
     Returns
     -------
