@@ -30,8 +30,9 @@ from tellapart.samples import FloatArray, IntArray, Samples
 from tellapart.selection import varying_columns
 from tellapart.tuning import SizeScore, size_path
 
-# Statistics of columns at a time, 128 MB.
+# Statistics of columns at a time, 128 MB, and columns: progress is told after each block.
 TABLE_ENTRIES = 16_000_000
+BLOCK_COLUMNS = 512
 # Two values of S_d closer than this are a tie: the kernel is at most 1.
 TIE_TOLERANCE = 1e-11
 # Deviations below this share of the largest value are rounding.
@@ -154,7 +155,7 @@ def best_values(
     count = labels.bits.shape[0]
     statistic = mmd_statistic(kernel.scalars)
     largest = np.zeros((count, 0))
-    step = max(TABLE_ENTRIES // count, 1)
+    step = max(min(TABLE_ENTRIES // count, BLOCK_COLUMNS), 1)
     for start in range(0, columns.size, step):
         report("test", f"column {start + 1:,} of {columns.size:,}, {count - 1:,} relabellings")
         block = columns[start : start + step]

@@ -33,7 +33,7 @@ SETTINGS: dict[str, tuple[float | None, int]] = {
 SIZES = tuple(range(1, TRUE + 1))
 FEW_SIZES = (1, 5, 10, 15, 20)
 """Numbers of variables of methods that start anew, and take long, for each number."""
-ANEW = ("quadratic", "gaussian", "logistic", "wasserstein", "wasserstein-raw")
+ANEW = ("quadratic", "gaussian", "logistic", "wasserstein", "wasserstein-raw", "l1-mmd")
 TRIALS, FEW_TRIALS = 30, 15
 MEASURES = ("FDP", "NDP", "mean")
 
@@ -54,7 +54,7 @@ def plan(scale: Scale) -> Iterator[Row]:
     for trial in range(scale.count(TRIALS, 1)):
         for case in CASES[:1] if scale.quick else CASES:
             for method in methods(scale):
-                if trial < FEW_TRIALS or not (method in ANEW or METHODS[method].slow):
+                if trial < FEW_TRIALS or method not in ANEW:
                     size = "quick" if scale.quick else "full"
                     yield {"case": case, "size": size, "method": method, "trial": str(trial)}
 
@@ -63,9 +63,8 @@ def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
     """Return FDP and NDP of one method for each number of variables."""
     case, method = keys["case"], keys["method"]
     tau, n = SETTINGS[case]
-    columns, true, sizes = COLUMNS, TRUE, SIZES
-    if method in ANEW or METHODS[method].slow:
-        sizes = FEW_SIZES
+    columns, true = COLUMNS, TRUE
+    sizes = FEW_SIZES if method in ANEW else SIZES
     if keys["size"] == "quick":
         n, columns, true, sizes = 12, 6, 2, (1, 2)
     seed = seed_of("recovery", case, keys["trial"])
