@@ -180,8 +180,9 @@ def test_constant_columns_categories_and_more_variables_than_vary():
     pandas = pytest.importorskip("pandas")
     x = pandas.DataFrame({"flat": 1.0, "arm": list("ab") * 20, "u": rng.normal(size=40)})
     y = pandas.DataFrame({"flat": 1.0, "arm": ["b"] * 30, "u": rng.normal(size=30)})
-    with pytest.warns(UserWarning, match="flat"):
+    with pytest.warns(UserWarning, match="flat") as told:
         result = ta.two_sample_test(x, y, n_variables=3, split=False, random_state=0)
+    assert len(told) == 1
     assert result.reject
     assert set(result.variables) <= {"arm", "u"}
     assert result.selection.weights["arm"] > 0.9

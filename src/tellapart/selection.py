@@ -280,7 +280,7 @@ def restrict(kernel: FittedKernel, columns: IntArray) -> FittedKernel:
     return replace(kernel, scalars=scalars, constant=kernel.constant[columns])
 
 
-def varying_columns(samples: Samples, kernel: FittedKernel) -> IntArray:
+def varying_columns(samples: Samples, kernel: FittedKernel, *, warn: bool = True) -> IntArray:
     """Return the columns that vary; warn of the others, and raise if none is left."""
     keep = np.flatnonzero(~kernel.constant)
     if keep.size == 0:
@@ -289,7 +289,7 @@ def varying_columns(samples: Samples, kernel: FittedKernel) -> IntArray:
             "in the rows that variables are chosen from"
         )
     constant = [samples.names[s] for s in np.flatnonzero(kernel.constant)]
-    if constant:
+    if constant and warn:
         shown = ", ".join(map(repr, constant[:NAMES_SHOWN]))
         more = len(constant) - NAMES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
