@@ -467,3 +467,14 @@ def test_categories_in_one_order_the_rare_ones_together():
 
 def test_many_names_are_cut_short():
     assert listed([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
+
+
+def test_negative_weights_without_a_price_of_variance_are_chance():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 8)), rng.normal(size=(60, 8))
+    Y[:, 0] += 2
+    result = run(X, Y, n_variables=8, regularization=0.0)
+    assert result.selection.z.min() < 0
+    body = Page(result.to_html(stability=False)).said("body")[0]
+    assert "differs less than chance would make it, and so says nothing" in body
+    assert "steadies the others" not in body

@@ -2,11 +2,13 @@
 
 For the linear kernel without a price of variance the best choice is known in closed form,
 
-    S_d = max {aᵀz : ‖z‖₂ = 1, ‖z‖₀ ≤ d} = (sum of the d largest a_s²)^½,
+    S_d = max {aᵀz : z ≥ 0, ‖z‖₂ = 1, ‖z‖₀ ≤ d} = (sum of the d largest a_s² with a_s > 0)^½,
 
-with a_s the MMD² of column s. Under H₀ the pooled rows are exchangeable and the bandwidths do not
-depend on the labels, so S_d of the true labels is one of the values of S_d under random labels:
-its rank is a p-value that holds in finite samples, though the same rows chose and tested.
+with a_s the MMD² of column s, or the largest a_s where none is positive. A negative a_s speaks of
+samples more alike than chance would have them, which is no difference: hence z ≥ 0. Under H₀ the
+pooled rows are exchangeable and the bandwidths do not depend on the labels, so S_d of the true
+labels is one of the values of S_d under random labels: its rank is a p-value that holds in finite
+samples, though the same rows chose and tested.
 
 With the number of variables left open, T = max_d (S_d − mean)/deviation over a path of numbers,
 mean and deviation those of all *other* relabellings. Every relabelling is treated alike, so T is
@@ -17,6 +19,7 @@ hiding itself.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,10 +27,10 @@ import numpy as np
 
 from tellapart.column_relabelling import TIE, mmd_statistic, relabelled
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation import PermutationNull, draw_relabellings, null_of
+from tellapart.permutation import PermutationNull, Relabellings, draw_relabellings, null_of
 from tellapart.progress import Report
 from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.selection import varying_columns
+from tellapart.selection import Selection, varying_columns
 from tellapart.tuning import SizeScore, size_path
 
 # Statistics of columns at a time, 128 MB, and columns: progress is told after each block.
@@ -38,7 +41,7 @@ TIE_TOLERANCE = 1e-11
 # Deviations below this share of the largest value are rounding.
 ROUNDING = 1e-13
 # The share of the best score that is nearly the best.
-NEARLY = 0.9
+NEARLY = 0.95
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,44 @@ def reselection_test(
     return Reselected(null, path[enough], sizes)
 
 
+def choose_nonnegative(
+    samples: Samples, kernel: FittedKernel, n_variables: int, n_jobs: int
+) -> Selection:
+    """Return z ≥ 0 with at most `n_variables` non-zeros that maximises aᵀz: z_s ∝ a_s > 0.
+
+    Columns that `kernel` found constant are left out and named in a warning.
+    """
+    started = time.perf_counter()
+    keep = varying_columns(samples, kernel)
+    true = (np.arange(samples.n_x + samples.n_y) < samples.n_x).astype(np.uint8)
+    labels = Relabellings(np.packbits(true)[np.newaxis], exact=False)
+    a = relabelled(samples, keep, labels, mmd_statistic(kernel.scalars), n_jobs)[0]
+    top = np.argsort(-a, kind="stable")[: min(n_variables, keep.size)]
+    top = top[: max(np.count_nonzero(a[top] > 0), 1)]
+    value, weights = float(a[top[0]]), np.ones(1)
+    # Where no a_s is positive, the best is the largest of them alone.
+    if value > 0:
+        value = float(np.linalg.norm(a[top]))
+        weights = a[top] / value
+    z = np.zeros(samples.n_columns)
+    z[keep[top]] = weights
+    return Selection(
+        support=np.flatnonzero(z),
+        z=z,
+        value=value,
+        # A sum of n squares is off by less than n units in the last place.
+        upper_bound=value + (top.size + 4) * np.finfo(np.float64).eps * abs(value),
+        status="optimal",
+        solver="closed form",
+        seconds=time.perf_counter() - started,
+        kernel=kernel.name,
+        names=samples.names,
+        regularization=0.0,
+        constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
+        nonnegative=True,
+    )
+
+
 def against_others(values: FloatArray) -> FloatArray:
     """Return each entry less the mean of the others in its column, in their standard deviations.
 
@@ -149,7 +190,7 @@ def best_values(
 ) -> BestValues:
     """Return S_d for every relabelling and every d of an increasing path.
 
-    Columns come in blocks; of each relabelling only the largest a_s² so far are held.
+    Columns come in blocks; of each relabelling only the largest a_s so far are held.
     """
     labels = draw_relabellings(samples.n_x, samples.n_y, n_permutations, rng)
     count = labels.bits.shape[0]
@@ -159,10 +200,12 @@ def best_values(
     for start in range(0, columns.size, step):
         report("test", f"column {start + 1:,} of {columns.size:,}, {count - 1:,} relabellings")
         block = columns[start : start + step]
-        squares = relabelled(samples, block, labels, statistic, n_jobs) ** 2
-        largest = _largest(np.concatenate([largest, squares], axis=1), path[-1])
-    sums = np.cumsum(largest, axis=1)
-    return BestValues(np.sqrt(sums[:, np.asarray(path) - 1]), labels.exact)
+        table = relabelled(samples, block, labels, statistic, n_jobs)
+        largest = _largest(np.concatenate([largest, table], axis=1), path[-1])
+    sums = np.cumsum(np.square(np.maximum(largest, 0.0)), axis=1)
+    lengths = np.sqrt(sums[:, np.asarray(path) - 1])
+    top = largest[:, :1]
+    return BestValues(np.where(top > 0, lengths, top), labels.exact)
 
 
 def _largest(values: FloatArray, count: int) -> FloatArray:

@@ -209,6 +209,7 @@ class TestResult:
             self.selection.support,
             n_variables=self.tuning.n_variables,
             regularization=self.regularization,
+            nonnegative=self.selection.nonnegative,
             n_resamples=n_resamples,
             time_limit=time_limit,
             random_state=random_state,

@@ -65,6 +65,8 @@ class Selection:
         How the annealed runs of the search went; empty where an exact solver did the work.
     method : str
         The baseline that chose, by an objective of its own; empty for tellapart's own choice.
+    nonnegative : bool
+        Whether only weights of at least 0 were allowed; the certificate is then for these.
     """
 
     support: IntArray
@@ -80,6 +82,7 @@ class Selection:
     constant: tuple[str, ...] = ()
     history: tuple[Trace, ...] = ()
     method: str = ""
+    nonnegative: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -112,6 +115,8 @@ class Selection:
         if self.gap is None or not math.isfinite(self.gap):
             return f"a good choice of {chosen}, not proved to be the best ({by})"
         margin = _margin(self.gap)
+        if self.nonnegative:
+            chosen += " with weights of at least 0"
         better = f"do better{margin}"
         if self.status == "optimal":
             return f"proved: no other choice of at most {chosen} can {better} ({by})"
@@ -163,6 +168,7 @@ class Selection:
             "constant": list(self.constant),
             "history": [asdict(trace) for trace in self.history],
             "method": self.method or None,
+            "nonnegative": self.nonnegative,
         }
 
     def _repr_html_(self) -> str:

@@ -77,6 +77,11 @@ class TestSettings:
                 "regularization must be 'cv' or 0 with split=False, where there are no rows to "
                 f"choose λ by and it is 0; got {self.regularization!r}"
             )
+        if self.solver != TestSettings.solver:
+            raise InputError(
+                "solver must be 'auto' with split=False, where the best choice has a closed form; "
+                f"got {self.solver!r}"
+            )
         if self.test_size != TestSettings.test_size:
             raise InputError(
                 "test_size must be left out with split=False, where no rows are held out; "

@@ -25,6 +25,7 @@ from tellapart.arguments import (
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import FittedIndex, FittedKernel
 from tellapart.progress import Report, check_progress, reporting
+from tellapart.reselection import choose_nonnegative
 from tellapart.samples import IntArray, Samples
 from tellapart.search import QUICK
 from tellapart.selection import choose
@@ -117,6 +118,7 @@ def measure_stability(
     n_variables: int,
     regularization: float,
     n_resamples: int,
+    nonnegative: bool = False,
     time_limit: float | None = None,
     random_state: int | np.random.Generator | None = 0,
     n_jobs: int | None = None,
@@ -138,6 +140,8 @@ def measure_stability(
         The columns chosen on all of them.
     n_variables, regularization : int, float
         The d and λ they were chosen with.
+    nonnegative : bool
+        Whether they were chosen with weights of at least 0 only.
     n_resamples : int
         Resamples to make.
     time_limit : float or None
@@ -175,18 +179,21 @@ def measure_stability(
             if made and seconds is not None and time.monotonic() - started > seconds:
                 break
             report("stability", f"resample {made + 1} of {asked}")
-            again = choose(
-                part,
-                kernel,
-                n_variables=n_variables,
-                regularization=regularization,
-                solver=quick,
-                gap=1e-4,
-                time_limit=_left(seconds, started),
-                rng=rng,
-                n_jobs=threads,
-                report=_silent,
-            )
+            if nonnegative:
+                again = choose_nonnegative(part, kernel, n_variables, threads)
+            else:
+                again = choose(
+                    part,
+                    kernel,
+                    n_variables=n_variables,
+                    regularization=regularization,
+                    solver=quick,
+                    gap=1e-4,
+                    time_limit=_left(seconds, started),
+                    rng=rng,
+                    n_jobs=threads,
+                    report=_silent,
+                )
             counts[again.support] += 1
             largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
             made += 1

@@ -24,7 +24,7 @@ from tellapart.permutation import (
     permutation_test,
 )
 from tellapart.progress import Report, reporting
-from tellapart.reselection import reselection_test
+from tellapart.reselection import choose_nonnegative, reselection_test
 from tellapart.result import TestResult
 from tellapart.samples import Samples
 from tellapart.search import Annealing
@@ -63,7 +63,7 @@ def two_sample_test(
     was chosen on the training rows.
 
     With `split=False` all rows choose and all rows test, and the p-value is as valid: T is the
-    maximum of MMD²(z) over z, taken anew under every relabelling. It needs the linear kernel
+    maximum of MMD²(z) over z ≥ 0, taken anew under every relabelling. It needs the linear kernel
     without a price of variance, where that maximum has a closed form. With few rows this test
     is the more powerful one, as no row is spent on the choice alone; its p-value speaks of the
     best choice of all, not of the chosen variables on rows of their own.
@@ -177,7 +177,18 @@ def _run_split(
             report=report,
         )
         fitted = with_multiplier(kernel, tuning.multiplier).fit(train, n_jobs=threads)
-        selection = _select(train, fitted, tuning, settings, solve_rng, report)
+        selection = choose(
+            train,
+            fitted,
+            n_variables=tuning.n_variables,
+            regularization=tuning.regularization,
+            solver=settings.solver,
+            gap=settings.gap,
+            time_limit=settings.time_limit,
+            rng=solve_rng,
+            n_jobs=threads,
+            report=report,
+        )
         report("test", f"{settings.n_permutations} relabellings")
         null = permutation_test(
             held_out,
@@ -195,7 +206,7 @@ def _run_unsplit(
     samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
 ) -> TestResult:
     """Choose on all rows, and again under every relabelling of them."""
-    _, _, solve_rng, permute_rng = _generators(settings)
+    *_, permute_rng = _generators(settings)
     threads = check_n_jobs(settings.n_jobs)
     _warn_of_tiny_halves(samples, settings)
     with reporting(settings.progress) as report:
@@ -211,31 +222,9 @@ def _run_unsplit(
             report=report,
         )
         tuning = Tuning(anew.n_variables, 0.0, sizes=anew.sizes)
-        selection = _select(samples, fitted, tuning, settings, solve_rng, report)
+        selection = choose_nonnegative(samples, fitted, anew.n_variables, threads)
     found = _Found(anew.null, selection, tuning, fitted, samples, samples)
     return found.result(settings, labels, time.perf_counter() - started)
-
-
-def _select(
-    samples: Samples,
-    fitted: FittedKernel,
-    tuning: Tuning,
-    settings: TestSettings,
-    rng: np.random.Generator,
-    report: Report,
-) -> Selection:
-    return choose(
-        samples,
-        fitted,
-        n_variables=tuning.n_variables,
-        regularization=tuning.regularization,
-        solver=settings.solver,
-        gap=settings.gap,
-        time_limit=settings.time_limit,
-        rng=rng,
-        n_jobs=check_n_jobs(settings.n_jobs),
-        report=report,
-    )
 
 
 @dataclass(frozen=True)

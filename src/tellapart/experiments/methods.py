@@ -25,6 +25,7 @@ from tellapart.experiments.experiment import ALPHA
 from tellapart.experiments.printed import PrintedLinear
 from tellapart.experiments.reselected import FittedReselection
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
+from tellapart.reselection import choose_nonnegative
 from tellapart.result import TestResult
 from tellapart.samples import FloatArray, IntArray, Samples
 from tellapart.search import Annealing
@@ -119,7 +120,7 @@ class Ours:
             rng = Generators.of(self.settings.seed).split
             train, held_out = read_samples(X, Y).split(self.settings.test_size, rng)
             size = self.settings.n_variables
-            chosen = select_variables(train.x, train.y, size, regularization=0.0)
+            chosen = choose_nonnegative(train, Linear().fit(train, n_jobs=1), size, 1)
             return FittedReselection(selection=chosen, kernel=None, n_variables=size), held_out
         result = self.test(X, Y)
         assert result.kernel is not None
