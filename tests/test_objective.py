@@ -229,7 +229,9 @@ def test_a_kernel_that_is_not_finite_on_the_samples_is_named(data):
         objective.value(POINT)
 
 
-def test_pair_sums_make_their_stacks_once(data, monkeypatch):
+@pytest.fixture
+def grams(monkeypatch):
+    """Return a list that gets an entry for every Gram matrix that is made."""
     made = []
 
     def counted(self, u, v):
@@ -237,11 +239,15 @@ def test_pair_sums_make_their_stacks_once(data, monkeypatch):
         return np.exp(-0.5 * np.square(np.subtract.outer(u, v)))
 
     monkeypatch.setattr(GaussianScalar, "gram", counted)
+    return made
+
+
+def test_pair_sums_make_their_stacks_once(data, grams):
     samples = make_samples(*data)
     sums = PairSums(samples, Quadratic(1.0).fit(samples), 0.1, 10**9)
     for _ in range(3):
         sums.first_order(POINT, np.arange(4))
-    assert len(made) == 4 * len(sums._tiles)
+    assert len(grams) == 4 * len(sums._tiles)
 
 
 @every_kernel
@@ -317,18 +323,11 @@ def test_memory_of_the_opened_squares_stays_within_the_budget(budget):
     assert peak < budget + 8 * 8 * 80 * 800
 
 
-def test_preparing_makes_the_stacks_that_are_kept(data, monkeypatch):
-    made = []
-
-    def counted(self, u, v):
-        made.append(u.shape)
-        return np.exp(-0.5 * np.square(np.subtract.outer(u, v)))
-
-    monkeypatch.setattr(GaussianScalar, "gram", counted)
+def test_preparing_makes_the_stacks_that_are_kept(data, grams):
     samples = make_samples(*data)
     sums = PairSums(samples, IDENTITY.fit(samples), 0.1, 10**9)
     sums.prepare()
-    count = len(made)
+    count = len(grams)
     sums.first_order(POINT, np.arange(4))
     sums.at(0.5).first_order(POINT, np.arange(4))
-    assert len(made) == count == 4 * len(sums._tiles)
+    assert len(grams) == count == 4 * len(sums._tiles)

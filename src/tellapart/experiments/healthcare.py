@@ -127,7 +127,9 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
                 for row in rows
                 if (row["method"], row["drawn"]) == (name, size)
             )
-        line["variables, the heaviest first"] = variables_of(rows, name).replace(" ", ", ") or "all"
+        line["variables of the first split, the heaviest first"] = (
+            variables_of(rows, name).replace(" ", ", ") or "all"
+        )
         lines.append(line)
     first = rows[0]
     text = (
