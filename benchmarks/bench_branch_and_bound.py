@@ -17,11 +17,12 @@ import numpy as np
 from pyscipopt import Model, quicksum
 
 from store import store, table
+from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
-from tellapart.statistics import linear_coefficients
+from tellapart.search.linear import linear_problem
+from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.tables import read_samples
 
 PRICES = dict(zip(CASES, (0.8, 0.7, 0.6, 0.5), strict=True))
 SIZES = ((20, 5), (40, 10), (60, 6), (80, 8), (100, 10))
@@ -35,7 +36,7 @@ def make_problem(case: str, n: int, size: int, d: int) -> SparseTrustRegion:
     )
     samples = read_samples(x, y)
     coefficients = linear_coefficients(samples, Linear().fit(samples))
-    return coefficients.as_problem(PRICES[case], d)
+    return linear_problem(coefficients, PRICES[case], d)
 
 
 def scip_seconds(problem: SparseTrustRegion, limit: float) -> tuple[float, float]:
@@ -44,7 +45,7 @@ def scip_seconds(problem: SparseTrustRegion, limit: float) -> tuple[float, float
     The same problem as SCIP likes it best: A shifted to be negative semidefinite, so that the
     objective is concave and ‖z‖₂ ≤ 1 may replace the sphere; |z_i| ≤ q_i with binary q.
     """
-    size = problem.size
+    size = problem.n_columns
     eigenvalues, vectors = np.linalg.eigh(problem.A)
     top = float(eigenvalues[-1])
     factor = (vectors * np.sqrt(np.maximum(top - eigenvalues, 0.0))).T

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Linear
-from tellapart.samples import FloatArray, Samples
-from tellapart.statistics import linear_coefficients
+from tellapart.statistics.coefficients import linear_coefficients
 
 D = 100
 SIZES = (2_000, 10_000, 100_000, 1_000_000)

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 import tellapart as ta
 from store import store, table
-from tellapart.blas import one_blas_thread
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
+from tellapart.threads import one_blas_thread
 
 D, N, SEEDS = 50, 300, 20
 Sample = tuple[NDArray[np.float64], NDArray[np.float64], set[int]]

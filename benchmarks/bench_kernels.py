@@ -20,13 +20,13 @@ from itertools import product
 import numpy as np
 
 from store import store, table
-from tellapart.blas import one_blas_thread
+from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
-from tellapart.permutation import permutation_test
+from tellapart.permutation.mmd import permutation_test
 from tellapart.search import Annealing
-from tellapart.selection import choose
-from tellapart.tables import read_samples
+from tellapart.selection.choose import choose
+from tellapart.threads import one_blas_thread
 
 SIZES = (50, 100, 200, 300)
 D, VARIABLES = 100, 20

@@ -97,7 +97,7 @@ def main(runs: int) -> None:
             )
     text = (
         f"# Level of the test at α = {ALPHA}\n\n"
-        f"Null pairs with {COLUMNS} columns, {PERMUTATIONS} relabellings; "
+        f"Null pairs with {COLUMNS} columns, {PERMUTATIONS} permutations; "
         "`python benchmarks/bench_level.py`.\n\n" + table(rows)
     )
     store("level", text, rows)

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 
 from store import store, table
-from tellapart.blas import one_blas_thread
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.objective import Objective
+from tellapart.statistics.objective import Objective
+from tellapart.threads import one_blas_thread
 
 N = 300
 REPEATS = 3
@@ -60,7 +60,7 @@ def measure(
     first = time.perf_counter() - start
     variables = np.arange(candidates)
     both = seconds(lambda: objective.derivatives(z, variables))
-    among = objective.restrict(variables)
+    among = objective.columns(variables)
     restricted = seconds(lambda: among.derivatives(z[:candidates]))
     # A sparse z has a small product with the Gaussian kernel: ω′ = 0 elsewhere.
     size = min(d, candidates) if kernel.name == "gaussian" else candidates

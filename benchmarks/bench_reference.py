@@ -20,7 +20,7 @@ import numpy as np
 
 import tellapart as ta
 from store import store, table
-from tellapart.samples import FloatArray
+from tellapart.arrays import FloatArray
 
 COLUMNS, BATCH, ROWS = 50, 2_000, (20_000, 100_000)
 WEAK_ROWS, WEAK_BATCH = 10_000, 300
@@ -50,13 +50,13 @@ def timings(n_rows: int) -> dict[str, object]:
     whole = ta.compare_to_reference(reference, reference_ratio=None, random_state=0)
     part = ta.compare_to_reference(reference, random_state=0)
     test = seconds(lambda: ta.two_sample_test(reference, batch, random_state=0))
-    all_rows, some_rows = seconds(lambda: whole.check(batch)), seconds(lambda: part.check(batch))
+    all_rows, rows_of = seconds(lambda: whole.check(batch)), seconds(lambda: part.check(batch))
     return {
         "reference rows": n_rows,
         "two_sample_test, s": f"{test:.2f}",
         "check, all rows, s": f"{all_rows:.2f}",
-        "check, s": f"{some_rows:.2f}",
-        "speedup": f"{test / some_rows:.1f}",
+        "check, s": f"{rows_of:.2f}",
+        "speedup": f"{test / rows_of:.1f}",
     }
 
 

@@ -2,14 +2,14 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/bench_reselection.py [runs]
 
-Laplace against normal samples, D = 100 columns, 20 of them different, 20 chosen, 999 relabellings,
+Laplace against normal samples, D = 100 columns, 20 of them different, 20 chosen, 999 permutations,
 one thread. CPU seconds of `two_sample_test(split=False)`, and of
 
-- one `select_variables(regularization=0)` per relabelling, timed once and multiplied by 1,000:
+- one `select_variables(regularization=0)` per permutation, timed once and multiplied by 1,000:
   what it would cost to make the choice again with the library's own fast coefficients;
 - `two_sample_test` with a split, λ = 0.1.
 
-Power at level 0.05 over `runs` (default 100) pairs of samples of 60 rows, 199 relabellings, by the
+Power at level 0.05 over `runs` (default 100) pairs of samples of 60 rows, 199 permutations, by the
 number of variables: as many as differ, fewer, and left open. Writes
 benchmarks/results/reselection.md and reselection.csv.
 """
@@ -23,7 +23,7 @@ from collections.abc import Callable
 import tellapart as ta
 from store import store, table
 
-COLUMNS, CHOSEN, RELABELLINGS = 100, 20, 999
+COLUMNS, CHOSEN, PERMUTATIONS = 100, 20, 999
 ROWS = (100, 1_000, 10_000)
 WEAK_ROWS = 60
 
@@ -39,15 +39,15 @@ def seconds(work: Callable[[], object]) -> float:
 def timings(n: int) -> dict[str, object]:
     """Time the three ways at n rows of each sample."""
     X, Y, _ = ta.datasets.make_case("laplace", n, n_features=COLUMNS, random_state=0)
-    given = {"n_variables": CHOSEN, "n_permutations": RELABELLINGS, "random_state": 0}
+    given = {"n_variables": CHOSEN, "n_permutations": PERMUTATIONS, "random_state": 0}
     anew = seconds(lambda: ta.two_sample_test(X, Y, split=False, **given))
     one = seconds(lambda: ta.select_variables(X, Y, CHOSEN, regularization=0.0))
     split = seconds(lambda: ta.two_sample_test(X, Y, regularization=0.1, **given))
     return {
         "rows of each": n,
         "no split, s": f"{anew:.2f}",
-        "one choice per relabelling, s": f"{one * (RELABELLINGS + 1):.0f}",
-        "ratio": f"{one * (RELABELLINGS + 1) / anew:.0f}",
+        "one choice per permutation, s": f"{one * (PERMUTATIONS + 1):.0f}",
+        "ratio": f"{one * (PERMUTATIONS + 1) / anew:.0f}",
         "split, λ = 0.1, s": f"{split:.2f}",
     }
 
@@ -75,7 +75,7 @@ def main(runs: int) -> None:
     powers = [power(case, runs) for case in ta.datasets.CASES]
     text = (
         "# The test without a split\n\n"
-        f"CPU seconds, D = {COLUMNS}, {RELABELLINGS} relabellings; "
+        f"CPU seconds, D = {COLUMNS}, {PERMUTATIONS} permutations; "
         f"`python benchmarks/bench_reselection.py`.\n\n{table(times)}\n\n"
         f"Power at level 0.05, {WEAK_ROWS} rows of each sample, {runs} pairs a case:\n\n"
         f"{table(powers)}"

@@ -19,13 +19,13 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from bench_branch_and_bound import SIZES, make_problem
 from store import store, table
-from tellapart.blas import one_blas_thread
 from tellapart.datasets import CASES
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.strs.misdp import Misdp
-from tellapart.strs.sdp import Sdp
-from tellapart.strs.sdp_admm import AdmmSettings, solve_admm
-from tellapart.strs.sdp_conic import solve_conic
+from tellapart.strs.bounds.sdp.admm import AdmmSettings, solve_admm
+from tellapart.strs.bounds.sdp.conic import solve_conic
+from tellapart.strs.solvers.misdp import Misdp
+from tellapart.strs.solvers.sdp import Sdp
+from tellapart.threads import one_blas_thread
 
 ACCURACY = 1e-4
 Result = TypeVar("Result")
@@ -60,13 +60,13 @@ def measure(
     name: str, problem: SparseTrustRegion, conic_up_to: int, seconds: float
 ) -> dict[str, object]:
     """Return one row of the table."""
-    free = np.zeros(problem.size, dtype=bool)
+    free = np.zeros(problem.n_columns, dtype=bool)
     data = (problem.A, problem.a, problem.d, free)
     settings = AdmmSettings(tolerance=ACCURACY)
     admm, admm_seconds = fastest(lambda: solve_admm(*data, settings, lambda _: False))
     row: dict[str, object] = {
         "problem": name,
-        "D": problem.size,
+        "D": problem.n_columns,
         "d": problem.d,
         "ADMM seconds": f"{admm_seconds:.3f}",
         "iterations": admm.iterations,
@@ -75,7 +75,7 @@ def measure(
         "ADMM error": "–",
         "Clarabel error": "–",
     }
-    if problem.size <= conic_up_to:
+    if problem.n_columns <= conic_up_to:
         rough, conic_seconds = fastest(lambda: solve_conic(*data, tolerance=ACCURACY))
         exact = solve_conic(*data).value
         row["Clarabel seconds"] = f"{conic_seconds:.2f}"

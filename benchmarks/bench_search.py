@@ -19,19 +19,19 @@ from scipy.optimize import minimize
 
 import tellapart as ta
 from store import store, table
-from tellapart.blas import one_blas_thread
 from tellapart.datasets import CASES
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.objective import Objective
 from tellapart.search import Annealing
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
+from tellapart.threads import one_blas_thread
 
 N, D, VARIABLES, RESTARTS = 100, 100, 20, 50
 
 
 def climb(objective: Objective, support: NDArray[np.intp], rng: np.random.Generator) -> float:
     """Return the best F that L-BFGS-B reaches on a support."""
-    part = objective.restrict(support)
+    part = objective.columns(support)
 
     def negative(y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         length = float(np.linalg.norm(y))

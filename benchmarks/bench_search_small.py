@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store import store, table
+from tellapart.data.samples import Samples
 from tellapart.kernels import Gaussian, Kernel, Quadratic
-from tellapart.objective import Objective
-from tellapart.samples import Samples
 from tellapart.search import Annealing
 from tellapart.search.sphere import climb
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
 FloatArray = NDArray[np.float64]

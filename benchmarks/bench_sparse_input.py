@@ -3,7 +3,7 @@
     OPENBLAS_NUM_THREADS=1 python benchmarks/bench_sparse_input.py
 
 10,000 + 10,000 rows of counts, 5 % of them not 0, in 1,000 and 5,000 columns of which 20 differ;
-10 variables, λ = 0.1, 999 relabellings, one thread. Each run has a process of its own: "peak" is
+10 variables, λ = 0.1, 999 permutations, one thread. Each run has a process of its own: "peak" is
 the most memory that process held during the test, less what it held before (Python, its libraries
 and the input itself), as Linux counts it. Writes benchmarks/results/sparse_input.md and .csv.
 """
@@ -89,7 +89,7 @@ def main() -> None:
             rows.append(json.loads(done.stdout))
     text = (
         "# A sparse sample beside the same sample dense\n\n"
-        f"{ROWS:,} + {ROWS:,} rows, {DENSITY:.0%} not 0, 10 variables, λ = 0.1, 999 relabellings, "
+        f"{ROWS:,} + {ROWS:,} rows, {DENSITY:.0%} not 0, 10 variables, λ = 0.1, 999 permutations, "
         "one thread; `python benchmarks/bench_sparse_input.py`.\n\n" + table(rows)
     )
     store("sparse_input", text, rows)

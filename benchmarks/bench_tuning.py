@@ -14,16 +14,17 @@ import sys
 import numpy as np
 
 from store import store, table
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
-from tellapart.folds import make_folds, split_in_halves
 from tellapart.kernels import Linear
-from tellapart.permutation import permutation_test
-from tellapart.samples import Samples
-from tellapart.statistics import linear_coefficients
+from tellapart.permutation.mmd import permutation_test
+from tellapart.search.linear import linear_problem
+from tellapart.selection.folds import make_folds, split_in_halves
+from tellapart.selection.tuning import GRID, N_SPLITS, PriceScore, best_price, score_prices
+from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import solve
-from tellapart.strs.thresholding import Thresholding
-from tellapart.tables import read_samples
-from tellapart.tuning import GRID, N_SPLITS, PriceScore, best_price, score_prices
+from tellapart.strs.solvers.thresholding import Thresholding
 
 ROWS, COLUMNS, VARIABLES = 100, 100, 20
 FIXED = (0.0, 0.1, 1.0)
@@ -36,7 +37,7 @@ def rejections(train: Samples, test: Samples) -> dict[float, bool]:
     coefficients = linear_coefficients(train, kernel)
     rejected = {}
     for price in GRID:
-        z = solve(coefficients.as_problem(price, VARIABLES), solver=Thresholding()).z
+        z = solve(linear_problem(coefficients, price, VARIABLES), solver=Thresholding()).z
         rng = np.random.default_rng(1)
         null = permutation_test(test, kernel, z, n_permutations=199, alpha=0.05, rng=rng)
         rejected[price] = null.pvalue <= 0.05

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tellapart.experiments.store import markdown_table as table
+from tellapart.reproduction.store import markdown_table as table
 
 __all__ = ["RESULTS", "store", "table"]
 

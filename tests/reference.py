@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel
-from tellapart.samples import Samples
 
 
 def make_samples(x, y, kinds=None):

@@ -1,4 +1,4 @@
-"""Data flows one way: a module imports only from those before it."""
+"""The rooms of the package: data flows one way, from the first of them to the last."""
 
 import ast
 from pathlib import Path
@@ -8,84 +8,48 @@ import pytest
 import tellapart
 
 ROOT = Path(tellapart.__file__).parent
-ORDER = [
-    "errors",
-    "blas",
-    "arguments",
-    "column_store",
-    "samples",
-    "missing",
-    "columns",
-    "sources",
-    "tables",
-    "grouping",
-    "files",
-    "datasets",
-    "fastsum",
-    "bandwidth",
+LEAVES = {"errors", "arguments", "arrays", "threads", "progress", "writing"}
+ROOMS = (
+    "data",
     "kernels",
-    "strs",
     "statistics",
-    "pair_sums",
-    "squared_sums",
-    "row_moments",
-    "objective_sums",
-    "objective",
-    "progress",
+    "strs",
     "search",
-    "outputs",
-    "points",
     "permutation",
-    "column_relabelling",
     "selection",
-    "folds",
-    "tuning",
-    "reselection",
-    "select",
-    "stability",
-    "method",
-    "result",
-    "settings",
-    "two_sample",
-    "multiplicity",
-    "groups_result",
-    "groups",
-    "selector",
-    "reference",
+    "testing",
+    "estimator",
+    "datasets",
     "baselines",
-    "embedding",
-    "plots",
-    "experiments",
     "report",
-    "console",
+    "reproduction",
     "cli",
-    "__main__",
-]
+)
+# Faces name what is behind them: the package itself, its command, and the objective's old address.
+FACES = {"__init__", "__main__", "objective"}
 # A result draws and tells of itself, but only when asked: the import waits inside the method.
-LATE = {
-    ("selection", "report"),
-    ("result", "plots"),
-    ("result", "report"),
-    ("groups_result", "report"),
-}
-# Files that hold no step of the flow: the face of the package names what is behind it.
-FACES = {"__init__"}
+LATE = {("selection", "report"), ("testing", "report")}
 
 
-def modules():
-    return [
-        path
-        for path in sorted(ROOT.rglob("*.py"))
-        if path.relative_to(ROOT).parts[0].removesuffix(".py") not in FACES
-    ]
-
-
-def unit(path):
+def room(path):
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imported_units(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def modules():
+    return [path for path in sorted(ROOT.rglob("*.py")) if room(path) not in FACES]
+
+
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported_rooms(path):
+    """Give the rooms a file imports from, and whether the import waits inside a function."""
+    nodes = list(ast.walk(tree(path)))
+    inside = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    late = {id(node) for function in inside for node in ast.walk(function)}
+    for node in nodes:
+        names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -93,44 +57,38 @@ def imported_units(path):
             names = [node.module or ""]
             if node.module == "tellapart":
                 names = [f"tellapart.{alias.name}" for alias in node.names]
-        else:
-            continue
         for name in names:
             first, *rest = name.split(".")
             if first == "tellapart" and rest and rest[0] != "__version__":
-                yield rest[0]
+                yield rest[0], id(node) in late
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_come_from_before(path):
-    here = unit(path)
-    assert here in ORDER, f"give {here} its place in ORDER"
-    for other in imported_units(path):
-        allowed = ORDER.index(other) <= ORDER.index(here) or (here, other) in LATE
-        assert allowed, f"{here} imports {other}, which comes after it"
+def test_each_room_imports_only_from_those_before_it():
+    place = dict.fromkeys(LEAVES, 0) | {name: i for i, name in enumerate(ROOMS, 1)}
+    for path in modules():
+        here = room(path)
+        assert here in place, f"give {here} its place among the rooms"
+        for other, waits in imported_rooms(path):
+            allowed = place[other] <= place[here] or (waits and (here, other) in LATE)
+            assert allowed, f"{path.relative_to(ROOT)} imports {other}, which comes after {here}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_hold_one_idea(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+def test_files_hold_one_idea():
+    long = [p.name for p in modules() if len(p.read_text(encoding="utf-8").splitlines()) > 400]
+    assert long == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_library_does_not_print(path):
-    calls = [
-        node.lineno
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "print"
-    ]
-    assert calls == []
+def test_the_library_does_not_print():
+    for path in modules():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id != "print", f"{path.relative_to(ROOT)}:{node.lineno}"
 
 
-@pytest.mark.parametrize("name", sorted(tellapart.__all__))
-def test_public_names_exist(name):
-    assert getattr(tellapart, name) is not None
-    assert name in dir(tellapart)
+def test_public_names_exist():
+    for name in tellapart.__all__:
+        assert getattr(tellapart, name) is not None
+        assert name in dir(tellapart)
 
 
 def test_unknown_names_are_attribute_errors():

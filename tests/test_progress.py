@@ -3,20 +3,20 @@
 import pytest
 
 from tellapart.errors import InputError
-from tellapart.progress import check_progress, reporting, solver_progress
+from tellapart.progress import check_progress, showing, solver_progress
 
 
 def test_a_function_is_called():
     seen = []
-    with reporting(lambda stage, detail: seen.append((stage, detail))) as report:
-        report("tune", "half way")
+    with showing(lambda stage, detail: seen.append((stage, detail))) as tell:
+        tell("tune", "half way")
     assert seen == [("tune", "half way")]
 
 
 @pytest.mark.parametrize("progress", [True, False])
 def test_standard_output_is_left_alone(progress, capsys):
-    with reporting(progress) as report:
-        report("tune", "[half] way")
+    with showing(progress) as tell:
+        tell("tune", "[half] way")
     assert capsys.readouterr().out == ""
 
 

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tellapart import baselines, datasets, kernels, objective, strs
+    from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
-    from tellapart.groups import compare_groups
-    from tellapart.groups_result import GroupsResult
-    from tellapart.reference import CheckResult, ReferenceMonitor, compare_to_reference
-    from tellapart.result import TestResult
-    from tellapart.select import select_variables
-    from tellapart.selection import Selection
-    from tellapart.selector import MMDSelector
-    from tellapart.sources import with_names
-    from tellapart.two_sample import two_sample_test
+    from tellapart.estimator import MMDSelector
+    from tellapart.selection.select_variables import select_variables
+    from tellapart.selection.selection import Selection
+    from tellapart.testing.check_result import CheckResult
+    from tellapart.testing.groups import compare_groups
+    from tellapart.testing.groups_result import GroupsResult
+    from tellapart.testing.monitor import ReferenceMonitor, compare_to_reference
+    from tellapart.testing.result import TestResult
+    from tellapart.testing.two_sample import two_sample_test
 
 __version__ = "0.1.0"
 
@@ -45,20 +46,20 @@ __all__ = [
 
 _SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs")
 _HOME = {
-    "CheckResult": "reference",
+    "CheckResult": "testing.check_result",
     "ConstantColumnWarning": "errors",
-    "GroupsResult": "groups_result",
+    "GroupsResult": "testing.groups_result",
     "InputError": "errors",
-    "MMDSelector": "selector",
+    "MMDSelector": "estimator",
     "MissingDependencyError": "errors",
-    "ReferenceMonitor": "reference",
-    "Selection": "selection",
-    "TestResult": "result",
-    "compare_groups": "groups",
-    "compare_to_reference": "reference",
-    "select_variables": "select",
-    "two_sample_test": "two_sample",
-    "with_names": "sources",
+    "ReferenceMonitor": "testing.monitor",
+    "Selection": "selection.selection",
+    "TestResult": "testing.result",
+    "compare_groups": "testing.groups",
+    "compare_to_reference": "testing.monitor",
+    "select_variables": "selection.select_variables",
+    "two_sample_test": "testing.two_sample",
+    "with_names": "data.sources",
 }
 
 

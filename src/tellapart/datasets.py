@@ -10,8 +10,8 @@ from scipy import signal
 from sklearn import datasets as sklearn_datasets
 
 from tellapart.arguments import check_choice, check_integer, check_number, check_random_state
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.samples import FloatArray, IntArray
 
 CASES = ("mean-shift", "covariance-shift", "laplace", "mixture")
 DEFAULT_TAU = {"mean-shift": 1.0, "covariance-shift": 2.0, "mixture": 2.0}

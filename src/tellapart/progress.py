@@ -8,30 +8,30 @@ from typing import cast
 
 from tellapart.errors import InputError
 
-Report = Callable[[str, str], None]
-"""Called as report(stage, detail): "select", "12 steps, value 0.31, bound 0.33"."""
+Progress = Callable[[str, str], None]
+"""Called as progress(stage, detail): "select", "12 steps, value 0.31, bound 0.33"."""
 
 
-def check_progress(value: object) -> bool | Report:
+def check_progress(value: object) -> bool | Progress:
     """Return `value` if it is a bool or can be called."""
     if isinstance(value, bool):
         return value
     if callable(value):
-        return cast(Report, value)
+        return cast(Progress, value)
     raise InputError(
         f"progress must be True, False or a function of (stage, detail); got {value!r}"
     )
 
 
 @contextmanager
-def reporting(progress: bool | Report) -> Iterator[Report]:
-    """Give a `report(stage, detail)` for the length of the work.
+def showing(progress: bool | Progress) -> Iterator[Progress]:
+    """Give a `progress(stage, detail)` for the length of the work.
 
     Examples
     --------
     >>> seen = []
-    >>> with reporting(lambda stage, detail: seen.append(stage)) as report:
-    ...     report("select", "started")
+    >>> with showing(lambda stage, detail: seen.append(stage)) as progress:
+    ...     progress("select", "started")
     >>> seen
     ['select']
     """
@@ -48,12 +48,12 @@ def reporting(progress: bool | Report) -> Iterator[Report]:
         yield lambda stage, detail: status.update(f"{stage}: {detail}")
 
 
-def solver_progress(report: Report, stage: str) -> Callable[[int, float, float | None], None]:
-    """Return a solver's progress callback that tells `report` in words."""
+def solver_progress(progress: Progress, stage: str) -> Callable[[int, float, float | None], None]:
+    """Return a solver's progress callback in words."""
 
     def tell(iterations: int, value: float, upper_bound: float | None) -> None:
         bound = "none yet" if upper_bound is None else f"{upper_bound:.6g}"
-        report(stage, f"{iterations} steps, value {value:.6g}, bound {bound}")
+        progress(stage, f"{iterations} steps, value {value:.6g}, bound {bound}")
 
     return tell
 

@@ -16,10 +16,10 @@ def make_problem(seed, n_x=25, n_y=15, size=7, d=3, gamma=0.3, shift=1.0):
 
 
 def supports(problem):
-    return [np.array(s) for s in itertools.combinations(range(problem.size), problem.d)]
+    return [np.array(s) for s in itertools.combinations(range(problem.n_columns), problem.d)]
 
 
 def marks(problem, support):
-    q = np.zeros(problem.size)
+    q = np.zeros(problem.n_columns)
     q[support] = 1.0
     return q

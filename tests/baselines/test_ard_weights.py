@@ -12,8 +12,8 @@ from tellapart.baselines.ard_weights import (
     histogram_threshold,
     optimise,
 )
-from tellapart.samples import Samples
-from tellapart.statistics import mmd2, variance
+from tellapart.data.samples import Samples
+from tellapart.statistics.mmd import mmd2, variance
 
 
 def make(m=30, n=40, columns=4, shift=(), seed=0):

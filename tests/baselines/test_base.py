@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.baselines import L1MMD, Bonferroni, StandardMMD, relabelling_null
+from tellapart.baselines import L1MMD, Bonferroni, StandardMMD, permutation_null
 from tellapart.baselines.base import Generators
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.samples import Samples
 
 
 def make_tables(m=60, n=70, shift=1.5, seed=0):
@@ -196,11 +196,11 @@ def test_generators_do_not_depend_on_each_other():
     assert first.permute.random() == second.permute.random()
 
 
-def test_relabelling_null_enumerates_small_samples():
+def test_permutation_null_enumerates_small_samples():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(4, 1)), rng.normal(size=(3, 1))
     pooled = np.concatenate([x, y])[:, 0]
-    null = relabelling_null(
+    null = permutation_null(
         Samples(x, y, ("u",), ("numeric",)),
         lambda labels: labels @ pooled,
         n_permutations=99,

@@ -92,7 +92,7 @@ def test_max_t_reaches_the_level_where_holm_cannot():
     assert result.null_distribution.shape == (199,)
 
 
-def test_relabellings_are_raised_with_a_warning_where_holm_needs_them():
+def test_permutations_are_raised_with_a_warning_where_holm_needs_them():
     x, y = two_samples(m=30, n=30, columns=50, shifts={7: 2.5})
     with pytest.warns(UserWarning, match="n_permutations raised from 99 to 1999") as caught:
         result = Bonferroni(statistic="mmd", n_permutations=99, random_state=0).test(x, y)

@@ -7,8 +7,8 @@ from scipy import stats
 
 from tellapart.baselines.base import Generators
 from tellapart.baselines.projected_wasserstein import ProjectedWasserstein
+from tellapart.data.tables import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
-from tellapart.tables import read_samples
 
 
 def spread(seed=0, n_x=40, n_y=60, scale=(1, 4, 1, 1, 1)):
@@ -72,7 +72,7 @@ def test_same_seed_same_answer():
     assert np.array_equal(one.selection.z, other.selection.z)
 
 
-def test_few_rows_enumerate_all_relabellings():
+def test_few_rows_enumerate_all_permutations():
     X, Y = spread(n_x=8, n_y=8)
     result = ProjectedWasserstein(n_variables=1, random_state=0).test(X, Y)
     assert result.exact

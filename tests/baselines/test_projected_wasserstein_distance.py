@@ -7,7 +7,7 @@ from scipy import optimize, stats
 from tellapart.baselines.projected_wasserstein_distance import (
     ProjectedDistance,
     QuantileMerge,
-    relabelled_distances,
+    permuted_distances,
 )
 
 SIZES = [(7, 7), (4, 9), (12, 5), (6, 3), (1, 4)]
@@ -63,7 +63,7 @@ def test_gradient_is_that_of_small_differences(m, n, order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_relabelled_distances_are_those_of_each_labelling(order):
+def test_permuted_distances_are_those_of_each_permutation(order):
     rng = np.random.default_rng(2)
     scores = np.round(rng.normal(size=13), 1)  # with ties
     labels = rng.permuted(np.tile(np.arange(13) < 5, (20, 1)), axis=1)
@@ -72,5 +72,5 @@ def test_relabelled_distances_are_those_of_each_labelling(order):
         merge.distances(np.sort(scores[side])[None], np.sort(scores[~side])[None], order)[0]
         for side in labels
     ]
-    found = relabelled_distances(scores, labels.astype(float), order)
+    found = permuted_distances(scores, labels.astype(float), order)
     np.testing.assert_allclose(found, expected)

@@ -1,4 +1,4 @@
-"""Page and figure of results without a kernel, without relabellings, without variables."""
+"""Page and figure of results without a kernel, without permutations, without variables."""
 
 import numpy as np
 import pytest

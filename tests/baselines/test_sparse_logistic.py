@@ -6,11 +6,11 @@ import pytest
 
 from tellapart.baselines.base import Generators
 from tellapart.baselines.sparse_logistic import SparseLogisticRegression
+from tellapart.data.tables import read_samples
 from tellapart.datasets import make_case
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
-from tellapart.permutation import draw_relabellings
+from tellapart.permutation.labels import draw_permutations
 from tellapart.strs import optional
-from tellapart.tables import read_samples
 
 
 def shifted(seed=0, n_x=40, n_y=60, shift=(0, 2, 0, -2, 0)):
@@ -67,7 +67,7 @@ def test_statistic_is_the_difference_of_mean_scores():
     pooled = np.concatenate([train.x, train.y])
     scale = pooled.std(axis=0)
     scores = np.concatenate([held_out.x, held_out.y]) / scale @ result.selection.z
-    labels = draw_relabellings(20, 30, 99, rngs.permute).block(0, 50) > 0.5
+    labels = draw_permutations(20, 30, 99, rngs.permute).block(0, 50) > 0.5
     expected = [scores[side].mean() - scores[~side].mean() for side in labels]
     assert result.statistic == pytest.approx(expected[0])
     assert result.statistic > 0

@@ -6,7 +6,7 @@ import pytest
 from tellapart.baselines import StandardMMD
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian
-from tellapart.statistics import mmd2
+from tellapart.statistics.mmd import mmd2
 
 KERNELS = ["gaussian", "linear", "quadratic"]
 

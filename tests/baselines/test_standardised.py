@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tellapart.baselines.standardised import standardise
+from tellapart.data.tables import read_samples
 from tellapart.errors import ConstantColumnWarning
-from tellapart.tables import read_samples
 
 
 def test_pooled_columns_have_mean_0_and_variance_1():

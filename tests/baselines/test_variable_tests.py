@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from relabelled_samples import label_rows, make
+from permuted_samples import label_rows, make
 from tellapart.baselines import variable_tests
 from tellapart.baselines.variable_tests import (
     bonferroni,
@@ -13,13 +13,13 @@ from tellapart.baselines.variable_tests import (
     max_t,
     own_pvalues,
 )
-from tellapart.column_relabelling import relabelled, standardise
+from tellapart.permutation.columns import permuted_statistics, standardise
 
 
-def test_ks_statistics_are_scipys_for_every_relabelling_ties_included():
+def test_ks_statistics_are_scipys_for_every_permutation_ties_included():
     samples = make()
     labels, rows = label_rows(samples)
-    table = relabelled(samples, np.arange(3), labels, ks_statistic, 1)
+    table = permuted_statistics(samples, np.arange(3), labels, ks_statistic, 1)
     pooled = np.concatenate([samples.x, samples.y])
     for i, row in enumerate(rows):
         for s in range(3):

@@ -9,8 +9,7 @@ from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.additive_index import WEIGHTS
 from tellapart.kernels.differences import LARGEST_DIFFERENCE, Mismatch, SquaredDifference
-from tellapart.select import select_variables
-from tellapart.selection import restrict
+from tellapart.selection.select_variables import select_variables
 
 RATIONAL = {
     "value": lambda t: 1 / (1 + t / 2),
@@ -56,7 +55,7 @@ def test_columns_choose_their_own_psi(samples):
 
 def test_a_fitted_kernel_can_be_restricted_to_columns(samples):
     fitted = AdditiveIndex(**RATIONAL).fit(samples)
-    part = restrict(fitted, np.array([1, 0]))
+    part = fitted.columns(np.array([1, 0]))
     z = np.array([0.6, 0.8])
     np.testing.assert_allclose(
         part.gram(samples.x[:, [1, 0]], samples.y[:, [1, 0]], z),

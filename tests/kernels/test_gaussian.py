@@ -6,7 +6,7 @@ from tellapart.datasets import make_case
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian
 from tellapart.kernels.gaussian import Exponential
-from tellapart.permutation import permutation_test
+from tellapart.permutation.mmd import permutation_test
 
 
 def mixed(n, seed=0):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Linear, resolve_kernel
-from tellapart.samples import Samples
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from reference import make_samples
-from tellapart.bandwidth import median_bandwidths
 from tellapart.errors import InputError
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Quadratic
+from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.kernels.quadratic import Square
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from bench_search_small import instance
+from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
-from tellapart.objective import Objective
-from tellapart.samples import Samples
+from tellapart.statistics.objective import Objective
 
 RATIONAL = AdditiveIndex(
     value=lambda t: 1 / (1 + t / 2),

@@ -5,12 +5,12 @@ import pytest
 from small_problems import KERNELS, objective, point
 
 from tellapart.kernels import Gaussian
-from tellapart.objective import Objective
 from tellapart.search.annealing import COLDEST, HOTTEST, anneal, best_of_model, exchange
 from tellapart.search.sphere import model
-from tellapart.strs.brute_force import BruteForce
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.solvers.brute_force import BruteForce
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 

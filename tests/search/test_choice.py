@@ -8,9 +8,9 @@ from small_problems import objective
 
 from bench_search_small import best_of_all_supports
 from tellapart.kernels import Quadratic
-from tellapart.objective import Objective
 from tellapart.search import QUICK, Annealing
 from tellapart.search.choice import choose_weights
+from tellapart.statistics.objective import Objective
 from tellapart.strs import SOLVERS
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
@@ -25,7 +25,7 @@ def choose(goal, d, solver="auto", **control):
 def best_without_variance(goal, d):
     """Return the optimum at λ = 0: every support, solved exactly."""
     problem = SparseTrustRegion(*goal.quadratic_form(), d)
-    size = problem.size
+    size = problem.n_columns
     return max(polish(problem, np.array(s))[1] for s in combinations(range(size), d))
 
 

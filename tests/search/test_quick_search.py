@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from small_problems import joint, samples_of
 
-from tellapart.folds import make_folds
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search.starts import equal
+from tellapart.selection.folds import make_folds
 
 KERNELS = [Gaussian("median"), Quadratic()]
 

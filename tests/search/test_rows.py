@@ -5,9 +5,9 @@ import pytest
 
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.objective import Objective
 from tellapart.search import Annealing
 from tellapart.search.rows import finished_on_all_rows, on_some_rows
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
 QUICK = {"iterations": 0, "n_random": 0, "n_exchanged": 1, "largest_group": 2}

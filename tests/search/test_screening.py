@@ -5,10 +5,10 @@ import pytest
 from small_problems import samples_of
 
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.objective import Objective
 from tellapart.search.screening import MOST_ROUNDS, Screen, widened
 from tellapart.search.sphere import climb
 from tellapart.search.starts import Scores, equal
+from tellapart.statistics.objective import Objective
 
 KERNELS = [Gaussian(), Quadratic()]
 
@@ -64,7 +64,7 @@ def test_the_starts_stay_even_where_few_candidates_are_wanted():
 def test_columns_that_promise_more_come_in(kernel):
     goal = problem(kernel)
     columns = np.array([0, 1, 2, 4])
-    screen = Screen(columns, goal.restrict(columns), 40)
+    screen = Screen(columns, goal.columns(columns), 40)
     z = screen.embedded(climb(screen.objective, np.full(4, 0.5)).z)
     wider = widened(screen, goal, z, 2)
     assert {3, 17, 31} <= set(wider.columns.tolist())
@@ -78,7 +78,7 @@ def test_screening_ends():
     columns = np.array([0, 1, 2, 4])
     z = np.zeros(40)
     z[0] = 1.0
-    last = Screen(columns, goal.restrict(columns), 40, rounds=MOST_ROUNDS)
+    last = Screen(columns, goal.columns(columns), 40, rounds=MOST_ROUNDS)
     assert widened(last, goal, z, 1) is None
     everything = Screen(np.arange(40), goal, 40)
     assert widened(everything, goal, z, 1) is None
@@ -87,6 +87,6 @@ def test_screening_ends():
 def test_the_best_columns_leave_nothing_to_promise():
     goal = problem(Quadratic())
     columns = np.array([3, 17, 31])
-    screen = Screen(columns, goal.restrict(columns), 40)
+    screen = Screen(columns, goal.columns(columns), 40)
     z = screen.embedded(climb(screen.objective, np.full(3, 3**-0.5)).z)
     assert widened(screen, goal, z, 3) is None

@@ -9,9 +9,9 @@ from small_problems import KERNELS, joint, objective, samples_of
 from bench_search_small import KINDS, best_of_all_supports
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.objective import Objective
 from tellapart.search import Annealing, screening, solver
 from tellapart.search.starts import Start
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
 
@@ -128,7 +128,7 @@ def test_strong_variables_outside_the_first_screen_are_found(monkeypatch):
 
     def blind(objective, scores, n_variables, most, must=()):
         columns = np.arange(10)
-        return screening.Screen(columns, objective.restrict(columns), 60)
+        return screening.Screen(columns, objective.columns(columns), 60)
 
     plain = screening.Screen.of
     monkeypatch.setattr(screening.Screen, "of", blind)

@@ -5,8 +5,8 @@ import pytest
 from small_problems import KERNELS, objective, point
 
 from tellapart.kernels import Gaussian
-from tellapart.objective import Objective
 from tellapart.search.sphere import Peak, climb, model, pruned, tangent_model
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)

@@ -5,16 +5,8 @@ import pytest
 from small_problems import KERNELS, joint, objective, samples_of
 
 from tellapart.kernels import Gaussian
-from tellapart.objective import Objective
-from tellapart.search.starts import (
-    Scores,
-    cut,
-    equal,
-    grow,
-    make_starts,
-    score_columns,
-    spread,
-)
+from tellapart.search.starts import Scores, cut, equal, grow, make_starts, score_columns, spread
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
 

@@ -91,7 +91,7 @@ def best_value(problem):
     """Return the optimal value, from every support of size d."""
     return max(
         polish(problem, np.array(support))[1]
-        for support in combinations(range(problem.size), problem.d)
+        for support in combinations(range(problem.n_columns), problem.d)
     )
 
 

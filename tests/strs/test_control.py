@@ -39,6 +39,6 @@ def test_status_is_optimal_only_with_a_bound_within_the_gap():
 
 def test_progress_is_told():
     told = []
-    Control(progress=lambda *args: told.append(args)).report(3, 1.0, None)
-    Control().report(3, 1.0, None)
+    Control(progress=lambda *args: told.append(args)).tell_progress(3, 1.0, None)
+    Control().tell_progress(3, 1.0, None)
     assert told == [(3, 1.0, None)]

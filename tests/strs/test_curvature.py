@@ -21,8 +21,8 @@ def test_both_forms_say_the_same(form):
     np.testing.assert_allclose(form.diagonal, np.diag(M), atol=1e-13)
     np.testing.assert_allclose(form.columns(index), M[:, index], atol=1e-13)
     np.testing.assert_allclose(form.block(index), M[np.ix_(index, index)], atol=1e-13)
-    np.testing.assert_allclose(form.restrict(index).block(np.arange(3)), form.block(index))
-    assert form.restrict(np.arange(12)) is form
+    np.testing.assert_allclose(form.principal(index).block(np.arange(3)), form.block(index))
+    assert form.principal(np.arange(12)) is form
 
 
 def test_sign_and_form_follow_the_problem(monkeypatch):
@@ -33,8 +33,8 @@ def test_sign_and_form_follow_the_problem(monkeypatch):
     factored = Curvature.of(problem)
     assert factored.factor is problem.factor.B
     assert factored.depth == 5
-    assert factored.restrict(np.arange(6)).factor.shape == (5, 6)
-    np.testing.assert_allclose(factored.restrict(np.arange(3)).dense, M[:3, :3], atol=1e-13)
+    assert factored.principal(np.arange(6)).factor.shape == (5, 6)
+    np.testing.assert_allclose(factored.principal(np.arange(3)).dense, M[:3, :3], atol=1e-13)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])

@@ -5,8 +5,8 @@ from instances import problem_of
 from tellapart.errors import InputError
 from tellapart.strs import SOLVERS, ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.auto import choose
-from tellapart.strs.branch_and_bound import BranchAndBound
-from tellapart.strs.local_search import LocalSearch
+from tellapart.strs.solvers.branch_and_bound import BranchAndBound
+from tellapart.strs.solvers.local_search import LocalSearch
 
 PROBLEM = problem_of("indefinite", 6, 2)
 

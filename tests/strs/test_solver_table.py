@@ -41,7 +41,7 @@ def test_contract(name, kind, optimum):
         solution = solve(problem, name, time_limit=20, random_state=0)
         scale = scale_of(problem)
         assert solution.solver == name
-        assert solution.z.shape == (problem.size,)
+        assert solution.z.shape == (problem.n_columns,)
         assert np.linalg.norm(solution.z) == pytest.approx(1.0, rel=1e-12)
         assert 1 <= solution.support.shape[0] <= problem.d
         np.testing.assert_array_equal(solution.support, np.flatnonzero(solution.z))

@@ -1,6 +1,6 @@
 """Competitors of tellapart's own test, all with the same face, for comparisons on equal terms."""
 
-from tellapart.baselines.base import Baseline, FittedBaseline, SelectingBaseline, relabelling_null
+from tellapart.baselines.base import Baseline, FittedBaseline, SelectingBaseline, permutation_null
 from tellapart.baselines.bonferroni import Bonferroni
 from tellapart.baselines.l1_mmd import L1MMD
 from tellapart.baselines.projected_wasserstein import ProjectedWasserstein
@@ -16,5 +16,5 @@ __all__ = [
     "SelectingBaseline",
     "SparseLogisticRegression",
     "StandardMMD",
-    "relabelling_null",
+    "permutation_null",
 ]

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
-from tellapart.bandwidth import median_bandwidths
-from tellapart.blas import one_blas_thread
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.kernels.additive_index import DIFFERENCE, WEIGHTS, FittedIndex, fit_psi
+from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.kernels.gaussian import Exponential
-from tellapart.pair_sums import PairSums
-from tellapart.samples import FloatArray, Samples
-from tellapart.squared_sums import SquaredSums, opens_up
+from tellapart.statistics.pair_sums import PairSums
+from tellapart.statistics.squared_sums import SquaredSums, opens_up
+from tellapart.threads import one_blas_thread
 
 NAME = "ARD Gaussian"
 # Added to σ², so that the ratio of a kernel that vanishes is 0 and not 0/0.
@@ -71,7 +72,8 @@ class PowerRatio:
     def at(self, weights: FloatArray) -> Ratio:
         """Return ratio and gradient at `weights` of all columns.
 
-        With b = g r̃ (see `tellapart.pair_sums`), σ² = 4ñ Σ_i b_i²/g_i and ∇σ² = 8ñ Σ_i b_i ∇r_i.
+        With b = g r̃ (see `statistics/pair_sums.py`), σ² = 4ñ Σ_i b_i²/g_i and
+        ∇σ² = 8ñ Σ_i b_i ∇r_i.
         """
         first = self._sums.first_order(weights, self._every)
         pulls = first.pulls

@@ -19,19 +19,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tellapart.arguments import check_integer, check_n_jobs, check_number, check_random_state
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation import (
-    PermutationNull,
-    Relabellings,
-    check_reach,
-    draw_relabellings,
-    least_pvalue,
-    null_of,
-)
-from tellapart.result import Method, TestResult
-from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.selection import Selection
-from tellapart.tables import read_samples
+from tellapart.permutation.labels import Permutations, check_reach, draw_permutations, least_pvalue
+from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.selection.selection import Selection
+from tellapart.testing.result import Method, TestResult
 
 LABEL_ENTRIES = 2_000_000
 """Labels that a statistic is given at a time: 16 MB."""
@@ -47,7 +42,7 @@ class Generators:
 
     @classmethod
     def of(cls, random_state: int | np.random.Generator | None) -> Generators:
-        """Draw the seeds as `tellapart.two_sample.run_test` does."""
+        """Draw the seeds as `tellapart.testing.two_sample.run_test` does."""
         seeds = check_random_state(random_state).integers(2**63, size=4)
         split, fit, _, permute = map(np.random.default_rng, seeds)
         return cls(split, fit, permute)
@@ -89,7 +84,7 @@ class Baseline(ABC):
     test_size : float
         Share of the rows held out for the p-value, in (0, 1).
     n_permutations : int
-        Number of relabellings; all are enumerated where there are no more than that.
+        Number of permutations; all are enumerated where there are no more than that.
     alpha : float
         The level, in (0, 1).
     random_state : int, numpy Generator or None
@@ -140,7 +135,7 @@ class Baseline(ABC):
         X, Y : array or table
             The two samples; columns are matched by name where there are names.
         missing : str
-            What to do about missing values; see `tellapart.tables.read_samples`.
+            What to do about missing values; see `tellapart.data.tables.read_samples`.
 
         Returns
         -------
@@ -156,7 +151,7 @@ class Baseline(ABC):
         null = fitted.test(
             held_out, n_permutations=self.n_permutations, alpha=self.alpha, rng=rngs.permute
         )
-        return settled.report(fitted, null, train, held_out, started)
+        return settled.result(fitted, null, train, held_out, started)
 
     def read(self, X: object, Y: object, missing: str = "error") -> Samples:
         """Return the checked samples; a subclass may ask more of them."""
@@ -168,7 +163,7 @@ class Baseline(ABC):
             return self
         return replace(self, random_state=int(np.random.default_rng().integers(2**32)))
 
-    def report(
+    def result(
         self,
         fitted: FittedBaseline,
         null: PermutationNull,
@@ -249,7 +244,7 @@ class Baseline(ABC):
             least = max(least / 2, 1 / (self.n_permutations + 1))
         if least > self.alpha:
             warnings.warn(
-                f"{held_out.n_x} and {held_out.n_y} held-out rows have so few relabellings that "
+                f"{held_out.n_x} and {held_out.n_y} held-out rows have so few permutations that "
                 f"no p-value can fall below {least:.3g}, so alpha = {self.alpha:g} is never "
                 "reached: use more rows or a greater test_size",
                 UserWarning,
@@ -311,7 +306,7 @@ class SelectingBaseline(Baseline):
         X, Y : array or table
             The two samples; columns are matched by name where there are names.
         missing : str
-            What to do about missing values; see `tellapart.tables.read_samples`.
+            What to do about missing values; see `tellapart.data.tables.read_samples`.
 
         Returns
         -------
@@ -323,7 +318,7 @@ class SelectingBaseline(Baseline):
         return selection
 
 
-def relabelling_null(
+def permutation_null(
     held_out: Samples,
     statistic: Callable[[FloatArray], FloatArray],
     *,
@@ -332,7 +327,7 @@ def relabelling_null(
     rng: np.random.Generator,
     tolerance: float,
 ) -> PermutationNull:
-    """Test a statistic of the labels against all, or many random, relabellings of the rows.
+    """Test a statistic of the labels against all, or many random, permutations of the rows.
 
     Parameters
     ----------
@@ -342,17 +337,17 @@ def relabelling_null(
         From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
         speak for a difference.
     n_permutations, alpha, rng
-        As of `tellapart.permutation.permutation_test`.
+        As of `tellapart.permutation.mmd.permutation_test`.
     tolerance : float
         Statistics closer than this are a tie.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.samples import Samples
+    >>> from tellapart.data.samples import Samples
     >>> x, y = np.arange(8.0)[:, None] + 9, np.arange(8.0)[:, None]
     >>> pooled = np.concatenate([x, y])[:, 0]
-    >>> null = relabelling_null(
+    >>> null = permutation_null(
     ...     Samples(x, y, ("u",), ("numeric",)),
     ...     lambda labels: labels @ pooled,
     ...     n_permutations=999, alpha=0.05, rng=np.random.default_rng(0), tolerance=1e-9,
@@ -360,11 +355,11 @@ def relabelling_null(
     >>> null.statistic, null.pvalue
     (100.0, 0.001)
     """
-    labels = draw_relabellings(held_out.n_x, held_out.n_y, n_permutations, rng)
+    labels = draw_permutations(held_out.n_x, held_out.n_y, n_permutations, rng)
     n_rows = held_out.n_x + held_out.n_y
     step = max(LABEL_ENTRIES // n_rows, 1)
     parts = [
-        statistic(Relabellings(labels.bits[start : start + step], labels.exact).block(0, n_rows))
+        statistic(Permutations(labels.bits[start : start + step], labels.exact).block(0, n_rows))
         for start in range(0, labels.bits.shape[0], step)
     ]
     return null_of(np.concatenate(parts), tolerance, alpha, exact=labels.exact)

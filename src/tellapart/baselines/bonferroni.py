@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arguments import check_choice, check_n_jobs
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.base import FittedBaseline, Generators, SelectingBaseline
 from tellapart.baselines.variable_tests import (
     bonferroni,
@@ -18,35 +19,30 @@ from tellapart.baselines.variable_tests import (
     max_t,
     own_pvalues,
 )
-from tellapart.column_relabelling import (
+from tellapart.data.by_column import map_columns
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.kernels import Linear
+from tellapart.kernels.base import ScalarKernel
+from tellapart.permutation.columns import (
     TIE,
     ColumnStatistic,
     mmd_statistic,
-    relabelled,
+    permuted_statistics,
     standardise,
 )
-from tellapart.errors import InputError
-from tellapart.fastsum.columns import map_columns
-from tellapart.kernels import Linear
-from tellapart.kernels.base import ScalarKernel
-from tellapart.multiplicity import holm
-from tellapart.permutation import (
-    PermutationNull,
-    count_relabellings,
-    draw_relabellings,
-    least_pvalue,
-    null_of,
-)
-from tellapart.result import Method, TestResult
-from tellapart.samples import FloatArray, IntArray, Samples
-from tellapart.selection import Selection
+from tellapart.permutation.holm import holm
+from tellapart.permutation.labels import count_permutations, draw_permutations, least_pvalue
+from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.selection.selection import Selection
+from tellapart.testing.result import Method, TestResult
 
 STATISTICS = ("ks", "mmd")
 CORRECTIONS = ("holm", "bonferroni", "max-t")
 USES = ("all", "held-out")
-# Relabellings that a test raises itself to at most, where a correction needs more than asked for.
+# Permutations that a test raises itself to at most, where a correction needs more than asked for.
 MOST_PERMUTATIONS = 100_000
-# Statistics of relabellings kept at a time: 32 MB.
+# Statistics of permutations kept at a time: 32 MB.
 TABLE_ENTRIES = 4_000_000
 _TITLES = {"ks": "Kolmogorov–Smirnov", "mmd": "MMD"}
 _METHODS = {"holm": "Holm", "bonferroni": "Bonferroni", "max-t": "max-T"}
@@ -89,14 +85,14 @@ class Bonferroni(SelectingBaseline):
         may be none at all.
     statistic : {"ks", "mmd"}
         The Kolmogorov–Smirnov distance with SciPy's p-value (exact up to 10⁶ pairs of rows), or
-        MMD²_u under a Gaussian kernel with relabellings. "ks" needs columns in order: numbers,
+        MMD²_u under a Gaussian kernel with permutations. "ks" needs columns in order: numbers,
         or categories of two levels.
     correction : {"holm", "bonferroni", "max-t"}
-        Holm's and Bonferroni's make p-values at least D times the smallest a relabelling can
+        Holm's and Bonferroni's make p-values at least D times the smallest a permutation can
         give, D/(N_p + 1): where "mmd" could never reach α, N_p is raised to 2D/α, up to
         100,000, with a warning.
         "max-t" (Westfall and Young) takes the null distribution of the largest standardised
-        statistic from relabellings shared by all variables: N_p need not grow with D.
+        statistic from permutations shared by all variables: N_p need not grow with D.
     use : {"all", "held-out"}
         Rows of the p-values. Nothing is learned, so by default all rows are used.
         "held-out" tests the rows that `two_sample_test` tests with the same seed, and chooses
@@ -176,12 +172,12 @@ class Bonferroni(SelectingBaseline):
         X, Y : array or table
             The two samples; columns are matched by name where there are names.
         missing : str
-            What to do about missing values; see `tellapart.tables.read_samples`.
+            What to do about missing values; see `tellapart.data.tables.read_samples`.
 
         Returns
         -------
         TestResult
-            Without relabellings ("ks" with "holm" or "bonferroni") its null distribution is
+            Without permutations ("ks" with "holm" or "bonferroni") its null distribution is
             empty.
         """
         if self.use != "all":
@@ -200,15 +196,15 @@ class Bonferroni(SelectingBaseline):
         # One set of p-values both answers and chooses.
         selection = settled._chosen(samples, tests, time.perf_counter() - started)
         chosen = FittedBonferroni(selection=selection, settings=settled, scalars=fitted.scalars)
-        return settled.report(chosen, tests.null, samples, samples, started)
+        return settled.result(chosen, tests.null, samples, samples, started)
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
         """Warn where no p-value could reach the level; for "mmd" the tests themselves do."""
         if self.correction == "max-t":
             super().warn_of_few_rows(held_out)
         elif self.statistic == "ks":
-            # The largest distance, 1, is that of two relabellings only.
-            count = count_relabellings(held_out.n_x, held_out.n_y, 10**9)
+            # The largest distance, 1, is that of two permutations only.
+            count = count_permutations(held_out.n_x, held_out.n_y, 10**9)
             least = 0.0 if count is None else 2 * held_out.n_columns / count
             if least > self.alpha:
                 _warn_of_reach(held_out.n_columns, least, self.alpha, stacklevel=4)
@@ -271,9 +267,9 @@ class FittedBonferroni(FittedBaseline):
         else:
             if settings.correction != "max-t":
                 n_permutations = _enough(samples, columns.size, n_permutations, alpha)
-            labels = draw_relabellings(samples.n_x, samples.n_y, n_permutations, rng)
+            labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, rng)
             if settings.correction == "max-t":
-                table = relabelled(samples, columns, labels, self._statistic(), threads)
+                table = permuted_statistics(samples, columns, labels, self._statistic(), threads)
                 statistics, table = table[0].copy(), standardise(table)
                 null = null_of(table.max(axis=1), TIE, alpha, exact=labels.exact)
                 return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
@@ -282,7 +278,9 @@ class FittedBonferroni(FittedBaseline):
             statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
             for start in range(0, columns.size, step):
                 few = slice(start, start + step)
-                table = relabelled(samples, columns[few], labels, self._statistic(), threads)
+                table = permuted_statistics(
+                    samples, columns[few], labels, self._statistic(), threads
+                )
                 statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
@@ -307,10 +305,10 @@ def _varying(samples: Samples, n_jobs: int) -> IntArray:
 
 
 def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float) -> int:
-    """Return a number of relabellings with which a corrected p-value can reach the level."""
+    """Return a number of permutations with which a corrected p-value can reach the level."""
     n_labels = n_permutations
     if n_columns / (n_permutations + 1) > alpha:
-        # Twice the least number: with that itself, one relabelling above the observed is too many.
+        # Twice the least number: with that itself, one permutation above the observed is too many.
         n_labels = math.ceil(2 * n_columns / alpha) - 1
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
     least = n_columns * least_pvalue(samples.n_x, samples.n_y, n_labels)
@@ -337,7 +335,7 @@ def _warn_of_reach(n_columns: int, least: float, alpha: float, stacklevel: int) 
 
 
 def _null_of_pvalue(pvalue: float, alpha: float) -> PermutationNull:
-    """Return a test that has a p-value but no relabelled statistics to show."""
+    """Return a test that has a p-value but no permuted statistics to show."""
     smallest = float(np.finfo(np.float64).tiny)
     return PermutationNull(
         statistic=-math.log10(max(pvalue, smallest)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arguments import check_integer, check_n_jobs, check_number
+from tellapart.arrays import FloatArray
 from tellapart.baselines.ard_weights import (
     NAME,
     PowerRatio,
@@ -16,12 +17,13 @@ from tellapart.baselines.ard_weights import (
     optimise,
 )
 from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel
 from tellapart.kernels.additive_index import FittedIndex
-from tellapart.permutation import PermutationNull, permutation_test
-from tellapart.result import Method
-from tellapart.samples import FloatArray, Samples
-from tellapart.selection import varying_columns
+from tellapart.permutation.mmd import permutation_test
+from tellapart.permutation.nulls import PermutationNull
+from tellapart.selection.choose import varying_columns
+from tellapart.testing.result import Method
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 DEFAULT_REGULARIZATION = 0.1
@@ -157,7 +159,7 @@ class L1MMD(SelectingBaseline):
                 z,
                 n_permutations=N_PERMUTATIONS,
                 alpha=self.alpha,
-                # The same relabellings for every ρ: the scores then differ by ρ alone.
+                # The same permutations for every ρ: the scores then differ by ρ alone.
                 rng=np.random.default_rng(seed),
             )
             scores.append((null.pvalue, -unseen.at(z).value, price))
@@ -179,7 +181,7 @@ class FittedL1MMD(FittedBaseline):
         alpha: float,
         rng: np.random.Generator,
     ) -> PermutationNull:
-        """Test the held-out rows by the relabellings of their pool."""
+        """Test the held-out rows by the permutations of their pool."""
         return permutation_test(
             held_out, self.kernel, self.z, n_permutations=n_permutations, alpha=alpha, rng=rng
         )

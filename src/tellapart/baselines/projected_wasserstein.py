@@ -8,18 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arguments import check_integer
-from tellapart.baselines.base import FittedBaseline, SelectingBaseline, relabelling_null
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline, permutation_null
 from tellapart.baselines.projected_wasserstein_distance import (
     ProjectedDistance,
-    relabelled_distances,
+    permuted_distances,
 )
 from tellapart.baselines.projected_wasserstein_search import farthest_direction
 from tellapart.baselines.standardised import Direction, standardise
-from tellapart.blas import one_blas_thread
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.permutation import TIE_TOLERANCE, PermutationNull
-from tellapart.result import Method
-from tellapart.samples import Samples
+from tellapart.permutation.mmd import TIE_TOLERANCE
+from tellapart.permutation.nulls import PermutationNull
+from tellapart.testing.result import Method
+from tellapart.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -124,9 +125,9 @@ class FittedProjection(FittedBaseline):
     ) -> PermutationNull:
         """Test W_p^p of the projected held-out rows; large values speak against H₀."""
         scores = self.direction.scores(np.concatenate([held_out.x, held_out.y]))
-        return relabelling_null(
+        return permutation_null(
             held_out,
-            lambda labels: relabelled_distances(scores, labels, self.order),
+            lambda labels: permuted_distances(scores, labels, self.order),
             n_permutations=n_permutations,
             alpha=alpha,
             rng=rng,

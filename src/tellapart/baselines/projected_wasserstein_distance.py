@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.samples import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class ProjectedDistance:
         return value, of_x @ self.x - of_y @ self.y
 
 
-def relabelled_distances(scores: FloatArray, labels: FloatArray, order: int) -> FloatArray:
+def permuted_distances(scores: FloatArray, labels: FloatArray, order: int) -> FloatArray:
     """Return W_p^p between the scores labelled 1 and those labelled 0, per row of labels.
 
     Every row has the same number of ones. The scores are sorted once: whatever the labels, those
     of one side then stand in order.
 
-    >>> relabelled_distances(np.array([3.0, 0.0, 1.0]), np.array([[1.0, 0, 0], [0, 1, 0]]), 1)
+    >>> permuted_distances(np.array([3.0, 0.0, 1.0]), np.array([[1.0, 0, 0], [0, 1, 0]]), 1)
     array([2.5, 2. ])
     """
     ranks = np.argsort(scores, kind="stable")

@@ -7,8 +7,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
+from tellapart.arrays import FloatArray
 from tellapart.baselines.projected_wasserstein_distance import ProjectedDistance
-from tellapart.samples import FloatArray
 
 ROUNDS = 20
 """Rounds of the relaxation: one transport and one direction each."""

@@ -9,19 +9,21 @@ from typing import ClassVar
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number, check_time_limit
-from tellapart.baselines.base import FittedBaseline, SelectingBaseline, relabelling_null
+from tellapart.arrays import FloatArray
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline, permutation_null
 from tellapart.baselines.sparse_logistic_gamma import choose_gamma
 from tellapart.baselines.sparse_logistic_problem import LogisticProblem
 from tellapart.baselines.sparse_logistic_search import solve
 from tellapart.baselines.standardised import Direction, standardise
-from tellapart.blas import one_blas_thread
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.permutation import TIE_TOLERANCE, PermutationNull
-from tellapart.result import Method
-from tellapart.samples import FloatArray, Samples
+from tellapart.permutation.mmd import TIE_TOLERANCE
+from tellapart.permutation.nulls import PermutationNull
 from tellapart.strs.control import Control
 from tellapart.strs.optional import load
 from tellapart.strs.solve import SMALLEST_GAP
+from tellapart.testing.result import Method
+from tellapart.threads import one_blas_thread
 
 NAME = "sparse-logistic-regression"
 
@@ -114,7 +116,7 @@ class SparseLogisticRegression(SelectingBaseline):
         problem = replace(problem, gamma=gamma)
         control = Control(self.gap, self.time_limit, problem.resolution, rng)
         found = solve(problem, control, solver=NAME, most_cuts=self.max_cuts)
-        weights = np.zeros(problem.size)
+        weights = np.zeros(problem.n_columns)
         weights[found.support] = found.fit.weights
         direction = columns.direction(weights)
         selection = self.selection(
@@ -158,7 +160,7 @@ class FittedClassifier(FittedBaseline):
             of_x = labels @ scores
             return of_x / m - (total - of_x) / n
 
-        return relabelling_null(
+        return permutation_null(
             held_out,
             difference_of_means,
             n_permutations=n_permutations,

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.sparse_logistic_problem import LogisticProblem
 from tellapart.baselines.sparse_logistic_relaxation import solve_relaxation
-from tellapart.samples import FloatArray, IntArray
 from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, special
 
-from tellapart.samples import FloatArray, IntArray
-from tellapart.strs.outer_approximation_cuts import Cut
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.strs.bounds.cuts.cut import Cut
 from tellapart.strs.rounding import EPS
 
 NEWTON_STEPS = 60
@@ -58,7 +58,7 @@ class LogisticProblem:
     d: int
 
     @property
-    def size(self) -> int:
+    def n_columns(self) -> int:
         """Number of columns, D."""
         return int(self.x.shape[1])
 
@@ -137,7 +137,7 @@ class LogisticProblem:
         entropy = special.entr(beta) + special.entr(1 - beta)
         # The exact β of sum 0 differ from these by a relative rounding error of the sums.
         slope = special.entr(beta) + beta * np.abs(np.log1p(-beta))
-        slack = 4 * (rows + self.size + 8) * EPS * float((entropy + slope).sum())
+        slack = 4 * (rows + self.n_columns + 8) * EPS * float((entropy + slope).sum())
         reach = np.abs(self.x.T @ (self.signs * beta))
         length = np.sqrt(np.einsum("ij,ij->j", self.x, self.x)) * float(np.linalg.norm(beta))
         weights = self.gamma / 2 * (reach + 4 * (rows + 8) * EPS * length) ** 2

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tellapart.arrays import FloatArray
 from tellapart.baselines.sparse_logistic_problem import LogisticProblem
-from tellapart.samples import FloatArray
+from tellapart.strs.bounds.cuts.cut import Cut
 from tellapart.strs.control import Control
-from tellapart.strs.outer_approximation_cuts import Cut
 
 CLOSE = 1e-5
 """The relative duality gap at which the relaxation is solved."""
@@ -34,9 +34,9 @@ def solve_relaxation(problem: LogisticProblem, control: Control) -> Relaxation:
     """
     x, signs, gamma = problem.x, problem.signs, problem.gamma
     step = 4 / _largest_eigenvalue(np.column_stack([x, np.ones(signs.shape[0])]))
-    w, b = np.zeros(problem.size), problem.base_intercept
+    w, b = np.zeros(problem.n_columns), problem.base_intercept
     ahead_w, ahead_b, momentum = w, b, 1.0
-    q = np.full(problem.size, problem.d / problem.size)
+    q = np.full(problem.n_columns, problem.d / problem.n_columns)
     best: Relaxation | None = None
     for count in range(LONGEST):
         pull = problem.pull(x @ ahead_w + ahead_b)
@@ -51,7 +51,7 @@ def solve_relaxation(problem: LogisticProblem, control: Control) -> Relaxation:
         if count % CHECK_EVERY == 0 or control.out_of_time:
             scores = x @ w + b
             cut = problem.cut(problem.pull(scores))
-            bound = float(cut.largest(np.zeros(problem.size, dtype=bool), problem.d).max())
+            bound = float(cut.largest(np.zeros(problem.n_columns, dtype=bool), problem.d).max())
             if best is None or bound < best.bound:
                 best = Relaxation(q, cut, bound)
             used = q > 0

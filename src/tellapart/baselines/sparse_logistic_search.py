@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.sparse_logistic_problem import LogisticFit, LogisticProblem
 from tellapart.baselines.sparse_logistic_relaxation import Relaxation, solve_relaxation
-from tellapart.blas import one_blas_thread
-from tellapart.samples import FloatArray, IntArray
 from tellapart.strs.base import truncate
+from tellapart.strs.bounds.cuts.cut import Cut
+from tellapart.strs.bounds.cuts.master import Master
 from tellapart.strs.control import Control
-from tellapart.strs.outer_approximation_cuts import Cut
-from tellapart.strs.outer_approximation_master import Master
 from tellapart.strs.rounding import EPS
 from tellapart.strs.solution import Status
+from tellapart.threads import one_blas_thread
 
 LARGEST_EXCHANGE = 5
 """Most variables that leave a support at a time."""
@@ -66,7 +66,7 @@ def improve(
     most; when no block helps, single ones are tried for several newcomers each.
     """
     fit = problem.on_support(support)
-    while not control.out_of_time and support.shape[0] < problem.size:
+    while not control.out_of_time and support.shape[0] < problem.n_columns:
         for candidate in _exchanges(problem, support, fit):
             changed = problem.on_support(candidate)
             if changed.value > fit.value + problem.resolution:
@@ -84,7 +84,7 @@ def _exchanges(problem: LogisticProblem, support: IntArray, fit: LogisticFit) ->
     size = np.abs(fit.pull)
     stiffness = (size * (1 - size)) @ problem.x**2 + 1 / problem.gamma
     worth_in = fit.weights**2 * stiffness[support] / 2
-    outside = np.setdiff1d(np.arange(problem.size), support)
+    outside = np.setdiff1d(np.arange(problem.n_columns), support)
     worth_out = (problem.x[:, outside].T @ fit.pull) ** 2 / (2 * stiffness[outside])
     leaving = np.argsort(worth_in, kind="stable")
     coming = outside[np.argsort(-worth_out, kind="stable")]
@@ -129,8 +129,8 @@ class _Search:
         self.cuts = 1
         self.offer(truncate(relaxation.q, self.problem.d))
         own = self.problem.cut(self.fit.pull)
-        if self.problem.d == self.problem.size:
-            self.bound = min(self.bound, own.at(np.ones(self.problem.size)))
+        if self.problem.d == self.problem.n_columns:
+            self.bound = min(self.bound, own.at(np.ones(self.problem.n_columns)))
             return
         if self.done:
             return
@@ -152,7 +152,7 @@ class _Search:
     def fix(self, relaxation: Relaxation) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return the variables still in play, and which of them every better support holds."""
         cut, d = relaxation.cut, self.problem.d
-        holding = cut.largest(np.zeros(self.problem.size, dtype=np.bool_), d)
+        holding = cut.largest(np.zeros(self.problem.n_columns, dtype=np.bool_), d)
         dropped = holding <= self.cutoff
         order = np.sort(cut.weights)[::-1]
         # Without one of the d heaviest, the next one comes in.
@@ -194,14 +194,14 @@ class _Search:
 
     def cut_at(self, master: Master, variables: IntArray, q: FloatArray) -> None:
         """Give the master the cut that is tight at q."""
-        whole = np.zeros(self.problem.size)
+        whole = np.zeros(self.problem.n_columns)
         whole[variables] = q
         master.add(_restricted(self.problem.cut(self.problem.at(whole).pull), variables))
         self.cuts += 1
 
     def marks(self, support: IntArray) -> FloatArray:
         """Return the q of a support."""
-        q = np.zeros(self.problem.size)
+        q = np.zeros(self.problem.n_columns)
         q[support] = 1.0
         return q
 

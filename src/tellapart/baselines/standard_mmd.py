@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arguments import check_choice, check_n_jobs
-from tellapart.bandwidth import RULES
+from tellapart.arrays import FloatArray
 from tellapart.baselines.base import Baseline, FittedBaseline
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Gaussian, Kernel, Linear, Quadratic, resolve_kernel
-from tellapart.permutation import PermutationNull, permutation_test
-from tellapart.result import Method
-from tellapart.samples import FloatArray, Samples
-from tellapart.selection import varying_columns
+from tellapart.kernels.bandwidth import RULES
+from tellapart.permutation.mmd import permutation_test
+from tellapart.permutation.nulls import PermutationNull
+from tellapart.selection.choose import varying_columns
+from tellapart.testing.result import Method
 
 KERNELS: dict[str, type[Linear] | type[Quadratic] | type[Gaussian]] = {
     "gaussian": Gaussian,
@@ -125,7 +127,7 @@ class FittedStandardMMD(FittedBaseline):
         alpha: float,
         rng: np.random.Generator,
     ) -> PermutationNull:
-        """Test the rows by the relabellings of their pool."""
+        """Test the rows by the permutations of their pool."""
         return permutation_test(
             held_out, self.kernel, self.z, n_permutations=n_permutations, alpha=alpha, rng=rng
         )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
-from tellapart.samples import FloatArray, IntArray, Samples
 
 NAMES_SHOWN = 10
 

@@ -1,9 +1,9 @@
 """Every variable tested by itself, and p-values adjusted for how many there are.
 
-Statistics of all variables under one shared set of relabellings form a matrix T, one row per
-relabelling, the true labels first. A variable's own p-value compares the entries of its column; the
+Statistics of all variables under one shared set of permutations form a matrix T, one row per
+permutation, the true labels first. A variable's own p-value compares the entries of its column; the
 max-T method of Westfall and Young compares the largest entries of the rows, which keeps the
-dependence between variables and needs no more relabellings for more variables.
+dependence between variables and needs no more permutations for more variables.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from scipy.stats import ks_2samp
 
-from tellapart.column_relabelling import TIE
-from tellapart.fastsum.columns import map_columns
-from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.by_column import map_columns
+from tellapart.data.samples import Samples
+from tellapart.permutation.columns import TIE
 
 # Pairs of rows up to which the distribution of the Kolmogorov–Smirnov distance is exact: beyond,
 # it takes long to count and the limit is as good.
@@ -78,7 +79,7 @@ def max_t(standardised: FloatArray) -> FloatArray:
     """Return the step-down max-T adjusted p-values of Westfall and Young.
 
     With the variables in order of their observed statistics, the j-th is compared with the
-    largest statistic of the j-th and all later ones under each relabelling.
+    largest statistic of the j-th and all later ones under each permutation.
     """
     order = np.argsort(-standardised[0], kind="stable")
     ordered = standardised[:, order]

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from tellapart import __version__
-from tellapart.console import complain, say, warnings_as_lines
 from tellapart.errors import InputError, MissingDependencyError
+from tellapart.report.console import complain, say, warnings_as_lines
 
 OPTION_OF = {
     "n_variables": "--variables",

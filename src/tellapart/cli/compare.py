@@ -9,11 +9,11 @@ import typer
 from tellapart.cli import options
 from tellapart.cli.inputs import STANDARD_INPUT, read_input, title_of
 from tellapart.cli.outputs import check_outputs
-from tellapart.console import show_result
 from tellapart.errors import InputError
+from tellapart.report.console import show_result
 
 if TYPE_CHECKING:
-    from tellapart.samples import Samples
+    from tellapart.data.samples import Samples
 
 EXAMPLES = """\
 Examples:
@@ -44,7 +44,7 @@ def compare(
     regularization: options.Regularization = "cv",
     solver: options.Solver = "auto",
     alpha: options.Alpha = 0.05,
-    permutations: Annotated[int, typer.Option(help="Number of relabellings.")] = 999,
+    permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
     test_size: options.TestSize = 0.5,
     split: options.Split = True,
     seed: options.Seed = None,
@@ -59,8 +59,8 @@ def compare(
 ) -> None:
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.settings import TestSettings
-    from tellapart.two_sample import run_test
+    from tellapart.testing.settings import TestSettings
+    from tellapart.testing.two_sample import run_test
 
     outputs = check_outputs(json, plot, report, quiet=quiet)
     settings = TestSettings(
@@ -91,8 +91,8 @@ def _read(
     """Return both samples, and what to call them: the file names, or the two values of `by`."""
     if (b is None) == (by is None):
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
-    from tellapart.grouping import group_name, read_groups
-    from tellapart.tables import read_samples
+    from tellapart.data.grouping import group_name, read_groups
+    from tellapart.data.tables import read_samples
 
     if by is not None:
         samples, (first, second) = read_groups(read_input(a, form), by, missing=missing)

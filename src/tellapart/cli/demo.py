@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from tellapart.cli.outputs import check_outputs
-from tellapart.console import say, show_result
 from tellapart.errors import InputError
+from tellapart.report.console import say, show_result
 
 EXAMPLES = """\
 Examples:
@@ -38,10 +38,10 @@ def demo(
     ends = ("json", "png", "html")
     outputs = check_outputs(*(str(folder / f"tellapart-demo.{end}") for end in ends))
     # These take seconds to load: only the demo waits for them.
+    from tellapart.data.tables import read_samples
     from tellapart.datasets import demo_tables
-    from tellapart.settings import TestSettings
-    from tellapart.tables import read_samples
-    from tellapart.two_sample import run_test
+    from tellapart.testing.settings import TestSettings
+    from tellapart.testing.two_sample import run_test
 
     malignant, benign = demo_tables()
     say(

@@ -12,10 +12,10 @@ from rich.table import Table
 from tellapart.cli import options
 from tellapart.cli.inputs import read_input
 from tellapart.cli.outputs import check_outputs
-from tellapart.console import say
+from tellapart.report.console import say
 
 if TYPE_CHECKING:
-    from tellapart.groups_result import GroupsResult
+    from tellapart.testing.groups_result import GroupsResult
 
 EXAMPLES = """\
 Examples:
@@ -50,7 +50,7 @@ def groups(
     ] = 0.05,
     permutations: Annotated[
         int | None,
-        typer.Option(help="Number of relabellings; 999, or as many as the comparisons need."),
+        typer.Option(help="Number of permutations; 999, or as many as the comparisons need."),
     ] = None,
     test_size: options.TestSize = 0.5,
     split: options.Split = True,
@@ -65,7 +65,7 @@ def groups(
 ) -> None:
     """Compare each group of one file with the rest, or every pair of groups."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.groups import compare_groups
+    from tellapart.testing.groups import compare_groups
 
     outputs = check_outputs(json, None, report, quiet=quiet)
     result = compare_groups(

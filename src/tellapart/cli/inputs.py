@@ -14,7 +14,7 @@ STANDARD_INPUT = "-"
 def read_input(path: str, form: str | None) -> Any:
     """Read a file, or standard input for `-`, which is CSV unless the format says otherwise."""
     # Arrow takes a while to load: completions and help do without.
-    from tellapart.files import read_stream, read_table
+    from tellapart.data.files import read_stream, read_table
 
     if path != STANDARD_INPUT:
         return read_table(path, form)

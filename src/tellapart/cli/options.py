@@ -26,7 +26,7 @@ Split = Annotated[
     bool,
     typer.Option(
         help="Hold rows out for the p-value; --no-split tests all rows (linear kernel), choosing "
-        "anew under every relabelling."
+        "anew under every permutation."
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")]

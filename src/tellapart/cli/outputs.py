@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tellapart.errors import InputError
-from tellapart.outputs import check_writable, write_atomically
+from tellapart.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

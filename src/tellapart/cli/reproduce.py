@@ -10,8 +10,8 @@ import typer
 
 from tellapart.arguments import check_choice, check_integer, check_n_jobs
 from tellapart.cli import options
-from tellapart.console import complain, say
 from tellapart.errors import InputError
+from tellapart.report.console import complain, say
 
 EVERYTHING, CLAIMS = "all", "claims"
 FOLDER, QUICK_FOLDER = "experiments/results", "experiments/quick"
@@ -70,12 +70,12 @@ def reproduce(
 ) -> None:
     """Redo the paper's tables and figures; trials on file are not run again."""
     # These take seconds to load: help and completions do without.
-    from tellapart.experiments.experiment import Scale
-    from tellapart.experiments.methods import METHODS
-    from tellapart.experiments.paper import write_claims
-    from tellapart.experiments.registry import EXPERIMENTS
-    from tellapart.experiments.runner import reproduce as run
-    from tellapart.experiments.table1 import SOLVERS
+    from tellapart.reproduction.experiment import Scale
+    from tellapart.reproduction.methods import METHODS
+    from tellapart.reproduction.paper import write_claims
+    from tellapart.reproduction.registry import EXPERIMENTS
+    from tellapart.reproduction.runner import reproduce as run
+    from tellapart.reproduction.table1 import SOLVERS
 
     check_choice("NAME", name, [*EXPERIMENTS, EVERYTHING, CLAIMS])
     for one in method or ():

@@ -16,13 +16,14 @@ from typing import Protocol
 import numpy as np
 
 from tellapart.arguments import check_choice, check_n_jobs
-from tellapart.bandwidth import RULES, median_bandwidths
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
+from tellapart.kernels.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.base import FittedKernel, PairFunction
 from tellapart.kernels.differences import Mismatch, SquaredDifference
 from tellapart.kernels.linear import SCALARS
 from tellapart.kernels.scalar import Indicator
-from tellapart.samples import FloatArray, Samples
 
 ArrayFunction = Callable[[FloatArray], FloatArray]
 Psi = str | PairFunction | Sequence[str | PairFunction]
@@ -131,7 +132,7 @@ class AdditiveIndex:
         ψ_s: "squared-difference", or the scalar kernels "gaussian" and "laplace". By name, a
         categorical column takes 1[x ≠ y] for the first and 1[x = y] for the others.
     bandwidth : {"median", "paper"}
-        The rule of `tellapart.bandwidth.median_bandwidths` for the τ_s of the named ψ_s.
+        The rule of `tellapart.kernels.bandwidth.median_bandwidths` for the τ_s of the named ψ_s.
     name : str
         What results call the kernel.
 
@@ -140,7 +141,7 @@ class AdditiveIndex:
     The rational quadratic kernel (1 + t/2)⁻¹, whose tails are heavier than a Gaussian's:
 
     >>> import numpy as np
-    >>> from tellapart.objective import Objective
+    >>> from tellapart.statistics.objective import Objective
     >>> rational = AdditiveIndex(
     ...     value=lambda t: 1 / (1 + t / 2),
     ...     slope=lambda t: -0.5 / (1 + t / 2) ** 2,

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellapart.samples import FloatArray, IntArray, Samples
-
-BoolArray = NDArray[np.bool_]
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.samples import Samples
 
 # Entries of one column's Gram block: 256 kB.
 _BLOCK_ENTRIES = 32_768

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.samples import FloatArray
+from tellapart.arrays import FloatArray
 
 # Larger differences count as this one, so that products of two of them, and with them every
 # second derivative, stay finite.

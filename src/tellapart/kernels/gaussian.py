@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from tellapart.arguments import check_n_jobs, check_number
-from tellapart.bandwidth import RULES, median_bandwidths
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.additive_index import DIFFERENCE, WEIGHTS, FittedIndex, fit_psi
+from tellapart.kernels.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.scale import joint_scale
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
-from tellapart.samples import FloatArray, Samples
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Gaussian:
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.samples import Samples
+    >>> from tellapart.data.samples import Samples
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])
     >>> fitted = Gaussian(bandwidth=1.0).fit(Samples(x, y, ("u",), ("numeric",)))
     >>> fitted.scalars, fitted.outer

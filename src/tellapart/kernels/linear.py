@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tellapart.arguments import check_choice, check_n_jobs
-from tellapart.bandwidth import RULES, median_bandwidths
+from tellapart.data.samples import Samples
+from tellapart.kernels.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.base import FittedKernel, ScalarKernel
 from tellapart.kernels.scalar import GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
-from tellapart.samples import Samples
 
 SCALARS: dict[str, Callable[[float], ScalarKernel]] = {
     "gaussian": GaussianScalar,
@@ -31,7 +31,7 @@ class Linear:
     scalar : {"gaussian", "laplace"}
         The kernel k_s of the numeric columns; categorical ones always take 1[x = y].
     bandwidth : {"median", "cv", "paper"}
-        The rule of `tellapart.bandwidth.median_bandwidths`; "cv" takes the median times a
+        The rule of `tellapart.kernels.bandwidth.median_bandwidths`; "cv" takes the median times a
         multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows.
     multiplier : float
         The bandwidths are multiplied by it.
@@ -39,7 +39,7 @@ class Linear:
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.samples import Samples
+    >>> from tellapart.data.samples import Samples
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])
     >>> fitted = Linear().fit(Samples(x, y, ("u",), ("numeric",)))
     >>> fitted.scalars

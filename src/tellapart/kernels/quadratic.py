@@ -10,13 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from tellapart.arguments import check_choice, check_n_jobs, check_number
-from tellapart.bandwidth import RULES, median_bandwidths
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.kernels.additive_index import WEIGHTS, FittedIndex, check_psi, fit_psi
+from tellapart.kernels.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.base import PairFunction
 from tellapart.kernels.linear import SCALARS
 from tellapart.kernels.scale import joint_scale
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
-from tellapart.samples import FloatArray, Samples
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Quadratic:
     scalar : {"gaussian", "laplace"}, object with `gram(u, v)`, or a sequence of one per column
         The kernel k_s of the numeric columns; by name, categorical ones take 1[x = y].
     bandwidth : {"median", "cv", "paper"}
-        The rule of `tellapart.bandwidth.median_bandwidths`; "cv" takes the median times a
+        The rule of `tellapart.kernels.bandwidth.median_bandwidths`; "cv" takes the median times a
         multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows. "paper" also takes the
         paper's σ², the median of ‖u − v‖² without scaling or averaging; for reproduction only.
     multiplier : float
@@ -43,7 +44,7 @@ class Quadratic:
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.samples import Samples
+    >>> from tellapart.data.samples import Samples
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])
     >>> fitted = Quadratic(c=1).fit(Samples(x, y, ("u",), ("numeric",)))
     >>> fitted.gram(x, x, np.array([1.0])).round(3).tolist()

@@ -9,8 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellapart.fastsum import BoxExpansion, BoxGrid, BoxMoments, CountExpansion, SortedExpansion
-from tellapart.samples import FloatArray
+from tellapart.arrays import FloatArray
+from tellapart.kernels.fastsum import (
+    BoxExpansion,
+    BoxGrid,
+    BoxMoments,
+    CountExpansion,
+    SortedExpansion,
+)
 
 # Columns of a feature matrix at most: above, the Gram matrix in blocks is the better way.
 MAX_FEATURES = 200

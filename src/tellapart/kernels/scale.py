@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from tellapart.fastsum.columns import transposed
-from tellapart.kernels.base import BoolArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.by_column import transposed
+from tellapart.data.samples import Samples
 from tellapart.kernels.differences import LARGEST_DIFFERENCE
-from tellapart.samples import FloatArray, IntArray, Samples
 
 # Pooled rows up to which the median is over all pairs; above, over the pairs of as many rows.
 EXACT_ROWS = 1_000
@@ -46,14 +46,14 @@ def median_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray) 
     samples : Samples
         The two samples; their rows are pooled.
     bandwidths : array of shape (D,)
-        τ_s, as of `tellapart.bandwidth.median_bandwidths`.
+        τ_s, as of `tellapart.kernels.bandwidth.median_bandwidths`.
     constant : bool array of shape (D,)
         Columns that never vary.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.samples import Samples
+    >>> from tellapart.data.samples import Samples
     >>> x, y = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 0.0], [7.0, 1.0]])
     >>> samples = Samples(x, y, ("u", "v"), ("numeric", "categorical"))
     >>> median_scale(samples, np.array([2.0, 1.0]), np.array([False, False]))

@@ -1,5 +1,1 @@
-"""The report of a test result: one self-contained HTML page."""
-
-from tellapart.report.page import render_page
-
-__all__ = ["render_page"]
+"""What people see of a result: plots, tables on the console, a card, the HTML page."""

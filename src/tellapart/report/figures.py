@@ -17,8 +17,7 @@ import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from tellapart.embedding import Embedding
-from tellapart.plots import (
+from tellapart.report.plots import (
     COLOUR_NULL,
     COLOUR_STATISTIC,
     COLOUR_X,
@@ -28,7 +27,8 @@ from tellapart.plots import (
     draw_marginal,
     draw_null,
 )
-from tellapart.result import TestResult
+from tellapart.testing.embedding import Embedding
+from tellapart.testing.result import TestResult
 
 # Small, so that the letters stay legible on a phone.
 NULL_INCHES = (4.4, 3.0)

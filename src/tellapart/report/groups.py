@@ -5,9 +5,9 @@ from __future__ import annotations
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tellapart import __version__
-from tellapart.groups_result import Comparison, GroupsResult
 from tellapart.report.words import Lines, describe_column
-from tellapart.settings import TestSettings
+from tellapart.testing.groups_result import Comparison, GroupsResult
+from tellapart.testing.settings import TestSettings
 
 MOST_SECTIONS = 100
 MOST_VARIABLES = 20
@@ -75,7 +75,7 @@ def _facts(result: GroupsResult) -> list[tuple[str, str]]:
         ("Columns compared", f"{result.n_columns:,}"),
         ("Comparisons", f"{len(result.comparisons):,}, {_mode(result)}"),
         ("Level of all together", f"{result.alpha:g}"),
-        ("Relabellings", f"{result.settings['n_permutations']:,} per comparison at most"),
+        ("Permutations", f"{result.settings['n_permutations']:,} per comparison at most"),
         ("Kernel", _kernels(result.comparisons)),
         ("Seed", str(result.settings["random_state"])),
         ("Time taken", f"{result.seconds:.1f} s"),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 
 from tellapart.report.words import number
-from tellapart.result import TestResult
-from tellapart.selection import Selection
+from tellapart.selection.selection import Selection
+from tellapart.testing.result import TestResult
 
 MOST_ROWS = 15
 # Okabe and Ito's bluish green and orange: both stand out on light and on dark ground.

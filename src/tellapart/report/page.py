@@ -26,8 +26,8 @@ from tellapart.report.words import (
     number,
     rows_used,
 )
-from tellapart.result import TestResult
-from tellapart.settings import TestSettings
+from tellapart.testing.result import TestResult
+from tellapart.testing.settings import TestSettings
 
 MOST_MARGINALS = 50
 MOST_VARIABLES = 200
@@ -120,7 +120,7 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
         ("Level", f"{result.alpha:g}"),
         (f"Statistic ({result.statistic_name})", number(result.statistic)),
         ("Critical value", critical),
-        ("Relabellings", how),
+        ("Permutations", how),
     ]
 
 

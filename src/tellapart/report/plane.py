@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from tellapart.embedding import Embedding, compute_embedding
 from tellapart.report.figures import embedding_svg
 from tellapart.report.words import percent
-from tellapart.result import TestResult
+from tellapart.testing.embedding import Embedding, compute_embedding
+from tellapart.testing.result import TestResult
 
 MOST_POINTS = 800
 MOST_VARIABLES = 200

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tellapart.arguments import check_integer
 from tellapart.errors import InputError
-from tellapart.result import TestResult
-from tellapart.stability import FEWEST_ROWS, Stability
+from tellapart.selection.stability import FEWEST_ROWS, Stability
+from tellapart.testing.result import TestResult
 
 RESAMPLES = 50
 SECONDS = 10.0

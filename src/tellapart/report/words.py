@@ -9,11 +9,12 @@ from itertools import islice
 
 import numpy as np
 
-from tellapart.plots import Marginal, compute_marginal
-from tellapart.result import TestResult
-from tellapart.samples import FloatArray, Samples
-from tellapart.selection import ROUNDING, Selection
-from tellapart.tuning import Tuning
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
+from tellapart.report.plots import Marginal, compute_marginal
+from tellapart.selection.selection import ROUNDING, Selection
+from tellapart.selection.tuning import Tuning
+from tellapart.testing.result import TestResult
 
 MOST_CATEGORIES = 6
 MOST_NAMES = 20
@@ -137,7 +138,7 @@ def describe_null(result: TestResult) -> str:
     """Return what the figure of the null distribution shows; there must be one."""
     null = result.null_distribution
     text = (
-        f"Histogram of the statistic under {null.size:,} relabellings, from "
+        f"Histogram of the statistic under {null.size:,} permutations, from "
         f"{number(float(null.min()))} to {number(float(null.max()))}. "
         f"The observed statistic is {number(result.statistic)}"
     )
@@ -183,7 +184,7 @@ def describe_validity(result: TestResult) -> str:
     if result.method is not None:
         return result.method.validity
     if result.reselected:
-        return "the variables were chosen anew under every relabelling"
+        return "the variables were chosen anew under every permutation"
     return "the variables were chosen on other rows"
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.objective import Objective
-from tellapart.samples import FloatArray
+from tellapart.arrays import FloatArray
 from tellapart.search.annealing import Trace
 from tellapart.search.solver import Annealing
 from tellapart.search.starts import Start
+from tellapart.statistics.objective import Objective
 from tellapart.strs import Solver, solve
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion

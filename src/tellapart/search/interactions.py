@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.blas import one_blas_thread
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
-from tellapart.samples import FloatArray, IntArray, Samples
+from tellapart.threads import one_blas_thread
 
 # Floating-point operations of a scan at most: a few seconds on one core.
 MOST_WORK = 6e10

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.blas import one_blas_thread
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.kernels import FittedIndex
-from tellapart.objective import Objective
-from tellapart.samples import FloatArray, Samples
 from tellapart.search.screening import Screen
 from tellapart.search.sphere import climb
 from tellapart.search.starts import Scores, make_starts, score_columns
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
+from tellapart.threads import one_blas_thread
 
 # Variables of the linear start; the pairs are looked for once, whatever the number asked for.
 _SCORED = 20

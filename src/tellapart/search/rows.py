@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tellapart.objective import Objective
-from tellapart.samples import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.search.sphere import Peak, climb, pruned
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
 # ω of a variable that is tried, and the share by which F must grow for it to stay.
@@ -67,7 +67,7 @@ def finished_on_all_rows(
 def _polished(objective: Objective, z: FloatArray, control: Control) -> Peak:
     """Return the best weights of the variables of z, near z."""
     used = np.flatnonzero(z)
-    part = objective.restrict(used)
+    part = objective.columns(used)
     peak = pruned(part, climb(part, z[used], control=control), control)
     full = np.zeros_like(z)
     full[used] = peak.z

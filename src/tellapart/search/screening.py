@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.objective import Objective
-from tellapart.samples import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.search.starts import Scores
+from tellapart.statistics.objective import Objective
 
 # Newcomers in one round of screening at most.
 _NEWCOMERS = 30
@@ -63,7 +63,7 @@ class Screen:
         # Starts are never cut short, however few candidates were asked for.
         wanted = max(wanted, len(set(first)))
         columns = np.sort(np.array(list(dict.fromkeys(queue))[:wanted]))
-        return cls(columns, objective.restrict(columns), size)
+        return cls(columns, objective.columns(columns), size)
 
     def restricted(self, scores: Scores) -> Scores:
         """Return the scores of the candidates, by their positions among them."""
@@ -100,4 +100,4 @@ def widened(screen: Screen, objective: Objective, z: FloatArray, n_variables: in
         return None
     newcomers = promising[np.argsort(-lift[promising], kind="stable")[:_NEWCOMERS]]
     columns = np.union1d(screen.columns, newcomers)
-    return Screen(columns, objective.restrict(columns), screen.size, screen.rounds + 1)
+    return Screen(columns, objective.columns(columns), screen.size, screen.rounds + 1)

@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
-from tellapart.blas import one_blas_thread
-from tellapart.objective import Objective
-from tellapart.samples import FloatArray
+from tellapart.arrays import FloatArray
 from tellapart.search.annealing import Trace, anneal
 from tellapart.search.rows import finished_on_all_rows, on_some_rows
 from tellapart.search.screening import Screen, widened
 from tellapart.search.sphere import Peak, climb, pruned
 from tellapart.search.starts import Scores, Start, make_starts, score_columns
 from tellapart.search.swaps import improve_by_exchanges
+from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
+from tellapart.threads import one_blas_thread
 
 T = TypeVar("T")
 FEW_COLUMNS = 20
@@ -231,7 +231,7 @@ class Annealing:
                 control=control,
             )
             peak = climb(objective, peak.z, control=control)
-            control.report(len(trace.accepted), peak.value, None)
+            control.tell_progress(len(trace.accepted), peak.value, None)
             return peak, trace
 
         found = _in_threads(run, starts, generators, n_jobs=n_jobs)
@@ -255,7 +255,7 @@ class Annealing:
             exchanges += made
             if found.value > best.value:
                 best = found
-            control.report(exchanges, best.value, None)
+            control.tell_progress(exchanges, best.value, None)
         return best, exchanges
 
 

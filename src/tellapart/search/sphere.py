@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.objective import Objective
-from tellapart.objective_sums import Derivatives
-from tellapart.samples import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
 from tellapart.strs.trust_region import maximise_on_sphere
 

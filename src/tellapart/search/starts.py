@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
-from tellapart.objective import Objective
-from tellapart.samples import FloatArray, IntArray, Samples
 from tellapart.search.interactions import MOST_WORK, strongest_groups
+from tellapart.search.linear import linear_problem
 from tellapart.search.sphere import climb
-from tellapart.statistics import linear_coefficients
+from tellapart.statistics.coefficients import linear_coefficients
+from tellapart.statistics.objective import Objective
 from tellapart.strs import solve
 from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
-from tellapart.strs.thresholding import Thresholding
+from tellapart.strs.solvers.thresholding import Thresholding
 
 # Groups of each size that are grown into starts.
 N_GROUPS = 3
@@ -71,8 +73,8 @@ def score_columns(
     single, linear = np.abs(coefficients.a), np.zeros(samples.n_columns)
     single[kernel.constant] = 0.0
     if keep.size > 0:
-        problem = coefficients.as_problem(
-            regularization or _LINEAR_PRICE, min(n_variables, keep.size)
+        problem = linear_problem(
+            coefficients, regularization or _LINEAR_PRICE, min(n_variables, keep.size)
         )
         linear = solve(problem, solver=Thresholding()).z
     work = most_work

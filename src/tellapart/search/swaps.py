@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.objective import Objective
-from tellapart.objective_sums import Derivatives
-from tellapart.samples import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.search.sphere import Peak, climb
+from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
 
 # Exchanges that are tried with their best weights in a sweep, the most promising first; where a

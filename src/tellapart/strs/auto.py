@@ -21,10 +21,10 @@ def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
     has large positive eigenvalues and the hull bound shows to be loose, semidefinite bounds take
     over.
     """
-    supports = comb(problem.size, problem.d)
+    supports = comb(problem.n_columns, problem.d)
     if supports == 1 or supports * (3_000 + problem.d**3) <= 5_000_000:
         return "brute-force"
-    first_bound = EIGENVALUE_SECONDS * (problem.size / 1_000) ** 3
+    first_bound = EIGENVALUE_SECONDS * (problem.n_columns / 1_000) ** 3
     if time_limit is not None and problem.factor is None and first_bound > time_limit:
         return "local-search"
     return "branch-and-bound"

@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.strs.control import Control
-from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
+from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 

@@ -52,7 +52,7 @@ class Control:
             return "optimal"
         return "time_limit" if self.out_of_time else "feasible"
 
-    def report(self, iterations: int, value: float, upper_bound: float | None) -> None:
+    def tell_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
         """Tell the caller how far the work is, if it asked."""
         if self.progress is not None:
             self.progress(iterations, value, upper_bound)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import EPS
 
 DENSE_LIMIT = 2_000
@@ -28,7 +29,7 @@ class Curvature:
     @classmethod
     def of(cls, problem: SparseTrustRegion) -> Curvature:
         """Return M for all variables of the problem."""
-        if problem.factor is None or problem.size <= DENSE_LIMIT:
+        if problem.factor is None or problem.n_columns <= DENSE_LIMIT:
             return cls(dense=-problem.A, factor=None, shift=0.0)
         return cls(dense=None, factor=problem.factor.B, shift=problem.factor.shift)
 
@@ -72,7 +73,7 @@ class Curvature:
         assert self.dense is not None
         return self.dense[np.ix_(index, index)]
 
-    def restrict(self, index: IntArray) -> Curvature:
+    def principal(self, index: IntArray) -> Curvature:
         """Return M over some of the variables; small ones are made dense."""
         if index.shape[0] == self.size:
             return self

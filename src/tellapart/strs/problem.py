@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tellapart.arguments import check_integer, check_number
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 SMALLEST = 1e-100
 """Problems whose largest entry is smaller, or larger than 1/this, are refused."""
@@ -70,7 +68,7 @@ class SparseTrustRegion:
             raise InputError(
                 f"a must have as many entries as A has columns, {columns}; got {self.a.shape[0]}"
             )
-        self.d = check_integer("d", d, 1, self.size)
+        self.d = check_integer("d", d, 1, self.n_columns)
         largest = max(self._largest_entry(), float(np.abs(self.a).max()))
         if largest > 0 and not SMALLEST <= largest <= 1 / SMALLEST:
             raise InputError(
@@ -79,7 +77,7 @@ class SparseTrustRegion:
             )
 
     @property
-    def size(self) -> int:
+    def n_columns(self) -> int:
         """Number of variables, D."""
         return int(self.a.shape[0])
 
@@ -88,7 +86,7 @@ class SparseTrustRegion:
         """The whole matrix, D × D. Avoid it where `factor` is set and D is large."""
         if self.factor is None:
             return self._dense
-        return self.submatrix(np.arange(self.size))
+        return self.submatrix(np.arange(self.n_columns))
 
     def product(self, z: FloatArray) -> FloatArray:
         """Return A z."""
@@ -147,7 +145,9 @@ class SparseTrustRegion:
             own = np.abs(self._dense).ravel()
         typical = _typical(own) + _typical(np.abs(self.a))
         smallest = float(np.finfo(np.float64).tiny)
-        return max(1e-12 * max(1.0, self.size / 30) * typical, 2 * self.forming_error, smallest)
+        return max(
+            1e-12 * max(1.0, self.n_columns / 30) * typical, 2 * self.forming_error, smallest
+        )
 
     def value(self, z: FloatArray) -> float:
         """Return zᵀAz + aᵀz."""

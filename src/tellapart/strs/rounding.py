@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.strs.problem import IntArray, SparseTrustRegion
+from tellapart.arrays import IntArray
+from tellapart.strs.problem import SparseTrustRegion
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from tellapart.arrays import FloatArray
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,20 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tellapart.arguments import check_choice, check_number, check_random_state, check_time_limit
+from tellapart.arrays import IntArray
 from tellapart.errors import InputError
 from tellapart.strs.auto import choose
 from tellapart.strs.base import Solver
-from tellapart.strs.branch_and_bound import BranchAndBound
-from tellapart.strs.brute_force import BruteForce
 from tellapart.strs.control import Control, Progress
-from tellapart.strs.convex_integer import ConvexInteger
-from tellapart.strs.local_search import LocalSearch
-from tellapart.strs.misdp import Misdp
-from tellapart.strs.outer_approximation import OuterApproximation
-from tellapart.strs.problem import IntArray, SparseTrustRegion
-from tellapart.strs.sdp import Sdp
+from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
-from tellapart.strs.truncation import Truncation
+from tellapart.strs.solvers.branch_and_bound import BranchAndBound
+from tellapart.strs.solvers.brute_force import BruteForce
+from tellapart.strs.solvers.convex_integer import ConvexInteger
+from tellapart.strs.solvers.local_search import LocalSearch
+from tellapart.strs.solvers.misdp import Misdp
+from tellapart.strs.solvers.outer_approximation import OuterApproximation
+from tellapart.strs.solvers.sdp import Sdp
+from tellapart.strs.solvers.truncation import Truncation
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "truncation": Truncation,
@@ -105,14 +106,13 @@ def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float
 def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:
     if start is None:
         return None
+    expected = f"start must be {problem.n_columns} finite numbers"
     try:
         point = np.asarray(start, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(
-            f"start must be {problem.size} finite numbers; got {type(start).__name__}"
-        ) from None
-    if point.shape != (problem.size,) or not np.isfinite(point).all():
-        raise InputError(f"start must be {problem.size} finite numbers; got shape {point.shape}")
+        raise InputError(f"{expected}; got {type(start).__name__}") from None
+    if point.shape != (problem.n_columns,) or not np.isfinite(point).all():
+        raise InputError(f"{expected}; got shape {point.shape}")
     support = np.flatnonzero(point)
     if not 1 <= support.shape[0] <= problem.d:
         raise InputError(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.strs.problem import FloatArray, IntArray, SparseTrustRegion
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.secular import secular_root
 
 
@@ -48,6 +49,6 @@ def _signed(length: float, entry: float) -> float:
 def polish(problem: SparseTrustRegion, support: IntArray) -> tuple[FloatArray, float]:
     """Return the best z (length D) with non-zeros in `support` only, and its value."""
     part, value = maximise_on_sphere(problem.submatrix(support), problem.a[support])
-    z = np.zeros(problem.size)
+    z = np.zeros(problem.n_columns)
     z[support] = part
     return z, value

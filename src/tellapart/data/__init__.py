@@ -1,0 +1,1 @@
+"""Any table, matrix or file becomes `Samples`, checked once; groups; missing values."""

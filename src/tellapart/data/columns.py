@@ -1,0 +1,266 @@
+"""One column of a table turned into numbers: its own values, or codes of its labels."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, SupportsFloat, cast
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Kind
+from tellapart.errors import InputError
+
+Form = Literal["numeric", "boolean", "category", "text", "empty"]
+Series = nw.Series[Any]
+
+BOOLEAN_LABELS = ("False", "True")
+# A text column with more distinct values than this, and than half the rows, names its rows.
+MOST_LABELS = 50
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of one sample, as numbers; missing values are NaN.
+
+    Attributes
+    ----------
+    title : str
+        What messages call the sample: "X", "Y".
+    name : str
+        What messages call the column.
+    form : str
+        "numeric", "boolean", "category" (the dtype says so), "text", or "empty" when every
+        value is missing and the dtype says nothing.
+    dtype : str
+        The dtype as its own library prints it.
+    values : float array
+        The numbers; for all but numeric columns, codes into `labels`.
+    labels : tuple of str
+        The labels, in code order.
+    """
+
+    title: str
+    name: str
+    form: Form
+    dtype: str
+    values: FloatArray
+    labels: tuple[str, ...] = ()
+
+    def codes_among(self, labels: tuple[str, ...]) -> FloatArray:
+        """Return the values as codes into `labels`, which hold all that occur here."""
+        place = {label: float(code) for code, label in enumerate(labels)}
+        # The last entry stands for "missing", which is code -1 below.
+        table = np.array([*(place.get(label, np.nan) for label in self.labels), np.nan])
+        return cast(FloatArray, table[self._codes()])
+
+    def label_counts(self) -> Counter[str]:
+        """Return how often each label occurs."""
+        codes = self._codes()
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.labels))
+        total: Counter[str] = Counter()
+        for label, count in zip(self.labels, counts, strict=True):
+            total[label] += int(count)
+        return total
+
+    def _codes(self) -> IntArray:
+        return np.where(np.isnan(self.values), -1, self.values).astype(np.intp)
+
+
+def looks_numeric(text: str) -> bool:
+    """Say whether a text reads as a number; commas, decimal or of thousands, are let pass."""
+    try:
+        float(text.replace(",", ""))
+    except ValueError:
+        return False
+    return "_" not in text  # Python reads 1_000 as a number, but nobody writes data so
+
+
+def is_number(value: object) -> bool:
+    """Say whether a Python object is a real number, booleans left out."""
+    return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool)
+
+
+def as_float(value: object) -> float:
+    """Return a number as a float, infinite where it is beyond float64."""
+    try:
+        return float(cast(SupportsFloat, value))
+    except OverflowError:
+        return math.inf
+
+
+def sorted_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct labels in order: of size if all are numbers, else of the alphabet."""
+    distinct = sorted(set(labels))
+    try:
+        return tuple(sorted(distinct, key=float))
+    except ValueError:
+        return tuple(distinct)
+
+
+def label_of(value: object) -> str:
+    """Return the label of one value, the same for 1 and 1.0."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def read_column(title: str, name: str, series: Series) -> Column:
+    """Return a table's column as numbers; the error names the column and its dtype."""
+    dtype = _dtype_name(series)
+    values = _to_arrow(series)
+    if values is not None:
+        return _read_arrow(title, name, dtype, values, series)
+    if series.dtype == nw.Object:
+        return _read_objects(title, name, dtype, series)
+    raise _unsupported(title, name, dtype)
+
+
+def pool_columns(
+    columns: Sequence[Column],
+) -> tuple[list[FloatArray], Kind, tuple[str, ...] | None]:
+    """Return the values of one column in each sample, its kind, and its labels if it has any.
+
+    Labels are pooled over the samples and sorted, and the values are codes into them.
+    """
+    _check_text([c for c in columns if c.form == "text"], {c.form for c in columns})
+    forms = {"category" if c.form == "text" else c.form for c in columns if c.form != "empty"}
+    if len(forms) > 1:
+        x, y = columns
+        raise InputError(
+            f"column {x.name!r} must be of one kind in {x.title} and {y.title}; "
+            f"got {_described(x)} in {x.title} and {_described(y)} in {y.title}"
+        )
+    if forms <= {"numeric"}:
+        return [c.values for c in columns], "numeric", None
+    if forms == {"boolean"}:
+        return [c.values for c in columns], "categorical", BOOLEAN_LABELS
+    # Adding counters leaves out labels that are declared but never occur.
+    counts = sum((c.label_counts() for c in columns), Counter[str]())
+    labels = sorted_labels(counts)
+    return [c.codes_among(labels) for c in columns], "categorical", labels
+
+
+def _to_arrow(series: Series) -> Any:
+    """Return the values as an Arrow array, or None where Arrow has no type for them."""
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+        return None
+
+
+def _read_arrow(title: str, name: str, dtype: str, values: Any, series: Series) -> Column:
+    kind = values.type
+    if pa.types.is_null(kind):
+        return Column(title, name, "empty", dtype, np.full(len(values), np.nan))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return Column(title, name, "numeric", dtype, _floats(values))
+    if pa.types.is_boolean(kind):
+        return Column(title, name, "boolean", dtype, _floats(values), BOOLEAN_LABELS)
+    if pa.types.is_dictionary(kind):
+        return _encoded(title, name, "category", dtype, values, series)
+    if _is_text(kind):
+        # Views cannot be hashed by every version of Arrow, large strings can.
+        codes = pc.dictionary_encode(values.cast(pa.large_string()))
+        return _encoded(title, name, "text", dtype, codes, series)
+    raise _unsupported(title, name, dtype)
+
+
+def _read_objects(title: str, name: str, dtype: str, series: Series) -> Column:
+    """Read a pandas column of mixed Python objects, such as numbers with a text in between."""
+    missing = series.is_null().to_list()
+    values = [None if gone else v for v, gone in zip(series.to_list(), missing, strict=True)]
+    present = [v for v in values if v is not None]
+    if all(is_number(v) for v in present):
+        floats = [np.nan if v is None else as_float(v) for v in values]
+        return Column(title, name, "numeric", dtype, np.array(floats, dtype=np.float64))
+    if all(is_number(v) or isinstance(v, str) for v in present):
+        texts = pa.array([None if v is None else label_of(v) for v in values], pa.large_string())
+        return _encoded(title, name, "text", dtype, pc.dictionary_encode(texts), series)
+    types = ", ".join(sorted({type(v).__name__ for v in present}))
+    raise _unsupported(title, name, f"{dtype} (holding {types})")
+
+
+def _encoded(title: str, name: str, form: Form, dtype: str, values: Any, series: Series) -> Column:
+    if isinstance(values, pa.ChunkedArray):
+        values = values.unify_dictionaries().combine_chunks()
+    indices = _floats(values.indices)
+    if isinstance(values.type.value_type, pa.BaseExtensionType):
+        # pandas intervals: Arrow would show their innards, pandas prints "(0, 1]".
+        levels = list(series.to_native().cat.categories)
+    else:
+        levels = values.dictionary.to_pylist()
+    absent = [code for code, level in enumerate(levels) if level is None]
+    if absent:  # Arrow may store "missing" as a label of its own
+        indices = np.where(np.isin(indices, absent), np.nan, indices)
+    return Column(title, name, form, dtype, indices, tuple(label_of(v) for v in levels))
+
+
+def _check_text(columns: list[Column], forms: set[Form]) -> None:
+    """Refuse text that is damaged numbers, or that names the rows."""
+    if not columns or "category" in forms:
+        return  # where one dtype says "category", that is the user's word on it
+    counts = sum((column.label_counts() for column in columns), Counter[str]())
+    subject = f"column {columns[0].name!r} of {' and '.join(c.title for c in columns)}"
+    _refuse_numbers(subject, counts)
+    n_rows = sum(column.values.size for column in columns)
+    if len(counts) > max(MOST_LABELS, n_rows / 2):
+        raise InputError(
+            f"{subject} looks like an identifier: {len(counts)} distinct texts in {n_rows} rows; "
+            "drop the column"
+        )
+
+
+def _refuse_numbers(subject: str, counts: Counter[str]) -> None:
+    """Refuse text of which at least half reads as numbers: such a column was meant to be one."""
+    total = counts.total()
+    words = {label: count for label, count in counts.items() if not looks_numeric(label)}
+    n_words = sum(words.values())
+    if total and not words:
+        raise InputError(
+            f"{subject} must hold numbers, but all {total} are written as text, "
+            f"such as {next(iter(counts))!r}; convert the column to numbers"
+        )
+    if total and 2 * n_words <= total:
+        raise InputError(
+            f"{subject} must hold numbers; got text in {n_words} of {total} values, "
+            f"such as {next(iter(words))!r}; mend or remove these values"
+        )
+
+
+def _floats(values: Any) -> FloatArray:
+    # safe=False: integers beyond 2^53 are rounded, not refused.
+    decoded = values.cast(pa.float64(), safe=False)
+    if isinstance(decoded, pa.ChunkedArray):
+        return cast(FloatArray, decoded.to_numpy())
+    return cast(FloatArray, decoded.to_numpy(zero_copy_only=False))
+
+
+def _is_text(kind: Any) -> bool:
+    is_view = getattr(pa.types, "is_string_view", lambda _: False)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind))
+
+
+def _dtype_name(series: Series) -> str:
+    native = series.to_native()
+    return str(native.dtype if hasattr(native, "dtype") else native.type)
+
+
+def _described(column: Column) -> str:
+    kind = {"numeric": "numbers", "boolean": "booleans", "category": "categories", "text": "text"}
+    return f"{kind[column.form]} ({column.dtype})"
+
+
+def _unsupported(title: str, name: str, dtype: str) -> InputError:
+    return InputError(
+        f"column {name!r} of {title} must hold numbers, booleans, categories or text; "
+        f"got dtype {dtype}; convert or drop the column"
+    )

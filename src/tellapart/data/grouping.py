@@ -1,0 +1,303 @@
+"""One table and a column that says which group each row belongs to."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from tellapart.arguments import check_choice
+from tellapart.arrays import IntArray
+from tellapart.data.columns import Column, Series, label_of, read_column, sorted_labels
+from tellapart.data.missing import FEWEST_ROWS, POLICIES, handle_missing, keep_complete
+from tellapart.data.samples import Kind, Samples, Values, columns_of, rows_of
+from tellapart.data.sources import (
+    Source,
+    as_frame,
+    check_shape,
+    described,
+    frame_names,
+    from_frame,
+    is_anndata,
+    open_source,
+    quoted,
+)
+from tellapart.data.tables import read_sources
+from tellapart.errors import InputError
+
+TITLE = "table"
+UNLABELLED = -1
+"""Group of a row whose label is missing."""
+
+
+@dataclass(frozen=True)
+class GroupedTable:
+    """A table with a group for every row.
+
+    Attributes
+    ----------
+    values : matrix or column store
+        All rows, over the columns that are compared.
+    names, kinds, categories
+        The columns, as in `tellapart.data.samples.Samples`.
+    labels : tuple of str
+        The groups, sorted.
+    groups : int array
+        For every row the place of its group in `labels`, or −1 if its label is missing.
+    by : str
+        What the labels are called.
+    library : str or None
+        The library of the table, if it was one.
+    dropped_columns : tuple of str
+        Columns left out for missing values.
+    dropped_rows : tuple of int
+        Rows left out for missing values, per group.
+    """
+
+    values: Values
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    categories: Mapping[str, tuple[str, ...]]
+    labels: tuple[str, ...]
+    groups: IntArray
+    by: str
+    library: str | None = None
+    dropped_columns: tuple[str, ...] = ()
+    dropped_rows: tuple[int, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each group."""
+        counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.labels))
+        return tuple(int(count) for count in counts)
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Rows whose label is missing."""
+        return int(np.count_nonzero(self.groups == UNLABELLED))
+
+    def rows_of(self, group: int) -> IntArray:
+        """Return the rows of a group."""
+        return np.flatnonzero(self.groups == group)
+
+    def rows_of_others(self, group: int) -> IntArray:
+        """Return the rows that belong to any other group."""
+        return np.flatnonzero((self.groups != group) & (self.groups != UNLABELLED))
+
+    def samples(self, of_x: IntArray, of_y: IntArray) -> Samples:
+        """Return some rows beside some others."""
+        x, y = rows_of(self.values, of_x), rows_of(self.values, of_y)
+        return Samples(x, y, self.names, self.kinds, self.categories, self.dropped_columns)
+
+    def without_missing(self, policy: str) -> GroupedTable:
+        """Return the table free of missing values, or raise an error that counts them.
+
+        Rows without a label are an error unless the policy is "drop-rows": then they are in no
+        group, and are counted in `n_unlabelled`.
+        """
+        if self.n_unlabelled and policy != "drop-rows":
+            raise InputError(
+                f"column {self.by!r} must say of every row which group it belongs to; got "
+                f"{self.n_unlabelled} missing of {self.groups.size} values; "
+                'pass missing="drop-rows" to leave these rows out'
+            )
+        kept = keep_complete((self.values,), self.names, policy, (TITLE,))
+        if kept.columns is not None:
+            gone = np.setdiff1d(np.arange(len(self.names)), kept.columns)
+            names = tuple(self.names[s] for s in kept.columns)
+            return replace(
+                self,
+                values=columns_of(self.values, kept.columns),
+                names=names,
+                kinds=tuple(self.kinds[s] for s in kept.columns),
+                categories={n: self.categories[n] for n in names if n in self.categories},
+                dropped_columns=tuple(self.names[s] for s in gone),
+            )
+        if kept.rows is None:
+            return self
+        left = replace(
+            self, values=rows_of(self.values, kept.rows[0]), groups=self.groups[kept.rows[0]]
+        )
+        dropped = (a - b for a, b in zip(self.sizes, left.sizes, strict=True))
+        return replace(left, dropped_rows=tuple(dropped))
+
+
+def read_grouped(table: object, by: object) -> GroupedTable:
+    """Read a table and the groups of its rows; missing values are left as NaN.
+
+    Parameters
+    ----------
+    table : table, AnnData, array or sparse matrix
+        All the rows.
+    by : str, or sequence of labels
+        The column of the table (of `obs`, for AnnData) that names the group of each row; it is
+        not compared. Or the labels themselves, one per row.
+
+    Returns
+    -------
+    GroupedTable
+        With the labels sorted: by size if all are numbers, else by the alphabet.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"arm": ["b", "a", "b", "c"], "dose": [1.0, 2.0, 3.0, 4.0]})
+    >>> grouped = read_grouped(table, "arm")
+    >>> grouped.labels, grouped.sizes, grouped.names
+    (('a', 'b', 'c'), (1, 2, 1), ('dose',))
+    """
+    source, column, library = _open(table, by)
+    if column.values.size != source.shape[0]:
+        raise InputError(
+            f"by must have one label for each of the {source.shape[0]} rows of the table; "
+            f"got {column.values.size}"
+        )
+    names = source.names or tuple(f"x{s}" for s in range(source.shape[1]))
+    (values,), kinds, categories = read_sources((source,), names, (None,))
+    labels, groups = _codes(column)
+    return GroupedTable(values, names, kinds, categories, labels, groups, column.name, library)
+
+
+def read_groups(
+    table: object, by: str, *, missing: str = "error"
+) -> tuple[Samples, tuple[str, str]]:
+    """Split one table by a column of exactly two distinct values, and read the two samples.
+
+    Parameters
+    ----------
+    table : table or AnnData
+        A pandas, polars or pyarrow table, or AnnData.
+    by : str
+        The column that tells the samples apart (of `obs`, for AnnData); it is not a variable of
+        theirs.
+    missing : {"error", "drop-rows", "drop-columns"}
+        As in `tellapart.data.tables.read_samples`. Missing values in the column `by` are always an
+        error.
+
+    Returns
+    -------
+    samples : Samples
+        The rows of the first label as X, those of the second as Y.
+    labels : pair of str
+        The two values in sorted order.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"arm": ["b", "a", "b", "a"], "dose": [1.0, 2.0, 3.0, 4.0]})
+    >>> samples, labels = read_groups(table, "arm")
+    >>> labels, samples.x.ravel().tolist()
+    (('a', 'b'), [2.0, 4.0])
+    """
+    policy = check_choice("missing", missing, POLICIES)
+    grouped = read_grouped(table, by)
+    if grouped.n_unlabelled:
+        raise InputError(
+            f"column {grouped.by!r} must say of every row which sample it belongs to; "
+            f"got {grouped.n_unlabelled} missing of {grouped.groups.size} values"
+        )
+    if len(grouped.labels) != 2:
+        raise InputError(
+            f"column {grouped.by!r} must hold exactly two distinct values; "
+            f"got {len(grouped.labels)}: {quoted(grouped.labels)}"
+        )
+    first, second = grouped.labels
+    titles = (f"group {first!r}", f"group {second!r}")
+    for title, size in zip(titles, grouped.sizes, strict=True):
+        check_shape(title, size, len(grouped.names))
+    samples = grouped.samples(grouped.rows_of(0), grouped.rows_of(1))
+    return handle_missing(samples, policy, titles), (first, second)
+
+
+def group_name(by: str, value: str) -> str:
+    """Return what to call a group: a bare number or truth value says nothing without its column.
+
+    Examples
+    --------
+    >>> group_name("sepsis", "1"), group_name("arm", "placebo")
+    ('sepsis = 1', 'placebo')
+    """
+    bare = value in ("False", "True") or value.replace(".", "").lstrip("-").isdigit()
+    return f"{by} = {value}" if bare else value
+
+
+def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
+    """Return the variables, the column of labels, and the library of the table."""
+    if is_anndata(table):
+        obs = cast(Any, table).obs
+        if isinstance(by, str):
+            if by not in obs.columns:
+                raise _no_such_column("a column of obs", tuple(map(str, obs.columns)), by)
+            by_column = read_column("obs", by, nw.from_native(obs[by], series_only=True))
+            return open_source(TITLE, table), by_column, "pandas"
+        return open_source(TITLE, table), _read_labels(by), "pandas"
+    frame = as_frame(TITLE, table)
+    if frame is None:
+        if isinstance(by, str):
+            raise InputError(
+                "table must be a pandas, polars or pyarrow table, or AnnData, for by to name a "
+                f"column; got {described(table)}; pass the labels themselves as by"
+            )
+        return open_source(TITLE, table), _read_labels(by), None
+    library = str(frame.implementation)
+    names = frame_names(TITLE, frame)
+    if not isinstance(by, str):
+        return from_frame(TITLE, names, frame), _read_labels(by), library
+    if by not in names:
+        raise _no_such_column("a column of the table", names, by)
+    place = names.index(by)
+    column = read_column(TITLE, by, frame[:, place])
+    rest = frame.drop(frame.columns[place])
+    return from_frame(TITLE, (*names[:place], *names[place + 1 :]), rest), column, library
+
+
+def _no_such_column(expected: str, names: tuple[str, ...], by: str) -> InputError:
+    near = difflib.get_close_matches(by, names, n=3)
+    hint = f"the nearest names are {quoted(near)}" if near else f"there are {quoted(names)}"
+    return InputError(f"by must be {expected}; got {by!r}; {hint}")
+
+
+def _read_labels(by: object) -> Column:
+    """Read labels that came as a sequence."""
+    series: Series
+    native = nw.from_native(cast(Any, by), series_only=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        series = native
+    else:
+        try:
+            values = np.asarray(by)
+            if values.ndim != 1:
+                raise TypeError
+            # From pandas' point of view NaN among texts is a missing one.
+            listed = pa.array(values.tolist(), from_pandas=True)
+        except (TypeError, ValueError, pa.ArrowException):
+            raise InputError(
+                "by must be the name of a column, or a sequence with one label per row; "
+                f"got {described(by)}"
+            ) from None
+        series = nw.from_native(pa.chunked_array([listed]), series_only=True)
+    return read_column("by", str(series.name or "group"), series)
+
+
+def _codes(column: Column) -> tuple[tuple[str, ...], IntArray]:
+    """Return the sorted labels that occur, and the place of each row's label among them."""
+    missing = np.isnan(column.values)
+    if column.labels:
+        labels = sorted_labels(+column.label_counts())
+        codes = column.codes_among(labels)
+    else:
+        distinct = np.unique(column.values[~missing])
+        labels = tuple(label_of(float(v)) for v in distinct)
+        codes = np.searchsorted(distinct, column.values).astype(np.float64)
+    return labels, np.where(missing, UNLABELLED, codes).astype(np.intp)
+
+
+def check_group_size(size: int) -> str | None:
+    """Say why a group is too small to be compared with another, or None if it is not."""
+    least = 2 * FEWEST_ROWS
+    return None if size >= least else f"{size} rows, fewer than the {least} that a test needs"

@@ -1,0 +1,102 @@
+"""Two samples side by side: the data every later step works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.column_store import ColumnStore
+from tellapart.errors import InputError
+
+Kind = Literal["numeric", "categorical"]
+Values = FloatArray | ColumnStore
+"""One sample: a dense matrix, or a store that gives out dense columns a few at a time."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples `x` (m × D) and `y` (n × D) over the same D named columns.
+
+    Categorical columns hold integer codes; `categories` maps their names to the labels,
+    in code order. Made by `tellapart.data.tables.read_samples`, which checks everything:
+    below that door the numbers are finite and both samples have at least two rows.
+    Of a sparse sample, `x` or `y` is a `tellapart.data.column_store.ColumnStore`: index it as
+    `x[:, columns]`, which is dense, and never all of it at once.
+    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
+    """
+
+    x: Values
+    y: Values
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped_columns: tuple[str, ...] = ()
+    dropped_rows: tuple[int, int] = (0, 0)
+
+    @property
+    def n_x(self) -> int:
+        """Rows of the first sample, m."""
+        return int(self.x.shape[0])
+
+    @property
+    def n_y(self) -> int:
+        """Rows of the second sample, n."""
+        return int(self.y.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, D."""
+        return int(self.x.shape[1])
+
+    def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
+        """Return the samples restricted to some rows of each."""
+        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y))
+
+    def columns(self, index: IntArray | Sequence[int]) -> Samples:
+        """Return the samples restricted to some columns."""
+        chosen = np.asarray(index, dtype=np.intp)
+        names = tuple(self.names[i] for i in chosen)
+        return replace(
+            self,
+            x=columns_of(self.x, chosen),
+            y=columns_of(self.y, chosen),
+            names=names,
+            kinds=tuple(self.kinds[i] for i in chosen),
+            categories={n: self.categories[n] for n in names if n in self.categories},
+        )
+
+    def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
+        """Split each sample at random into a training and a test part.
+
+        Each part of each sample keeps at least two rows, which the unbiased MMD² needs.
+        """
+        train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
+        train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
+        return self.rows(train_x, train_y), self.rows(test_x, test_y)
+
+
+def rows_of(values: Values, rows: IntArray) -> Values:
+    """Return some rows of one sample, held as it was."""
+    return values.rows(rows) if isinstance(values, ColumnStore) else values[rows]
+
+
+def columns_of(values: Values, columns: IntArray) -> Values:
+    """Return some columns of one sample, held as it was."""
+    return values.columns(columns) if isinstance(values, ColumnStore) else values[:, columns]
+
+
+def _split_rows(
+    n: int, test_size: float, rng: np.random.Generator, name: str
+) -> tuple[IntArray, IntArray]:
+    if n < 4:
+        raise InputError(
+            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
+            f"got {n}"
+        )
+    n_test = min(max(round(n * test_size), 2), n - 2)
+    order = rng.permutation(n)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])

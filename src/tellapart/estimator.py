@@ -1,0 +1,277 @@
+"""The scikit-learn face: a selector of columns for pipelines and grid searches."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from tellapart.arguments import check_integer, check_n_jobs, check_random_state
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.missing import FEWEST_ROWS
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
+from tellapart.errors import InputError
+from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels.tuned import with_multiplier
+from tellapart.progress import showing
+from tellapart.selection.choose import choose
+from tellapart.selection.tuning import tune
+from tellapart.strs import Solver
+from tellapart.testing.settings import TestSettings
+
+try:  # scikit-learn 1.6 and later
+    from sklearn.utils.validation import validate_data as _validate_data
+except ImportError:  # pragma: no cover
+    _validate_data = None
+
+MOST_CLASSES_NAMED = 5
+
+
+class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keep the columns whose distributions differ most between the two classes of y.
+
+    The weights z maximise F(z) = MMD²(z) − λ σ²(z) between the rows of the two classes over
+    ‖z‖₂ = 1 and at most `n_variables` non-zeros; the columns with a weight are kept. Differences
+    of any kind count, such as spread and shape, where scores like the F statistic of
+    `sklearn.feature_selection.f_classif` see means only; and columns are chosen together.
+
+    All rows given to `fit` are used: inside a `Pipeline` under cross-validation that is right.
+    For a p-value use `tellapart.two_sample_test`.
+
+    Parameters
+    ----------
+    n_variables : int or None
+        The largest number of columns to keep; None chooses it from the data
+        (`tellapart.selection.tuning`).
+    kernel : str or Kernel
+        The kernel, or its name.
+    regularization : float or "cv"
+        λ ≥ 0, the price of variance; "cv" chooses it by cross-validation inside `fit`.
+    solver : str or Solver
+        A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
+    gap : float
+        The relative gap at which the proof of optimality may stop.
+    time_limit : float or None
+        Seconds after which the solver stops with the best choice so far.
+    random_state : int, numpy Generator, numpy RandomState or None
+        Seeds the solver's random starts and the splits of the tuning.
+    n_jobs : int or None
+        Threads; −1 is every core.
+
+    Attributes
+    ----------
+    selection_ : Selection
+        The chosen columns, their weights, the value of F and what is proved about it.
+    scores_ : array of shape (n_features_in_,)
+        |z_s|, the weight of each column; 0 for the columns that are left out. The weights
+        depend on the choice as a whole: a column left out may well differ, but adds less.
+    gap_ : float or None
+        Relative gap of the selection to the best one possible; None where nothing is proved.
+    n_variables_ : int
+        The number of columns asked for or found by tuning; no more than this are kept.
+    regularization_ : float
+        The λ that was used.
+    classes_ : array of shape (2,)
+        The two classes, sorted: the first is X and the second Y of `select_variables`.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if the columns have names and all are strings.
+
+    See Also
+    --------
+    tellapart.select_variables : The same choice for two samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["control", "case"], 100)
+    >>> X = rng.normal(size=(200, 6))
+    >>> X[y == "case", 2] *= 3
+    >>> selector = MMDSelector(n_variables=1, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out().tolist(), selector.transform(X).shape
+    (['x2'], (200, 1))
+    """
+
+    def __init__(
+        self,
+        n_variables: int | None = None,
+        *,
+        kernel: str | Kernel = "linear",
+        regularization: float | str = 0.1,
+        solver: str | Solver = "auto",
+        gap: float = 1e-4,
+        time_limit: float | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_variables = n_variables
+        self.kernel = kernel
+        self.regularization = regularization
+        self.solver = solver
+        self.gap = gap
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            Numbers; tables may also have columns of booleans, categories or text. Sparse
+            matrices are never made dense as a whole.
+        y : array of shape (n_samples,)
+            Exactly two classes, with at least two rows each.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        samples = self._read(X, y)
+        if settings.n_variables is not None:
+            check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
+        kernel = resolve_kernel(settings.kernel)
+        threads = check_n_jobs(settings.n_jobs)
+        # One generator per step: how much randomness one of them uses does not move the other.
+        seeds = check_random_state(settings.random_state).integers(2**63, size=2)
+        tune_rng, solve_rng = map(np.random.default_rng, seeds)
+        with showing(False) as progress:
+            tuning = tune(
+                samples,
+                kernel,
+                n_variables=settings.n_variables,
+                regularization=settings.price,
+                rng=tune_rng,
+                n_jobs=threads,
+                progress=progress,
+            )
+            self.selection_ = choose(
+                samples,
+                with_multiplier(kernel, tuning.multiplier).fit(samples, n_jobs=threads),
+                n_variables=tuning.n_variables,
+                regularization=tuning.regularization,
+                solver=settings.solver,
+                gap=settings.gap,
+                time_limit=settings.time_limit,
+                rng=solve_rng,
+                n_jobs=threads,
+                progress=progress,
+            )
+        self.n_variables_ = tuning.n_variables
+        self.regularization_ = tuning.regularization
+        return self
+
+    @property
+    def scores_(self) -> FloatArray:
+        """|z_s|, the weight of each column; 0 for the columns that are left out."""
+        check_is_fitted(self)
+        return np.abs(self.selection_.z)
+
+    @property
+    def gap_(self) -> float | None:
+        """Relative gap of the selection to the best one possible, or None."""
+        check_is_fitted(self)
+        return self.selection_.gap
+
+    def _settings(self) -> TestSettings:
+        """Check the parameters, which scikit-learn wants in `fit` and not before."""
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = int(seed.randint(2**31))
+        return TestSettings(
+            n_variables=self.n_variables,
+            kernel=self.kernel,
+            regularization=self.regularization,
+            solver=self.solver,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+            gap=self.gap,
+            time_limit=self.time_limit,
+        )
+
+    def _read(self, X: Any, y: Any) -> Samples:
+        """Return the rows of the two classes as samples; set what scikit-learn keeps of X."""
+        if nw.dependencies.is_into_dataframe(X):
+            # Our own door reads tables: it knows categories and text, and its errors name columns.
+            self._note_columns(X, y)
+            labels = column_or_1d(y, warn=True)
+            check_consistent_length(X, labels)
+            assert_all_finite(labels, input_name="y")
+            frame = nw.from_native(X, eager_only=True)
+            parts = [frame[rows].to_native() for rows in self._rows_by_class(labels)]
+        else:
+            X, labels = self._validated(X, y)
+            parts = [X[rows] for rows in self._rows_by_class(labels)]
+        first, second = self.classes_.tolist()
+        return read_samples(*parts, titles=(f"class {first!r}", f"class {second!r}"))
+
+    def _rows_by_class(self, labels: NDArray[Any]) -> tuple[IntArray, IntArray]:
+        """Return the rows of each of the two classes, which become `classes_`."""
+        check_classification_targets(labels)
+        classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        if classes.size != 2:
+            some = ", ".join(map(repr, classes[:MOST_CLASSES_NAMED].tolist()))
+            more = ", …" if classes.size > MOST_CLASSES_NAMED else ""
+            noun = "class" if classes.size == 1 else "classes"
+            # Only binary classification: the words scikit-learn's checks look for.
+            raise InputError(
+                f"y must hold exactly two classes: only binary classification is supported; "
+                f"got {classes.size} {noun}: {some}{more}"
+            )
+        if counts.min() < FEWEST_ROWS:
+            rare = classes.tolist()[counts.argmin()]
+            raise InputError(
+                f"y must hold at least {FEWEST_ROWS} rows of each class; got n_samples = "
+                f"{counts.min()} of class {rare!r}"
+            )
+        self.classes_ = classes
+        return np.flatnonzero(codes == 0), np.flatnonzero(codes == 1)
+
+    def _note_columns(self, X: Any, y: Any) -> None:
+        """Set `n_features_in_` and `feature_names_in_`, and refuse a y of None."""
+        if _validate_data is not None:
+            _validate_data(self, X, y, skip_check_array=True)
+            return
+        if y is None:  # pragma: no cover
+            raise InputError("MMDSelector requires y to be passed, but the target y is None")
+        self._check_feature_names(X, reset=True)  # pragma: no cover
+        self._check_n_features(X, reset=True)  # pragma: no cover
+
+    def _validated(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return X and y as scikit-learn checks arrays."""
+        if _validate_data is not None:
+            checked = _validate_data(self, X, y, dtype="numeric", accept_sparse="csr")
+        else:  # pragma: no cover
+            checked = self._validate_data(X, y, dtype="numeric", accept_sparse="csr")
+        return checked[0], checked[1]
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=np.bool_)
+        mask[self.selection_.support] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that y is needed and holds two classes (scikit-learn 1.6 and later)."""
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        """Say the same to scikit-learn before 1.6."""
+        return {"requires_y": True, "binary_only": True}

@@ -1,0 +1,341 @@
+"""Gaussian kernel sums of one column in O(n), whatever its tails.
+
+The line is cut into boxes a fraction of τ wide. Inside a pair of boxes the kernel is a
+polynomial to machine precision,
+
+    exp(−(u − v)² / 2τ²) ≈ Σ_{k,l} C_kl tᵤᵏ tᵥˡ,   tᵤ, tᵥ ∈ [−1, 1] the places within the boxes,
+
+and C depends on the offset of the boxes only. So a sample enters through the power sums
+Σ tᵢᵏ of its boxes, boxes within reach of each other are coupled by small matrices, and a kernel
+sum at v is one polynomial in tᵥ. Only boxes that hold data are stored: outliers at 10¹⁸ τ cost
+one box each. The power sums of chunks of a sample add up (`BoxMoments.merge`), so the rows may
+come from memory, from a file in pieces, or from several machines.
+
+Fourier modes do the same work for light tails at 20–60 modes a point; the boxes need 12 powers
+a point and no second method for heavy tails.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.polynomial import chebyshev
+
+from tellapart.arrays import FloatArray, IntArray
+
+# Powers per box, and the largest width of a box in units of τ. The interpolation error is about
+# 2 (WIDTH / 4)^ORDER / √ORDER!, here 1e-15.
+ORDER = 12
+WIDTH = 0.5
+# exp(−REACH² / 2) = 1e-16: boxes further apart than this, in units of τ, do not interact.
+REACH = 8.6
+# Boxes of a lookup table at most: 32 kB.
+_TABLE = 4096
+
+
+@dataclass(frozen=True)
+class BoxGrid:
+    """The boxes [i·w, (i + 1)·w) of one column, w the largest power of two ≤ WIDTH·τ.
+
+    A power of two makes v/w, its floor and the place in the box exact for every finite v, so
+    far-away clusters of outliers lose no digits. Box numbers are floats for the same reason.
+    """
+
+    bandwidth: float
+
+    @cached_property
+    def width(self) -> float:
+        """Width of a box."""
+        return math.ldexp(1.0, math.frexp(WIDTH * self.bandwidth)[1] - 1)
+
+    @property
+    def reach(self) -> int:
+        """The largest offset of two boxes that interact."""
+        return math.ceil(REACH * self.bandwidth / self.width)
+
+    def coupling(self, largest: int) -> FloatArray:
+        """Return C[largest + target − source, k, l], k a power of the target, l of the source.
+
+        The offsets of the boxes run from −largest to largest.
+        """
+        ratio = self.width / self.bandwidth
+        gaps = np.arange(largest + 1.0)[:, None, None] + (_NODES[:, None] - _NODES) / 2
+        ahead = np.exp(-0.5 * np.square(ratio * gaps))
+        # M ahead Mᵀ for both matrices M, as plain products of two matrices each.
+        for matrix in (_TO_CHEBYSHEV, _TO_CHEBYSHEV, _TO_POWERS, _TO_POWERS):
+            product = ahead.reshape(-1, ORDER) @ matrix.T
+            ahead = product.reshape(gaps.shape).swapaxes(1, 2)
+        # Mirrored boxes: odd powers change their sign.
+        return np.concatenate([(_MIRROR * ahead)[:0:-1], ahead])
+
+
+# Values at the Chebyshev nodes, to coefficients of Chebyshev polynomials, to those of powers.
+# In two steps: the Chebyshev coefficients fall off fast, so that the second one, whose entries
+# are large, amplifies no rounding errors.
+_ANGLES = np.pi * (np.arange(ORDER) + 0.5) / ORDER
+_NODES = np.cos(_ANGLES)
+_TO_CHEBYSHEV = np.cos(np.outer(np.arange(ORDER), _ANGLES)) * 2 / ORDER
+_TO_CHEBYSHEV[0] /= 2
+_TO_POWERS = np.stack(
+    [np.pad(chebyshev.cheb2poly([0.0] * k + [1.0]), (0, ORDER - 1 - k)) for k in range(ORDER)],
+    axis=1,
+)
+_MIRROR = (-1.0) ** np.add.outer(np.arange(ORDER), np.arange(ORDER))
+
+
+@dataclass(frozen=True)
+class BoxMoments:
+    """The power sums Σ tᵢᵏ of one sample, or of some of its rows, box by box.
+
+    Attributes
+    ----------
+    grid : BoxGrid
+    boxes : array of shape (B,)
+        Sorted numbers of the boxes that hold data.
+    powers : array of shape (B, ORDER)
+        Σ tᵢᵏ over the values in each box; k = 0 is their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> grid, values = BoxGrid(1.0), np.array([0.1, 0.2, 3.0, 1e18])
+    >>> whole = BoxMoments.of(grid, values)
+    >>> whole.count, whole.boxes.shape
+    (4, (3,))
+    >>> parts = BoxMoments.of(grid, values[:1]).merge(BoxMoments.of(grid, values[1:]))
+    >>> bool(np.allclose(parts.powers, whole.powers, rtol=1e-14))
+    True
+    """
+
+    grid: BoxGrid
+    boxes: FloatArray
+    powers: FloatArray
+
+    @classmethod
+    def of(cls, grid: BoxGrid, values: FloatArray) -> BoxMoments:
+        """Return the power sums of `values`."""
+        lookup = _Lookup.of_values(values, grid.width)
+        powers = np.zeros((lookup.boxes.shape[0], ORDER))
+        _add_powers(values, 1 / grid.width, lookup.boxes, lookup.start, lookup.table, powers)
+        return cls(grid, lookup.boxes, powers)
+
+    @property
+    def count(self) -> int:
+        """Number of values summed."""
+        return int(self.powers[:, 0].sum())
+
+    def merge(self, other: BoxMoments) -> BoxMoments:
+        """Return the power sums of both sets of values together."""
+        boxes = np.union1d(self.boxes, other.boxes)
+        return BoxMoments(self.grid, boxes, self.on(boxes) + other.on(boxes))
+
+    def on(self, boxes: FloatArray) -> FloatArray:
+        """Return the power sums on a sorted superset of the boxes."""
+        powers = np.zeros((boxes.shape[0], ORDER))
+        powers[np.searchsorted(boxes, self.boxes)] = self.powers
+        return powers
+
+
+class BoxExpansion:
+    """The Gaussian kernel sums of two samples of one column.
+
+    Absolute error of every mean below 1e-13.
+
+    Parameters
+    ----------
+    x, y : BoxMoments
+        The power sums of the samples, on the same grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> grid = BoxGrid(1.0)
+    >>> x, y = np.array([0.0, 1.0]), np.array([2.0])
+    >>> sums = BoxExpansion(BoxMoments.of(grid, x), BoxMoments.of(grid, y))
+    >>> round(sums.mean_xx, 6)
+    0.803265
+    >>> sums.witness(np.array([2.0, 1e9])).round(6).tolist()
+    [-0.629067, 0.0]
+    """
+
+    def __init__(self, x: BoxMoments, y: BoxMoments) -> None:
+        self._grid = x.grid
+        boxes = np.union1d(x.boxes, y.boxes)
+        mean_powers = np.stack([x.on(boxes) / x.count, y.on(boxes) / y.count])
+        span = boxes[-1] - boxes[0]
+        coupling = self._grid.coupling(int(min(span, self._grid.reach)))
+        series = np.zeros_like(mean_powers)
+        for sample in range(2):
+            _couple(boxes, boxes, mean_powers[sample], coupling, series[sample])
+        # einsum, as a threaded BLAS costs more than it saves on these short arrays.
+        means = np.einsum("abk,cbk->ac", mean_powers, series)
+        self.mean_xx = float(means[0, 0])
+        self.mean_yy = float(means[1, 1])
+        self.mean_xy = float(means[0, 1])
+        self._powers = mean_powers[0] - mean_powers[1]
+        self._series = series[0] - series[1]
+        self._lookup = _Lookup.of_boxes(boxes, mean_powers[0, :, 0] + mean_powers[1, :, 0])
+
+    def witness(self, values: FloatArray) -> FloatArray:
+        """Return mean_i k(x_i, v) − mean_j k(y_j, v) for each v in `values`."""
+        inverse, lookup = 1 / self._grid.width, self._lookup
+        result = np.empty(values.shape[0])
+        unknown: int = _evaluate(
+            values, inverse, lookup.boxes, lookup.start, lookup.table, self._series, result
+        )
+        if unknown:
+            outside = np.flatnonzero(np.isnan(result))
+            result[outside] = self._witness_outside(values[outside])
+        return result
+
+    def _witness_outside(self, values: FloatArray) -> FloatArray:
+        """Evaluate in boxes that hold no data: their series are made on the way."""
+        inverse = 1 / self._grid.width
+        with np.errstate(over="ignore"):
+            near = np.isfinite(values * inverse)
+        result = np.where(np.isnan(values), np.nan, 0.0)
+        lookup = _Lookup.of_values(values[near], self._grid.width)
+        coupling = self._grid.coupling(self._grid.reach)
+        series = np.zeros((lookup.boxes.shape[0], ORDER))
+        _couple(lookup.boxes, self._lookup.boxes, self._powers, coupling, series)
+        part = np.empty(np.count_nonzero(near))
+        _evaluate(values[near], inverse, lookup.boxes, lookup.start, lookup.table, series, part)
+        result[near] = part
+        return result
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """From box numbers to their places in the sorted list `boxes`.
+
+    A table serves the boxes from `start` on, where most of the data lies; half of all pairs are
+    closer than τ, so there is such a region in every column. The others are found by bisection.
+    """
+
+    boxes: FloatArray
+    start: float
+    table: IntArray
+
+    @classmethod
+    def of_boxes(cls, boxes: FloatArray, weights: FloatArray) -> _Lookup:
+        total = np.cumsum(weights)
+        centre = boxes[np.searchsorted(total, total[-1] / 2)] if boxes.shape[0] else 0.0
+        return cls._around(boxes, float(centre))
+
+    @classmethod
+    def of_values(cls, values: FloatArray, width: float) -> _Lookup:
+        if values.shape[0] == 0:
+            return cls._around(np.empty(0), 0.0)
+        # Any centre is correct; that of every k-th value is cheap and good.
+        some = np.sort(values[:: max(1, values.shape[0] // 512)])
+        start = math.floor(some[some.shape[0] // 2] / width) - _TABLE // 2
+        seen = np.zeros(_TABLE, dtype=np.bool_)
+        outside = np.empty(0)
+        if _mark(values, 1 / width, float(start), seen):
+            boxes = np.floor(values / width)
+            outside = np.unique(boxes[(boxes < start) | (boxes >= start + _TABLE)])
+        inside = float(start) + np.flatnonzero(seen)
+        return cls._around(np.sort(np.concatenate([inside, outside])), start + _TABLE / 2)
+
+    @classmethod
+    def _around(cls, boxes: FloatArray, centre: float) -> _Lookup:
+        first, stop = np.searchsorted(boxes, [centre - _TABLE // 2, centre + _TABLE // 2])
+        if stop <= first:
+            return cls(boxes, 0.0, np.empty(0, dtype=np.intp))
+        start = boxes[first]
+        table = np.full(int(boxes[stop - 1] - start) + 1, -1, dtype=np.intp)
+        table[(boxes[first:stop] - start).astype(np.intp)] = np.arange(first, stop)
+        return cls(boxes, float(start), table)
+
+
+# The loops below look the table up in place and call `_bisect` only for what it does not cover:
+# as one function of both, the call would cost more than all the arithmetic.
+
+
+@njit(nogil=True, cache=True)
+def _bisect(box, boxes):  # type: ignore[no-untyped-def]
+    low, high = 0, boxes.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if boxes[middle] < box:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < boxes.shape[0] and boxes[low] == box else -1
+
+
+@njit(nogil=True, cache=True)
+def _mark(values, inverse, start, seen):  # type: ignore[no-untyped-def]
+    """Mark the boxes from `start` on that hold data; return whether some lie elsewhere."""
+    outside = False
+    size = float(seen.shape[0])
+    for v in values:
+        place = np.floor(v * inverse) - start
+        if place >= 0.0 and place < size:
+            seen[int(place)] = True
+        else:
+            outside = True
+    return outside
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add_powers(values, inverse, boxes, start, table, powers):  # type: ignore[no-untyped-def]
+    size = float(table.shape[0])
+    for v in values:
+        scaled = v * inverse
+        box = np.floor(scaled)
+        t = 2.0 * (scaled - box) - 1.0
+        place = box - start
+        b = table[int(place)] if place >= 0.0 and place < size else _bisect(box, boxes)
+        row = powers[np.uint64(b)]
+        power = 1.0
+        for k in range(ORDER):
+            row[k] += power
+            power *= t
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def _couple(targets, sources, powers, coupling, series):  # type: ignore[no-untyped-def]
+    """Add to the series of each target box what the source boxes within reach send there."""
+    reach = coupling.shape[0] // 2
+    first = 0
+    for i in range(targets.shape[0]):
+        while first < sources.shape[0] and sources[first] - targets[i] < -reach:
+            first += 1
+        j = first
+        while j < sources.shape[0] and sources[j] - targets[i] <= reach:
+            matrix = coupling[np.uint64(reach + int(targets[i] - sources[j]))]
+            row = powers[np.uint64(j)]
+            for k in range(ORDER):
+                total = 0.0
+                for m in range(ORDER):
+                    total += matrix[k, m] * row[m]
+                series[i, k] += total
+            j += 1
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _evaluate(values, inverse, boxes, start, table, series, result):  # type: ignore[no-untyped-def]
+    """Evaluate the series at each value; NaN, and counted, where the box has none."""
+    unknown = 0
+    size = float(table.shape[0])
+    for i in range(values.shape[0]):
+        scaled = values[i] * inverse
+        box = np.floor(scaled)
+        t = 2.0 * (scaled - box) - 1.0
+        place = box - start
+        b = table[int(place)] if place >= 0.0 and place < size else _bisect(box, boxes)
+        if b < 0:
+            result[i] = np.nan
+            unknown += 1
+        else:
+            row = series[np.uint64(b)]
+            total = row[ORDER - 1]
+            for k in range(ORDER - 2, -1, -1):
+                total = total * t + row[k]
+            result[i] = total
+    return unknown

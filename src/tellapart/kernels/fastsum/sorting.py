@@ -1,0 +1,69 @@
+"""Laplace kernel sums of one column in O(n log n), by sorting.
+
+On sorted points, Σ_{i ≤ k} wᵢ exp(−(t_k − tᵢ)/τ) follows from its value at t_{k−1} by one
+multiplication and one addition of positive numbers; likewise from the right. Nothing can
+overflow or cancel, whatever the range of the column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tellapart.arrays import FloatArray
+from tellapart.kernels.fastsum.counting import shares
+
+
+class SortedExpansion:
+    """The kernel sums of exp(−|u − v|/τ) over two samples of one column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sums = SortedExpansion(np.array([0.0, 1.0]), np.array([2.0]), bandwidth=1.0)
+    >>> round(sums.mean_xy, 6)
+    0.251607
+    """
+
+    def __init__(self, x: FloatArray, y: FloatArray, bandwidth: float) -> None:
+        self._bandwidth = bandwidth
+        self._points, weights = shares(x, y)
+        decay = np.exp(-np.diff(self._points) / bandwidth)
+        left, right = _sweep(weights, decay)
+        # Both sweeps count the point itself.
+        sums = left + right - weights
+        self.mean_xx = float(weights[0] @ sums[0])
+        self.mean_yy = float(weights[1] @ sums[1])
+        self.mean_xy = float(weights[0] @ sums[1])
+        # Zeros at the ends: nothing comes from beyond the first and the last point.
+        self._left = np.concatenate([[0.0], left[0] - left[1]])
+        self._right = np.concatenate([right[0] - right[1], [0.0]])
+
+    def witness(self, values: FloatArray) -> FloatArray:
+        """Return mean_i k(x_i, v) − mean_j k(y_j, v) for each v in `values`."""
+        # In order, so that neighbouring values find their places in the same part of memory.
+        order = np.argsort(values)
+        ordered = values[order]
+        place = np.searchsorted(self._points, ordered, side="right")
+        last = self._points.shape[0] - 1
+        before = ordered - self._points[np.maximum(place - 1, 0)]
+        after = self._points[np.minimum(place, last)] - ordered
+        # The sums are exactly 0 outside the range, where `before` or `after` is negative.
+        from_left = self._left[place] * np.exp(-np.maximum(before, 0.0) / self._bandwidth)
+        from_right = self._right[place] * np.exp(-np.maximum(after, 0.0) / self._bandwidth)
+        result = np.empty(values.shape[0])
+        result[order] = from_left + from_right
+        return result
+
+
+@njit(nogil=True, cache=True)
+def _sweep(weights, decay):  # type: ignore[no-untyped-def]
+    left = weights.copy()
+    right = weights.copy()
+    n = weights.shape[1]
+    for s in range(weights.shape[0]):
+        for k in range(1, n):
+            left[s, k] += decay[k - 1] * left[s, k - 1]
+        for k in range(n - 2, -1, -1):
+            right[s, k] += decay[k] * right[s, k + 1]
+    return left, right

@@ -1,0 +1,1 @@
+"""Shuffled labels and what follows from them: null distributions, p-values, adjustments."""

@@ -1,0 +1,96 @@
+"""Labels of the pooled rows: the true ones and random ones, or all there are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray
+from tellapart.errors import InputError
+
+MEMORY_BUDGET = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Permutations:
+    """Which of the pooled rows carry the label x, one permutation per row of packed bits.
+
+    Row 0 holds the true labels, so that the observed statistic goes through the very same
+    arithmetic as the permuted ones and a tie is a tie.
+    """
+
+    bits: NDArray[np.uint8]
+    exact: bool
+
+    def block(self, start: int, stop: int) -> FloatArray:
+        """Return the 0/1 labels of pooled rows start..stop−1; `start` is a multiple of 8."""
+        packed = self.bits[:, start // 8 : -(-stop // 8)]
+        return np.unpackbits(packed, axis=1, count=stop - start).astype(np.float64)
+
+
+def count_permutations(n_x: int, n_y: int, at_most: int) -> int | None:
+    """Return C(n_x + n_y, n_x), or None where it exceeds `at_most`."""
+    log_count = math.lgamma(n_x + n_y + 1) - math.lgamma(n_x + 1) - math.lgamma(n_y + 1)
+    # The exact integer has millions of digits for large samples: form it only near the limit.
+    if log_count > math.log(at_most) + 1.0:
+        return None
+    count = math.comb(n_x + n_y, n_x)
+    return count if count <= at_most else None
+
+
+def check_reach(n_permutations: int, alpha: float) -> None:
+    """Raise if so few permutations were asked for that no p-value can fall to `alpha`."""
+    if 1 / (n_permutations + 1) > alpha:
+        least = math.ceil(1 / alpha) - 1
+        raise InputError(
+            f"n_permutations must be at least {least} for alpha = {alpha:g} "
+            f"(the least p-value is 1/(n_permutations + 1)); got {n_permutations}"
+        )
+
+
+def least_pvalue(n_x: int, n_y: int, n_permutations: int) -> float:
+    """Return the smallest p-value that a test of these sizes can give.
+
+    >>> least_pvalue(50, 50, 999)
+    0.001
+    >>> round(1 / least_pvalue(5, 5, 999))
+    126
+    """
+    count = count_permutations(n_x, n_y, n_permutations)
+    if count is None:
+        return 1.0 / (n_permutations + 1)
+    # Swapping the labels of equally large samples leaves MMD² as it is: ties come in pairs.
+    return (2 if n_x == n_y else 1) / count
+
+
+def draw_permutations(
+    n_x: int,
+    n_y: int,
+    n_permutations: int,
+    rng: np.random.Generator,
+    memory_budget: int = MEMORY_BUDGET,
+) -> Permutations:
+    """Enumerate all permutations if there are at most `n_permutations`, else draw that many."""
+    n_rows = n_x + n_y
+    count = count_permutations(n_x, n_y, n_permutations)
+    if count is not None:
+        chosen = itertools.chain.from_iterable(itertools.combinations(range(n_rows), n_x))
+        columns = np.fromiter(chosen, dtype=np.intp, count=count * n_x).reshape(count, n_x)
+        labels = np.zeros((count, n_rows), dtype=np.uint8)
+        np.put_along_axis(labels, columns, 1, axis=1)
+        return Permutations(np.packbits(labels, axis=1), exact=True)
+    true = (np.arange(n_rows) < n_x).astype(np.uint8)
+    bits = np.empty((n_permutations + 1, -(-n_rows // 8)), dtype=np.uint8)
+    bits[0] = np.packbits(true)
+    # Rows are shuffled one after the other from one stream, so the block size changes nothing.
+    step = max(memory_budget // (4 * n_rows), 1)
+    for start in range(1, n_permutations + 1, step):
+        size = min(step, n_permutations + 1 - start)
+        # Rows contiguous in memory: shuffling across strides takes three times as long.
+        shuffled = rng.permuted(np.tile(true, (size, 1)), axis=1)
+        bits[start : start + size] = np.packbits(shuffled, axis=1)
+    return Permutations(bits, exact=False)

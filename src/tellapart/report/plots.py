@@ -1,0 +1,370 @@
+"""The figure of a test result: computed first, then drawn, each panel on an Axes it is given."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from tellapart.arguments import check_choice
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.selection.stability import Stability
+from tellapart.testing.embedding import Embedding, compute_embedding
+from tellapart.testing.result import TestResult
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness.
+COLOUR_X = "#0072B2"
+COLOUR_Y = "#D55E00"
+COLOUR_NULL = "#999999"
+COLOUR_STATISTIC = "#009E73"
+
+PANELS = ("weights", "null", "marginal", "stability", "embedding")
+MOST_MARGINALS = 20
+MOST_OTHERS = 8
+FIELD_LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+"""Steps of the field, as shares of its greatest height; below the first neither prevails."""
+FIELD_STRENGTH = (0.08, 0.42)
+MOST_BARS = 8
+FEW_VALUES = 12
+MARGINALS_PER_ROW = 5
+SQUEEZED = 0.2
+"""A null distribution on less than this share of the axis is drawn once more, larger."""
+# What neither a font nor XML, and so no SVG, can hold: control characters, lone surrogates.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """One variable in both samples: shares per bar, or densities between bin edges.
+
+    `bars` holds the labels of bars, empty for a histogram; `edges` the bin edges, empty for
+    bars. `x` and `y` are the heights.
+    """
+
+    name: str
+    bars: tuple[str, ...]
+    edges: FloatArray
+    x: FloatArray
+    y: FloatArray
+
+
+def compute_marginal(samples: Samples, column: int) -> Marginal:
+    """Return the heights to draw for one column of two samples."""
+    name = samples.names[column]
+    x, y = samples.x[:, column], samples.y[:, column]
+    pooled = np.concatenate([x, y])
+    values = np.unique(pooled)
+    if samples.kinds[column] == "categorical":
+        labels = samples.categories[name]
+        return _bars(name, values, [labels[int(v)] for v in values], x, y)
+    whole = bool(np.all(values == np.round(values)))
+    if values.size <= FEW_VALUES and (whole or values.size <= 2):
+        return _bars(name, values, [f"{v:g}" for v in values], x, y, keep_all=True)
+    edges = _edges(pooled)
+    inside_x, inside_y = np.clip(x, edges[0], edges[-1]), np.clip(y, edges[0], edges[-1])
+    return Marginal(
+        name=name,
+        bars=(),
+        edges=edges,
+        x=np.histogram(inside_x, edges, density=True)[0],
+        y=np.histogram(inside_y, edges, density=True)[0],
+    )
+
+
+def draw_result(result: TestResult) -> Figure:
+    """Draw weights, null distribution and the marginals of the chosen variables.
+
+    More than 20 variables: the marginals of the 20 heaviest.
+    """
+    shown = _heaviest(result)
+    columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
+    rows = max(math.ceil(len(shown) / columns), 1)
+    top = max(3.2, 0.24 * result.selection.support.size + 1.0)
+    figure = Figure(figsize=(max(9.0, 2.6 * columns), top + 2.3 * rows + 0.4), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, 2.3 * rows]).ravel()
+    weights, null = upper.subplots(1, 2)
+    draw_weights(weights, result)
+    draw_null(null, result)
+    grid = lower.subplots(rows, columns, squeeze=False).ravel()
+    for axes, column in zip(grid, shown, strict=False):
+        draw_marginal(axes, compute_marginal(result.held_out, column))
+    for axes in grid[len(shown) :]:
+        axes.set_axis_off()
+    handles = [
+        Patch(color=colour, label=f"{_literal(_short(label, 40))} ({rows} rows)")
+        for colour, label, rows in zip(
+            (COLOUR_X, COLOUR_Y), result.labels, result.n_test, strict=True
+        )
+    ]
+    lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
+    figure.suptitle(_literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
+    return figure
+
+
+def draw_panel(
+    result: TestResult,
+    what: str,
+    ax: Axes | None = None,
+    *,
+    variable: str | None = None,
+    method: str = "pca",
+    n_resamples: int = 50,
+) -> Axes:
+    """Draw one panel on the axes given, or on new ones; see `TestResult.plot`."""
+    check_choice("what", what, PANELS)
+    if ax is not None and not isinstance(ax, Axes):
+        raise InputError(f"ax must be matplotlib Axes or None; got {type(ax).__name__}")
+    if variable is not None and variable not in result.selection.names:
+        raise InputError(f"variable must be the name of a column; got {variable!r}")
+    if what == "embedding":
+        embedding = compute_embedding(result, method)
+        return draw_embedding(_or_new(ax), embedding, result.labels)
+    if what == "stability":
+        stability = result.stability(n_resamples)
+        return draw_stability(_or_new(ax), stability)
+    if what == "marginal":
+        name = next(iter(result.selection.weights)) if variable is None else variable
+        marginal = compute_marginal(result.held_out, result.selection.names.index(name))
+        return draw_marginal(_or_new(ax), marginal)
+    return (draw_weights if what == "weights" else draw_null)(_or_new(ax), result)
+
+
+def draw_weights(axes: Axes, result: TestResult) -> Axes:
+    """Draw the weights of the chosen variables as horizontal bars, the heaviest on top."""
+    weights = result.selection.weights
+    places = np.arange(len(weights))
+    axes.barh(places, list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
+    axes.set_yticks(places, [_literal(_short(name, 36)) for name in weights], fontsize=8)
+    axes.set_ylim(len(weights) - 0.4, -0.6)
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_xlabel("weight")
+    axes.set_title("Variables that tell them apart" if result.reject else "Variables tested")
+    return _plain(axes)
+
+
+def draw_null(axes: Axes, result: TestResult) -> Axes:
+    """Draw the null distribution with the observed statistic and the critical value."""
+    bins = min(40, max(10, round(math.sqrt(result.null_distribution.size))))
+    if result.null_distribution.size:
+        axes.hist(result.null_distribution, bins=bins, color=COLOUR_NULL, label="permuted labels")
+    axes.axvline(result.statistic, color=COLOUR_STATISTIC, linewidth=2, label="observed")
+    if math.isfinite(result.threshold):
+        axes.axvline(
+            result.threshold,
+            color="black",
+            linestyle="--",
+            linewidth=1.2,
+            label=f"critical value, level {result.alpha:g}",
+        )
+    axes.set_xlabel(f"statistic ({_literal(result.statistic_name)})")
+    axes.set_ylabel("permutations")
+    axes.set_title(f"p = {result.pvalue:.4g}")
+    # Above the bars, whatever their shape, rather than wherever there is room.
+    axes.margins(y=0.3)
+    axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
+    axes.locator_params(axis="x", nbins=6)
+    _enlarge_null(axes, result, bins)
+    return _plain(axes)
+
+
+def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
+    """Draw the null distribution once more, larger, where a far statistic squeezes it."""
+    if result.null_distribution.size == 0:
+        return
+    low, high = float(result.null_distribution.min()), float(result.null_distribution.max())
+    if math.isfinite(result.threshold):
+        high = max(high, result.threshold)
+    if not 0.0 < high - low < SQUEEZED * (result.statistic - low):
+        return
+    inset = axes.inset_axes((0.34, 0.16, 0.5, 0.42))
+    inset.hist(result.null_distribution, bins=bins, color=COLOUR_NULL)
+    if math.isfinite(result.threshold):
+        inset.axvline(result.threshold, color="black", linestyle="--", linewidth=1.2)
+    inset.set_title("the left end, enlarged", fontsize=8)
+    inset.set_yticks([])
+    inset.locator_params(axis="x", nbins=4)
+    inset.tick_params(axis="x", labelsize=7)
+    inset.xaxis.get_offset_text().set_fontsize(7)
+    inset.patch.set_alpha(0.0)
+    _plain(inset)
+
+
+def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
+    """Draw one variable in both samples: bars of shares, or overlaid densities."""
+    if marginal.bars:
+        places = np.arange(len(marginal.bars))
+        axes.bar(places - 0.2, marginal.x, 0.4, color=COLOUR_X)
+        axes.bar(places + 0.2, marginal.y, 0.4, color=COLOUR_Y)
+        slanted = max(map(len, marginal.bars)) * len(marginal.bars) > 18
+        axes.set_xticks(
+            places,
+            [_literal(_short(label, 12)) for label in marginal.bars],
+            rotation=40 if slanted else 0,
+            ha="right" if slanted else "center",
+            fontsize=7,
+        )
+    else:
+        for heights, colour in ((marginal.x, COLOUR_X), (marginal.y, COLOUR_Y)):
+            axes.stairs(heights, marginal.edges, fill=True, alpha=0.35, color=colour)
+            axes.stairs(heights, marginal.edges, color=colour, linewidth=1.2)
+        axes.locator_params(axis="x", nbins=4)
+        axes.tick_params(axis="x", labelsize=7)
+        axes.xaxis.get_offset_text().set_fontsize(7)
+    axes.set_yticks([])
+    axes.set_title(_literal("\n".join(textwrap.wrap(_short(marginal.name, 50), 28))), fontsize=8)
+    return _plain(axes)
+
+
+def draw_stability(axes: Axes, stability: Stability) -> Axes:
+    """Draw how often each variable was chosen again: those chosen, then the runners-up."""
+    others = list(stability.others.items())[:MOST_OTHERS]
+    rows = [*stability.chosen.items(), *others]
+    colours = [COLOUR_STATISTIC] * len(stability.chosen) + [COLOUR_NULL] * len(others)
+    places = np.arange(len(rows))
+    axes.barh(places, [count for _, count in rows], color=colours, height=0.7)
+    axes.set_yticks(places, [_literal(_short(name, 36)) for name, _ in rows], fontsize=8)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(0, stability.n_resamples)
+    axes.set_xlabel(f"times chosen in {stability.n_resamples} resamples")
+    axes.set_title("Chosen again")
+    handles = [Patch(color=COLOUR_STATISTIC, label="chosen")]
+    if others:
+        handles.append(Patch(color=COLOUR_NULL, label="not chosen"))
+    axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none", loc="lower right")
+    return _plain(axes)
+
+
+def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) -> Axes:
+    """Draw the rows of both samples on the field of the witness function.
+
+    The field takes the colour of the sample that prevails; a dashed line runs where neither
+    does. The samples differ in shape as well as in colour.
+    """
+    _draw_field(axes, embedding)
+    sides = ((embedding.x, COLOUR_X, "o"), (embedding.y, COLOUR_Y, "^"))
+    for (places, colour, marker), label in zip(sides, labels, strict=True):
+        axes.plot(
+            places[:, 0],
+            places[:, 1],
+            linestyle="none",
+            marker=marker,
+            markersize=4,
+            markerfacecolor=colour,
+            markeredgecolor="white",
+            markeredgewidth=0.4,
+            label=_literal(_short(label, 24)),
+        )
+    axes.set_xlim(embedding.across[0], embedding.across[-1])
+    axes.set_ylim(embedding.up[0], embedding.up[-1])
+    axes.set_xlabel(_literal(_short(embedding.axes[0], 50)))
+    axes.set_ylabel(_literal(_short(embedding.axes[1], 40)))
+    if embedding.method == "variables":
+        axes.locator_params(nbins=5)
+    else:
+        axes.set_xticks([])
+    if embedding.method != "variables" or embedding.axes[1] == "apart at random":
+        axes.set_yticks([])
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+        frameon=False,
+        borderaxespad=0.2,
+        handletextpad=0.1,
+        columnspacing=1.0,
+        markerscale=1.6,
+    )
+    return _plain(axes)
+
+
+def _draw_field(axes: Axes, embedding: Embedding) -> None:
+    field = np.ma.masked_invalid(embedding.field)
+    height = float(np.abs(field).max()) if field.count() else 0.0
+    if not height > 0.0:
+        return
+    levels = height * np.asarray(FIELD_LEVELS)
+    levels[-1] *= 1.0 + 1e-9
+    strengths = np.linspace(*FIELD_STRENGTH, len(levels) - 1)
+    for side, colour in ((field, COLOUR_X), (-field, COLOUR_Y)):
+        if side.max() > levels[0]:
+            colours = [(*to_rgb(colour), strength) for strength in strengths]
+            axes.contourf(embedding.across, embedding.up, side, levels=levels, colors=colours)
+    if field.min() < 0.0 < field.max():
+        axes.contour(
+            embedding.across,
+            embedding.up,
+            field,
+            levels=[0.0],
+            colors="black",
+            linewidths=0.8,
+            linestyles="dashed",
+        )
+
+
+def _heaviest(result: TestResult) -> list[int]:
+    """Return the columns to show, heaviest first, as in the panel of weights."""
+    place = {name: s for s, name in enumerate(result.selection.names)}
+    return [place[name] for name in result.selection.weights][:MOST_MARGINALS]
+
+
+def _bars(
+    name: str,
+    values: FloatArray,
+    labels: list[str],
+    x: FloatArray,
+    y: FloatArray,
+    *,
+    keep_all: bool = False,
+) -> Marginal:
+    """Return shares per value; the rarest of many categories are put together."""
+    counts_x = np.array([np.count_nonzero(x == v) for v in values])
+    counts_y = np.array([np.count_nonzero(y == v) for v in values])
+    shares_x, shares_y = counts_x / x.size, counts_y / y.size
+    if not keep_all and values.size > MOST_BARS:
+        order = np.argsort(-(shares_x + shares_y), kind="stable")
+        first, rest = order[: MOST_BARS - 1], order[MOST_BARS - 1 :]
+        labels = [*(labels[i] for i in first), "other"]
+        shares_x = np.append(shares_x[first], shares_x[rest].sum())
+        shares_y = np.append(shares_y[first], shares_y[rest].sum())
+    return Marginal(name, tuple(labels), np.zeros(0), shares_x, shares_y)
+
+
+def _edges(pooled: FloatArray) -> FloatArray:
+    """Return common bin edges; a few far values go to the outer bins, not the whole width."""
+    low, high = np.quantile(pooled, [0.005, 0.995])
+    if not high > low:
+        low, high = float(pooled.min()), float(pooled.max())
+    n_bins = min(max(round(2.0 * pooled.size ** (1 / 3)), 8), 40)
+    return np.linspace(low, high, n_bins + 1)
+
+
+def _short(text: str, width: int) -> str:
+    """Return text of at most `width` characters; the end, often a number, is kept."""
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - 1 - tail]}…{text[-tail:]}"
+
+
+def _literal(text: str) -> str:
+    """Return text that is drawn as it is: no formula between dollar signs, no control codes."""
+    return UNPRINTABLE.sub("\ufffd", text).replace("$", r"\$")
+
+
+def _or_new(axes: Axes | None) -> Axes:
+    """Return the axes, or new ones on a figure of their own, outside pyplot's keeping."""
+    return Figure(layout="constrained").subplots() if axes is None else axes
+
+
+def _plain(axes: Axes) -> Axes:
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes

@@ -1,0 +1,302 @@
+"""Who takes part: tellapart's own tests and their competitors, all called alike.
+
+Every method of a trial gets the same rows and the same seed, and so the same split of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.baselines import (
+    L1MMD,
+    Baseline,
+    Bonferroni,
+    FittedBaseline,
+    ProjectedWasserstein,
+    SelectingBaseline,
+    SparseLogisticRegression,
+    StandardMMD,
+)
+from tellapart.baselines.base import Generators
+from tellapart.baselines.standard_mmd import FittedStandardMMD
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
+from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
+from tellapart.reproduction.experiment import ALPHA
+from tellapart.reproduction.printed import PrintedLinear
+from tellapart.reproduction.reselected import FittedReselection
+from tellapart.search import Annealing
+from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.select_variables import select_variables
+from tellapart.testing.result import TestResult
+from tellapart.testing.two_sample import two_sample_test
+
+PERMUTATIONS = 199
+"""Permutations of each test: with 199 the level is 0.05 exactly, as it is with 999."""
+LOGISTIC_SECONDS = 0.3
+FIXED_REGULARIZATION = 0.1
+# Polished starts and exchanges: annealed runs and bounds would take most of the time of a trial.
+SWIFT = Annealing(iterations=0, n_random=0, n_exchanged=1, largest_group=2, bound_seconds=0.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a trial asks of every method."""
+
+    n_variables: int
+    seed: int
+    test_size: float = 0.5
+
+
+class Contestant(Protocol):
+    """A method with its settings."""
+
+    def test(self, X: FloatArray, Y: FloatArray) -> TestResult:
+        """Split, fit and test."""
+        ...
+
+    def supports(self, X: FloatArray, Y: FloatArray, sizes: Sequence[int]) -> list[IntArray]:
+        """Return the variables chosen by all rows, for each number of them."""
+        ...
+
+    def freeze(self, X: FloatArray, Y: FloatArray) -> tuple[FittedBaseline, Samples]:
+        """Split and fit; return what can be tested again and again, and the held-out rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ours:
+    """tellapart's own test with some kernel; λ by cross-validation unless it is given.
+
+    Without a split all rows choose and test, the choice made anew under every permutation.
+    """
+
+    settings: Settings
+    kernel: str | Kernel
+    regularization: float | None = None
+    solver: str | Annealing = "auto"
+    split: bool = True
+
+    def test(self, X: FloatArray, Y: FloatArray) -> TestResult:
+        """Split, tune, select and test."""
+        return two_sample_test(
+            X,
+            Y,
+            n_variables=self.settings.n_variables,
+            kernel=self.kernel,
+            regularization="cv" if self.regularization is None else self.regularization,
+            solver=self.solver,
+            test_size=self.settings.test_size,
+            n_permutations=PERMUTATIONS,
+            alpha=ALPHA,
+            random_state=self.settings.seed,
+            split=self.split,
+        )
+
+    def supports(self, X: FloatArray, Y: FloatArray, sizes: Sequence[int]) -> list[IntArray]:
+        """Return the best variables of each number; λ is 0.1 unless it is given."""
+        price = FIXED_REGULARIZATION if self.regularization is None else self.regularization
+        return [
+            select_variables(
+                X,
+                Y,
+                size,
+                kernel=self.kernel,
+                regularization=price,
+                solver=self.solver,
+                random_state=self.settings.seed,
+            ).support
+            for size in sizes
+        ]
+
+    def freeze(self, X: FloatArray, Y: FloatArray) -> tuple[FittedBaseline, Samples]:
+        """Return kernel and weights as `two_sample_test` froze them, and the held-out rows.
+
+        Without a split there is nothing to freeze; the held-out rows are those of the others.
+        """
+        if not self.split:
+            rng = Generators.of(self.settings.seed).split
+            train, held_out = read_samples(X, Y).split(self.settings.test_size, rng)
+            size = self.settings.n_variables
+            chosen = choose_nonnegative(train, Linear().fit(train, n_jobs=1), size, 1)
+            return FittedReselection(selection=chosen, kernel=None, n_variables=size), held_out
+        result = self.test(X, Y)
+        assert result.kernel is not None
+        fitted = FittedStandardMMD(
+            selection=result.selection, kernel=result.kernel, z=result.selection.z
+        )
+        return fitted, result.held_out
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """A baseline, made anew for each number of variables."""
+
+    settings: Settings
+    make: Callable[[Settings], Baseline]
+
+    def test(self, X: FloatArray, Y: FloatArray) -> TestResult:
+        """Split, fit and test."""
+        return self.make(self.settings).test(X, Y)
+
+    def supports(self, X: FloatArray, Y: FloatArray, sizes: Sequence[int]) -> list[IntArray]:
+        """Return the variables of each number."""
+        chosen = []
+        for size in sizes:
+            baseline = self.make(replace(self.settings, n_variables=size))
+            assert isinstance(baseline, SelectingBaseline)
+            chosen.append(baseline.select(X, Y).support)
+        return chosen
+
+    def freeze(self, X: FloatArray, Y: FloatArray) -> tuple[FittedBaseline, Samples]:
+        """Fit on the rows that `two_sample_test` would train on with the same seed."""
+        baseline = self.make(self.settings)
+        rngs = Generators.of(self.settings.seed)
+        train, held_out = baseline.read(X, Y).split(self.settings.test_size, rngs.split)
+        return baseline.fit(train, rngs.fit), held_out
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method as rows and figures know it.
+
+    Attributes
+    ----------
+    label : str
+        In figures and tables.
+    family : str
+        "ours", "standard" (all variables), "competitor", or "literal": ours as the paper prints
+        it, for reproduction only.
+    make : callable
+        From the settings of a trial to the method.
+    selects : bool
+        Whether it chooses variables.
+    slow : bool
+        Whether a trial takes so long that there are fewer of them.
+    all_rows : bool
+        Whether its p-value uses the training rows, too: it learns nothing from them.
+    """
+
+    label: str
+    family: str
+    make: Callable[[Settings], Contestant]
+    selects: bool = True
+    slow: bool = False
+    all_rows: bool = False
+
+
+def _ours(kernel: str | Kernel, regularization: float | None = None) -> Callable[..., Contestant]:
+    # No proof of optimality: thousands of trials ask for the variables only.
+    linear = kernel == "linear" or isinstance(kernel, Linear)
+    solver: str | Annealing = "local-search" if linear else SWIFT
+    return lambda settings: Ours(settings, kernel, regularization, solver)
+
+
+def _reselected(settings: Settings) -> Contestant:
+    return Ours(settings, "linear", regularization=0.0, split=False)
+
+
+def _standard(kernel: str, use: str, bandwidth: str = "median") -> Callable[..., Contestant]:
+    return lambda settings: Competitor(
+        settings,
+        lambda s: StandardMMD(kernel, bandwidth=bandwidth, use=use, **_shared(s)),
+    )
+
+
+def _competitor(kind: type[SelectingBaseline], **options: Any) -> Callable[..., Contestant]:
+    return lambda settings: Competitor(
+        settings,
+        lambda s: kind(n_variables=s.n_variables, **options, **_shared(s)),
+    )
+
+
+def _shared(settings: Settings) -> dict[str, Any]:
+    return {
+        "test_size": settings.test_size,
+        "n_permutations": PERMUTATIONS,
+        "alpha": ALPHA,
+        "random_state": settings.seed,
+    }
+
+
+METHODS: dict[str, Method] = {
+    "linear": Method("linear, selected", "ours", _ours("linear"), slow=True),
+    "linear-fixed": Method(
+        "linear, selected, λ = 0.1", "ours", _ours("linear", FIXED_REGULARIZATION)
+    ),
+    # The closed form: the d largest |a_s|.
+    "linear-zero": Method("linear, selected, λ = 0", "ours", _ours("linear", 0.0)),
+    "quadratic": Method("quadratic, selected", "ours", _ours("quadratic"), slow=True),
+    "gaussian": Method("Gaussian, selected", "ours", _ours("gaussian"), slow=True),
+    "linear-reselected": Method("linear, reselected, all rows", "ours", _reselected, all_rows=True),
+    "linear-printed": Method(
+        "linear as printed: sign, bandwidth, λ",
+        "literal",
+        _competitor(PrintedLinear),
+        slow=True,
+    ),
+    "linear-paper": Method(
+        "linear, paper's bandwidth", "literal", _ours(Linear(bandwidth="paper")), slow=True
+    ),
+    "quadratic-paper": Method(
+        "quadratic, paper's bandwidth", "literal", _ours(Quadratic(bandwidth="paper")), slow=True
+    ),
+    "gaussian-paper": Method(
+        "Gaussian, paper's bandwidth", "literal", _ours(Gaussian(bandwidth="paper")), slow=True
+    ),
+    **{
+        f"standard-{kernel}": Method(
+            f"standard {kernel} MMD", "standard", _standard(kernel, "held-out"), selects=False
+        )
+        for kernel in ("linear", "quadratic", "gaussian")
+    },
+    "standard-gaussian-paper": Method(
+        "standard Gaussian MMD, paper's bandwidth",
+        "literal",
+        _standard("gaussian", "held-out", "paper"),
+        selects=False,
+    ),
+    **{
+        f"standard-{kernel}-all": Method(
+            f"standard {kernel} MMD, all rows",
+            "standard",
+            _standard(kernel, "all"),
+            selects=False,
+            all_rows=True,
+        )
+        for kernel in ("linear", "quadratic", "gaussian")
+    },
+    "logistic": Method(
+        "sparse logistic regression",
+        "competitor",
+        _competitor(SparseLogisticRegression, time_limit=LOGISTIC_SECONDS),
+    ),
+    "wasserstein": Method("projected Wasserstein", "competitor", _competitor(ProjectedWasserstein)),
+    # Stronger where the columns share a unit, as the synthetic cases do.
+    "wasserstein-raw": Method(
+        "projected Wasserstein, columns as they are",
+        "competitor",
+        _competitor(ProjectedWasserstein, scaled=False),
+    ),
+    "l1-mmd": Method("ℓ₁-regularised MMD", "competitor", _competitor(L1MMD), slow=True),
+    "ks-holm-all": Method(
+        "Kolmogorov–Smirnov per variable, Holm, all rows",
+        "competitor",
+        _competitor(Bonferroni),
+        all_rows=True,
+    ),
+    "mmd-max-t-all": Method(
+        "MMD per variable, max-T, all rows",
+        "competitor",
+        _competitor(Bonferroni, statistic="mmd", correction="max-t"),
+        all_rows=True,
+    ),
+}
+
+
+def contestant(name: str, settings: Settings) -> Contestant:
+    """Return the method of that name for one trial."""
+    return METHODS[name].make(settings)

@@ -1,0 +1,136 @@
+"""The paper's power figures: against the number of rows, and against the number of columns.
+
+In a trial, 2n rows of each sample are drawn. Methods that learn take n of them to train and n to
+test, n_Tr = n_Te = n as in the paper, the same ones for all methods. Standard MMD learns nothing:
+it is shown on the n rows of the test and, at its best, on all 2n, as are the tests per variable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tellapart.datasets import CASES, make_case
+from tellapart.reproduction.curves import draw_powers, power_table
+from tellapart.reproduction.experiment import Experiment, Scale, seed_of
+from tellapart.reproduction.methods import METHODS, Settings, contestant
+from tellapart.reproduction.runner import write_text
+from tellapart.reproduction.store import Row, markdown_table
+
+KEYS = ("case", "n", "D", "method", "trial")
+VALUES = ("pvalue", "seconds")
+SAMPLE_SIZES = tuple((n, 100) for n in (50, 100, 200, 300))
+DIMENSIONS = tuple((50, D) for D in (40, 100, 200))
+QUICK = (8, 6)
+INFORMATIVE = 20
+# Trials of fast and of slow methods, by n: at large n nearly every method is at power 1, and
+# fewer trials say as much. The paper has 20.
+TRIALS = {50: (40, 40), 100: (40, 20), 200: (20, 20), 300: (20, 20)}
+FEW_TRIALS = 20
+"""Trials of all methods at other numbers of columns."""
+LITERAL_TRIALS = 8
+"""Trials of the paper's literal variants, which are shown against n only."""
+USUAL_COLUMNS = 100
+
+
+def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
+    """Return the p-value of one method in one trial."""
+    case, n, D = keys["case"], int(keys["n"]), int(keys["D"])
+    seed = seed_of("power", case, n, D, keys["trial"])
+    informative = min(INFORMATIVE, D // 2)
+    x, y, _ = make_case(case, 2 * n, n_features=D, n_informative=informative, random_state=seed)
+    started = time.perf_counter()
+    result = contestant(keys["method"], Settings(informative, seed)).test(x, y)
+    seconds = time.perf_counter() - started
+    return [{"pvalue": f"{result.pvalue:.4g}", "seconds": f"{seconds:.3g}"}]
+
+
+def plan(scale: Scale, sizes: Sequence[tuple[int, int]]) -> Iterator[Row]:
+    """Give the trials of all (n, D), one of each first: half a run shows half the precision."""
+    for trial in range(scale.count(max(fast for fast, _ in TRIALS.values()), 1)):
+        for n, D in sizes:
+            for case in CASES[:1] if scale.quick else CASES:
+                for method in scale.chosen(METHODS):
+                    if trial < trials_of(method, n, D):
+                        keys = (case, str(n), str(D), method, str(trial))
+                        yield dict(zip(KEYS, keys, strict=True))
+
+
+def trials_of(method: str, n: int, D: int) -> int:
+    """Return how many trials a method gets: fewer if it is slow, or shown for its errors."""
+    fast, slow = TRIALS.get(n, (1, 1))
+    if METHODS[method].family == "literal" and n in TRIALS:
+        return LITERAL_TRIALS if D == USUAL_COLUMNS else 0
+    if D != USUAL_COLUMNS:
+        return FEW_TRIALS
+    return slow if METHODS[method].slow else fast
+
+
+def plan_samples(scale: Scale) -> Iterator[Row]:
+    """Give the trials of power against n, D = 100."""
+    return plan(scale, [QUICK] if scale.quick else SAMPLE_SIZES)
+
+
+def plan_dimension(scale: Scale) -> Iterator[Row]:
+    """Give the trials of power against D, n = 50."""
+    return plan(scale, [QUICK] if scale.quick else DIMENSIONS)
+
+
+def of_samples(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of power against n: both figures share a file."""
+    return [row for row in rows if row["D"] in {str(D) for _, D in (*SAMPLE_SIZES, QUICK)}]
+
+
+def of_dimension(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of power against D."""
+    return [row for row in rows if row["n"] in {str(n) for n, _ in (*DIMENSIONS, QUICK)}]
+
+
+def draw_samples(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Draw and tabulate power against n."""
+    rows = of_samples(rows)
+    return _draw(rows, "n", "rows of each sample to train and to test, n", folder, SAMPLE_SIZE)
+
+
+def draw_dimension(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Draw and tabulate power against D."""
+    rows = of_dimension(rows)
+    return _draw(rows, "D", "number of columns, D", folder, DIMENSION)
+
+
+def _draw(
+    rows: Sequence[Row], axis: str, label: str, folder: Path, experiment: Experiment
+) -> list[Path]:
+    text = (
+        f"# {experiment.title}\n\nShare of trials with p ≤ 0.05 and its 95 % interval (Wilson), "
+        f"from {experiment.file}.csv; `tellapart reproduce {experiment.name}`.\n\n"
+    )
+    return [
+        draw_powers(rows, axis, label, folder / f"{experiment.name}.png"),
+        write_text(
+            folder / f"{experiment.name}.md", text + markdown_table(power_table(rows, axis))
+        ),
+    ]
+
+
+SAMPLE_SIZE = Experiment(
+    name="power-n",
+    file="power",
+    title="Power against the number of rows (D = 100, d = 20)",
+    keys=KEYS,
+    values=VALUES,
+    plan=plan_samples,
+    measure=measure,
+    draw=draw_samples,
+)
+DIMENSION = Experiment(
+    name="power-d",
+    file="power",
+    title="Power against the number of columns (n = 50, d = 20)",
+    keys=KEYS,
+    values=VALUES,
+    plan=plan_dimension,
+    measure=measure,
+    draw=draw_dimension,
+)

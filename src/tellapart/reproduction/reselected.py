@@ -1,0 +1,41 @@
+"""tellapart's test without a split, as something that is tested again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.baselines import FittedBaseline
+from tellapart.data.samples import Samples
+from tellapart.kernels import Linear
+from tellapart.permutation.nulls import PermutationNull
+from tellapart.testing.reselection import reselection_test
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedReselection(FittedBaseline):
+    """The best few variables of whatever rows come: bandwidths and choice are theirs alone.
+
+    `selection` holds the choice of the training rows, to be shown; no test uses it.
+    """
+
+    n_variables: int
+
+    def test(
+        self,
+        held_out: Samples,
+        *,
+        n_permutations: int,
+        alpha: float,
+        rng: np.random.Generator,
+    ) -> PermutationNull:
+        """Choose on these rows, and again under every permutation of them."""
+        return reselection_test(
+            held_out,
+            Linear().fit(held_out, n_jobs=1),
+            self.n_variables,
+            n_permutations=n_permutations,
+            alpha=alpha,
+            rng=rng,
+        ).null

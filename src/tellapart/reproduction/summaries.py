@@ -1,0 +1,118 @@
+"""Tables and sentences about all methods at once, made from rows for the documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tellapart.datasets import CASES
+from tellapart.errors import InputError
+from tellapart.reproduction.comparisons import (
+    ALL_ROWS,
+    OURS,
+    OURS_ALL_ROWS,
+    OURS_SPLIT,
+    SAME_SPLIT,
+    behind,
+    best_of,
+    places_of,
+    standing,
+)
+from tellapart.reproduction.curves import TITLES
+from tellapart.reproduction.evidence import NUMERALS, Results
+from tellapart.reproduction.methods import METHODS
+from tellapart.reproduction.runner import write_text
+from tellapart.reproduction.store import markdown_table
+
+BEGIN, END = "<!-- rows:begin -->", "<!-- rows:end -->"
+LITERAL = {
+    "linear": ("linear-paper", "linear-printed"),
+    "quadratic": ("quadratic-paper",),
+    "gaussian": ("gaussian-paper",),
+    "standard-gaussian": ("standard-gaussian-paper",),
+}
+"""The paper's literal variants of a method."""
+
+
+def headline_table(results: Results) -> str:
+    """Return our best beside the best competitor in every case, at every n."""
+    found = results.by_n()
+    lines = []
+    for case in CASES:
+        for n in places_of(found):
+            line: dict[str, str] = {"case": TITLES[case], "n": f"{n:g}"}
+            for where, mine, theirs in (
+                ("split in halves", OURS_SPLIT, SAME_SPLIT),
+                ("all 2n rows", OURS_ALL_ROWS, ALL_ROWS),
+            ):
+                ours, best = (best_of(found, case, n, names) for names in (mine, theirs))
+                line[f"{where}: ours"] = "" if ours is None else ours.text
+                line[f"{where}: competitor"] = "" if best is None else best.text
+                line[f"{where}: we are"] = standing(ours, best)
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def headline(results: Results) -> str:
+    """Return in how many cases no competitor is ahead of our best at any n, in words."""
+    found = results.by_n()
+    sentences = []
+    for mine, names, who in (
+        (OURS_SPLIT, SAME_SPLIT, "on the same split is ahead of our best there"),
+        (OURS_ALL_ROWS, ALL_ROWS, "that tests all 2n rows is ahead of ours that does so"),
+        (OURS, SAME_SPLIT + ALL_ROWS, "of either kind is ahead of our best of either kind"),
+    ):
+        level = [NUMERALS[case] for case in CASES if not behind(found, case, names, mine)]
+        lower = [
+            f"{NUMERALS[case]} at n = {n:g}"
+            for case in CASES
+            for n in places_of(found)
+            if standing(best_of(found, case, n, mine), best_of(found, case, n, names))
+            in ("behind", "lower, within error bars")
+        ]
+        where = f"; its power is higher than ours in {', '.join(lower)}" if lower else ""
+        sentences.append(
+            f"No competitor {who}, beyond error bars, at any n in "
+            f"{len(level)} of {len(CASES)} cases ({', '.join(level) or 'none'}){where}."
+        )
+    return " ".join(sentences)
+
+
+def literal_table(results: Results) -> str:
+    """Return the power of each corrected method beside the paper's literal variants of it."""
+    found = results.by_n()
+    lines = []
+    for corrected, variants in LITERAL.items():
+        shown = [name for name in variants if any(method == name for _, _, method in found)]
+        for name in (corrected, *shown) if shown else ():
+            line = {"method": METHODS[name].label}
+            for case in CASES:
+                for n in (places_of(found)[0], places_of(found)[-1]):
+                    share = found.get((case, n, name))
+                    text = "" if share is None else f"{share.hits}/{share.trials}"
+                    line[f"{NUMERALS[case]}, n = {n:g}"] = text
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def trials_table(results: Results) -> str:
+    """Return how many trials of each method are on file, at each n, in the case with fewest."""
+    found = results.by_n()
+    lines = []
+    for name, method in METHODS.items():
+        line = {"method": method.label}
+        for n in places_of(found):
+            counts = [found[case, n, name].trials for case in CASES if (case, n, name) in found]
+            line[f"n = {n:g}"] = str(min(counts)) if len(counts) == len(CASES) else "–"
+        if set(line.values()) != {method.label, "–"}:
+            lines.append(line)
+    return markdown_table(lines)
+
+
+def fill(document: Path, text: str) -> Path:
+    """Put a text between the marks of a document, in the place of what was there."""
+    whole = document.read_text(encoding="utf-8")
+    before, begin, rest = whole.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{document} must have the lines {BEGIN} and {END}")
+    return write_text(document, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

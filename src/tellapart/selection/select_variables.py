@@ -1,0 +1,134 @@
+"""The public face of selection: two tables in, the variables that differ most out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellapart.arguments import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_number,
+    check_random_state,
+    check_time_limit,
+)
+from tellapart.data.tables import read_samples
+from tellapart.errors import InputError
+from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels.tuned import with_multiplier
+from tellapart.progress import Progress, check_progress, showing
+from tellapart.search import Annealing
+from tellapart.selection.choose import check_gap, check_solver, choose
+from tellapart.selection.selection import Selection
+from tellapart.selection.tuning import tune
+from tellapart.statistics.mmd import ESTIMATORS
+from tellapart.strs import Solver
+
+
+def select_variables(
+    X: object,
+    Y: object,
+    n_variables: int,
+    *,
+    kernel: str | Kernel = "linear",
+    regularization: float = 0.1,
+    solver: str | Solver | Annealing = "auto",
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+    missing: str = "error",
+    estimator: str = "unbiased",
+) -> Selection:
+    """Choose the variables whose distributions differ most between two samples.
+
+    Maximises F(z) = MMD²(z) − λ σ²(z) over weights with ‖z‖₂ = 1 and at most `n_variables`
+    non-zeros, and says how far from the best the choice can be. All rows are used, so a test
+    on the same rows would be too optimistic: for a p-value use `two_sample_test`.
+
+    Parameters
+    ----------
+    X, Y : array or table
+        The two samples; columns are matched by name where there are names.
+    n_variables : int
+        The largest number of variables, d.
+    kernel : str or Kernel
+        "linear", "quadratic" or "gaussian", or a kernel object such as
+        `tellapart.kernels.Gaussian(bandwidth="cv")`.
+    regularization : float
+        λ ≥ 0: the price of variance.
+    solver : str, Solver or Annealing
+        "auto", which picks by kernel and size; a name in `tellapart.strs.SOLVERS` for the linear
+        kernel, and for the quadratic one's problem at λ = 0; "annealing" or settings of
+        `tellapart.search.Annealing` for all kernels but the linear one.
+    gap : float
+        The relative gap at which the proof of optimality may stop.
+    time_limit : float or None
+        Seconds after which the solver stops with the best choice so far.
+    random_state : int, numpy Generator or None
+        Seeds the solver's random starts.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    progress : bool or callable
+        True for a display on standard error, or a function of (stage, detail).
+    missing : str
+        What to do about missing values; see `tellapart.data.tables.read_samples`.
+    estimator : "unbiased" or "paired"
+        "paired" is the paper's form, for samples with the same number of rows.
+
+    Returns
+    -------
+    Selection
+        Variables, weights, objective, bound and status.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 5))
+    >>> Y = rng.normal(size=(80, 5)) + [0, 2, 0, 0, 2]
+    >>> select_variables(X, Y, 2, random_state=0).support.tolist()
+    [1, 4]
+    """
+    chosen = resolve_kernel(kernel)
+    price = check_number("regularization", regularization, 0.0)
+    check_solver(solver, chosen)
+    check_choice("estimator", estimator, ESTIMATORS)
+    if estimator == "paired" and chosen.name != "linear":
+        raise InputError(
+            f"estimator must be 'unbiased' for the {chosen.name} kernel; got 'paired', which "
+            "only the linear one has"
+        )
+    check_integer("n_variables", n_variables, 1)
+    tolerance = check_gap(gap)
+    seconds = check_time_limit(time_limit)
+    rng = check_random_state(random_state)
+    threads = check_n_jobs(n_jobs)
+    shown = check_progress(progress)
+    samples = read_samples(X, Y, missing=missing)
+    check_integer("n_variables", n_variables, 1, samples.n_columns)
+    # Tuning draws only where a bandwidth is left to it.
+    with showing(shown) as tell:
+        tuning = tune(
+            samples,
+            chosen,
+            n_variables=n_variables,
+            regularization=price,
+            rng=rng,
+            n_jobs=threads,
+            progress=tell,
+        )
+        return choose(
+            samples,
+            with_multiplier(chosen, tuning.multiplier).fit(samples, n_jobs=threads),
+            n_variables=n_variables,
+            regularization=price,
+            solver=solver,
+            gap=tolerance,
+            time_limit=seconds,
+            rng=rng,
+            n_jobs=threads,
+            estimator=estimator,
+            progress=tell,
+        )

@@ -1,0 +1,222 @@
+"""How often each variable is chosen again when the choice is made on other rows.
+
+The selection is repeated on random halves of the training rows: same kernel with its bandwidths,
+same λ, same number of variables. The halves come in complementary pairs, so that every row is
+used equally often. A half says less than the whole, so a frequency below 1 is no flaw by itself;
+and of two variables that carry the same information, now one is chosen and now the other.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tellapart.arguments import check_integer, check_n_jobs, check_random_state, check_time_limit
+from tellapart.arrays import IntArray
+from tellapart.data.samples import Samples
+from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.kernels import FittedIndex, FittedKernel
+from tellapart.progress import Progress, check_progress, showing
+from tellapart.search import QUICK
+from tellapart.selection.choose import choose
+from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.strs.solvers.thresholding import Thresholding
+
+FEWEST_ROWS = 4
+"""Rows of a sample that two halves of at least two rows need."""
+MOST_ROWS = 20_000
+"""Rows of a sample in one resample at most: beyond, a choice hardly changes but takes long."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """How often each variable was chosen in resamples of the training rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of all columns.
+    counts : int array of length D
+        Resamples in which each column was chosen.
+    n_resamples : int
+        Resamples made.
+    asked : int
+        Resamples asked for: more than were made if time ran out.
+    n_rows : pair of int
+        Rows of X and of Y in a resample, at most.
+    halves : bool
+        Whether a resample is half the training rows; False where that would be too many.
+    support : int array
+        The columns chosen on all training rows.
+    """
+
+    names: tuple[str, ...]
+    counts: IntArray
+    n_resamples: int
+    asked: int
+    n_rows: tuple[int, int]
+    halves: bool
+    support: IntArray
+
+    @property
+    def chosen(self) -> dict[str, int]:
+        """Count of each variable chosen on all training rows, the most frequent first."""
+        return self._ordered(self.support)
+
+    @property
+    def others(self) -> dict[str, int]:
+        """Count of each other variable that was chosen at least once, the most frequent first."""
+        rest = np.setdiff1d(np.flatnonzero(self.counts), self.support)
+        return self._ordered(rest)
+
+    def frequency(self, name: str) -> float:
+        """Return the share of resamples in which a variable was chosen."""
+        if name not in self.names:
+            raise InputError(f"name must be the name of a column; got {name!r}")
+        return float(self.counts[self.names.index(name)]) / self.n_resamples
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values, ready for JSON."""
+        return {
+            "n_resamples": self.n_resamples,
+            "asked": self.asked,
+            "n_rows": list(self.n_rows),
+            "chosen": self.chosen,
+            "others": self.others,
+        }
+
+    def summary(self) -> str:
+        """Return the counts as plain text, one line per variable."""
+        shown = list(self.chosen.items())
+        rest = [(f"{name} (not chosen)", count) for name, count in self.others.items()]
+        width = max(len(name) for name, _ in shown + rest)
+        lines = [f"  {name:<{width}}  {count:>3}" for name, count in shown + rest]
+        return "\n".join([f"Chosen again in {self.n_resamples} resamples:", *lines])
+
+    def __repr__(self) -> str:
+        return f"<Stability of {self.support.size} variables over {self.n_resamples} resamples>"
+
+    def _ordered(self, columns: IntArray) -> dict[str, int]:
+        order = sorted(columns.tolist(), key=lambda s: (-self.counts[s], s))
+        return {self.names[s]: int(self.counts[s]) for s in order}
+
+
+def measure_stability(
+    train: Samples,
+    kernel: FittedKernel,
+    support: IntArray,
+    *,
+    n_variables: int,
+    regularization: float,
+    n_resamples: int,
+    nonnegative: bool = False,
+    time_limit: float | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+) -> Stability:
+    """Repeat the selection on random halves of the training rows, to heuristic quality.
+
+    The sparse trust region problems are solved by thresholding, in milliseconds, and other
+    kernels' searches stop at the first polish: nothing is proved about a resample, so no time
+    goes into proofs.
+
+    Parameters
+    ----------
+    train : Samples
+        The training rows.
+    kernel : FittedKernel
+        The kernel with its bandwidths frozen on all of them.
+    support : int array
+        The columns chosen on all of them.
+    n_variables, regularization : int, float
+        The d and λ they were chosen with.
+    nonnegative : bool
+        Whether they were chosen with weights of at least 0 only.
+    n_resamples : int
+        Resamples to make.
+    time_limit : float or None
+        Seconds after which no further resample is begun; one is always made.
+    random_state : int, numpy Generator or None
+        Seeds the draw of the rows.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    progress : bool or callable
+        True for a display on standard error, or a function of (stage, detail).
+
+    Returns
+    -------
+    Stability
+    """
+    asked = check_integer("n_resamples", n_resamples, 1)
+    seconds = check_time_limit(time_limit)
+    rng = check_random_state(random_state)
+    threads = check_n_jobs(n_jobs)
+    shown = check_progress(progress)
+    if min(train.n_x, train.n_y) < FEWEST_ROWS:
+        raise InputError(
+            f"stability needs at least {FEWEST_ROWS} training rows of each sample; "
+            f"got {train.n_x} and {train.n_y}"
+        )
+    quick = QUICK if isinstance(kernel, FittedIndex) else Thresholding()
+    started = time.monotonic()
+    counts = np.zeros(train.n_columns, dtype=np.intp)
+    largest = (0, 0)
+    made = 0
+    with showing(shown) as tell, warnings.catch_warnings():
+        # What is constant was said when the variables were chosen.
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        for part in _halves(train, asked, rng):
+            if made and seconds is not None and time.monotonic() - started > seconds:
+                break
+            tell("stability", f"resample {made + 1} of {asked}")
+            if nonnegative:
+                again = choose_nonnegative(part, kernel, n_variables, threads)
+            else:
+                again = choose(
+                    part,
+                    kernel,
+                    n_variables=n_variables,
+                    regularization=regularization,
+                    solver=quick,
+                    gap=1e-4,
+                    time_limit=_left(seconds, started),
+                    rng=rng,
+                    n_jobs=threads,
+                    progress=_silent,
+                )
+            counts[again.support] += 1
+            largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
+            made += 1
+    return Stability(
+        names=train.names,
+        counts=counts,
+        n_resamples=made,
+        asked=asked,
+        n_rows=largest,
+        halves=max(train.n_x, train.n_y) <= 2 * MOST_ROWS,
+        support=support,
+    )
+
+
+def _left(seconds: float | None, started: float) -> float | None:
+    """Return the seconds left, at least a tenth of one: the first resample is always made."""
+    return None if seconds is None else max(0.1, seconds - (time.monotonic() - started))
+
+
+def _halves(train: Samples, n_resamples: int, rng: np.random.Generator) -> Iterator[Samples]:
+    """Yield random halves, each followed by its complement; no more than `MOST_ROWS` rows."""
+    for number in range(n_resamples):
+        side = number % 2
+        if side == 0:
+            order_x, order_y = rng.permutation(train.n_x), rng.permutation(train.n_y)
+        yield train.rows(order_x[side::2][:MOST_ROWS], order_y[side::2][:MOST_ROWS])
+
+
+def _silent(stage: str, detail: str) -> None:
+    """Say nothing: a resample is one step of the display."""

@@ -1,0 +1,1 @@
+"""Proved upper bounds: by the convex hull, semidefinite, by cuts, by the spectrum."""

@@ -1,0 +1,148 @@
+"""The master problem: the best q under all cuts so far, in HiGHS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Thread
+
+import numpy as np
+
+from tellapart.arrays import BoolArray, FloatArray
+from tellapart.strs.bounds.cuts.cut import Cut
+from tellapart.strs.control import Control
+from tellapart.strs.optional import load
+
+MARGIN = 1e-6
+"""Cuts are loosened by this, in units of the root gap: ten times HiGHS's feasibility tolerance,
+so that no q is lost to it."""
+FEASIBILITY = 1e-7
+"""HiGHS's tolerances here, on constraints and on reduced costs."""
+STEEPEST = 1e4
+"""The largest coefficient of a seed cut in HiGHS: a root gap too small for that is not the unit."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Points q to cut at, best first, and a proved bound on what the cuts allow."""
+
+    points: list[FloatArray]
+    bound: float
+
+
+class Master:
+    """max t over binary q with Σq = d and t ≤ every cut, kept warm while cuts are added.
+
+    Σq = d stands for Σq ≤ d: a larger support contains the points of a smaller one. HiGHS sees
+    (t − base)/unit with the root gap as unit: that is what its absolute tolerances are relative to.
+    `forced` variables are constants.
+    """
+
+    def __init__(
+        self, forced: BoolArray, picks: int, base: float, bound: float, cuts: list[Cut], solver: str
+    ) -> None:
+        self.highspy = load("highspy", solver)
+        self.forced = forced
+        self.free = np.flatnonzero(~forced)
+        self.base = base
+        self.bound = bound
+        steepest = max(float(self._clipped(cut)[1].max()) for cut in cuts)
+        self.unit = max(bound - base, steepest / STEEPEST, np.finfo(float).tiny)
+        self.most = (bound - base) / self.unit + MARGIN
+        self.level = base
+        self.columns = np.arange(self.free.shape[0] + 1, dtype=np.int32)
+        self.highs = self.highspy.Highs()
+        for option, setting in {
+            "output_flag": False,
+            "threads": 1,
+            "primal_feasibility_tolerance": FEASIBILITY,
+            "dual_feasibility_tolerance": FEASIBILITY,
+            "mip_feasibility_tolerance": FEASIBILITY,
+            "mip_rel_gap": 0.0,
+            "mip_improving_solution_save": True,
+        }.items():
+            self.highs.setOptionValue(option, setting)
+        self.highs.HandleUserInterrupt = True
+        for _ in self.free:
+            self.highs.addVar(0.0, 1.0)
+        self.highs.addVar(0.0, self.most)
+        self.highs.changeColCost(self.free.shape[0], -1.0)
+        ones = np.ones(self.free.shape[0])
+        self.highs.addRow(float(picks), float(picks), ones.shape[0], self.columns[:-1], ones)
+        for cut in cuts:
+            self.add(cut)
+
+    @property
+    def allowance(self) -> float:
+        """What HiGHS's tolerances may hide: each reduced cost times a range of 1, and pruning."""
+        return self.unit * FEASIBILITY * (self.free.shape[0] + 10)
+
+    def add(self, cut: Cut) -> None:
+        """Add t ≤ cut, loosened."""
+        constant, weights = self._clipped(cut)
+        row = np.append(-weights / self.unit, 1.0)
+        limit = (constant - self.base) / self.unit + MARGIN
+        self.highs.addRow(-self.highspy.kHighsInf, limit, row.shape[0], self.columns, row)
+
+    def _clipped(self, cut: Cut) -> tuple[float, FloatArray]:
+        """Return a cut over the free variables, with no weight larger than it need be.
+
+        One variable that lifts the cut to the known bound is enough: nothing lies above that.
+        """
+        constant = cut.constant + float(cut.weights[self.forced].sum())
+        return constant, np.minimum(cut.weights[self.free], max(self.bound - constant, 0.0))
+
+    def require(self, level: float) -> None:
+        """Look only at q whose cuts all lie above `level`."""
+        self.level = max(level, self.level)
+        lowest = min((self.level - self.base) / self.unit, self.most)
+        self.highs.changeColBounds(self.free.shape[0], lowest, self.most)
+
+    def relaxed(self, control: Control) -> Answer:
+        """Solve for fractional q."""
+        self._integral(False)
+        self._run(control)
+        solution = np.array(self.highs.getSolution().col_value)
+        status = self.highs.getModelStatus()
+        if status == self.highspy.HighsModelStatus.kInfeasible:
+            return Answer([], self.level + self.allowance)
+        if status != self.highspy.HighsModelStatus.kOptimal:
+            return Answer([], np.inf)
+        bound = self.base + self.unit * float(solution[-1]) + self.allowance
+        return Answer([self._whole(solution)], bound)
+
+    def solve(self, control: Control, tolerance: float) -> Answer:
+        """Solve for binary q to an absolute tolerance; all points met on the way come back."""
+        self._integral(True)
+        self.highs.setOptionValue("mip_abs_gap", tolerance / self.unit)
+        self._run(control)
+        if self.highs.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
+            return Answer([], self.level + self.allowance)
+        found = [np.array(entry.col_value) for entry in self.highs.getSavedMipSolutions()]
+        points = {self._whole(np.round(x)).tobytes(): self._whole(np.round(x)) for x in found[::-1]}
+        highest = -float(self.highs.getInfo().mip_dual_bound)
+        bound = self.base + self.unit * highest + self.allowance
+        return Answer(list(points.values()), bound if np.isfinite(highest) else np.inf)
+
+    def _whole(self, solution: FloatArray) -> FloatArray:
+        q = self.forced.astype(float)
+        q[self.free] = np.clip(solution[:-1], 0.0, 1.0)
+        return q
+
+    def _integral(self, wanted: bool) -> None:
+        kinds = self.highspy.HighsVarType
+        kind = kinds.kInteger if wanted else kinds.kContinuous
+        columns = self.columns[:-1]
+        self.highs.changeColsIntegrality(columns.shape[0], columns, [kind] * columns.shape[0])
+
+    def _run(self, control: Control) -> None:
+        """Run HiGHS beside the main thread, which stays free to see the clock and Ctrl-C."""
+        thread = Thread(target=self.highs.run, daemon=True)
+        thread.start()
+        thread.join(0.02)
+        try:
+            while thread.is_alive() and not control.out_of_time:
+                thread.join(0.05)
+        finally:
+            if thread.is_alive():
+                self.highs.cancelSolve()
+                thread.join()

@@ -1,0 +1,251 @@
+"""Proposition 2's program as a SCIP model: SOS-2 on the eigen-directions above λ₀."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.strs.bounds.l1.region import ranges
+from tellapart.strs.control import Control
+from tellapart.strs.optional import load
+from tellapart.strs.rounding import EPS
+
+FEASIBILITY = 1e-6
+"""SCIP's feasibility tolerance, its default: LPs fail at smaller ones."""
+MARGIN = 10 * FEASIBILITY
+"""Constraints with data in them are loosened by this: no point is within SCIP's tolerance
+of being cut off, so that its tolerances cannot make the bound too low."""
+MOST_PIECES = 8
+"""N where no accuracy asks for less: beyond it the bound hardly moves and SCIP slows down."""
+REDUCED_COST = 1e-7
+"""SCIP's tolerance on reduced costs: each variable may hide this much times its range."""
+STEEPEST = 1e4
+"""Charges on g_i² above this many units are cut to it, a weaker program that LPs can handle."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The data of the program: A = Σ λ_i v_i v_iᵀ, a, d, λ₀, N and θ_i.
+
+    max λ₀ + Σ_{λ_i>λ₀}(λ_i − λ₀)ξ_i − Σ_{λ_i<λ₀}(λ₀ − λ_i)g_i² + aᵀz over ‖z‖₂ ≤ 1,
+    ‖z‖₁ ≤ √d, g_i = v_iᵀz, where ξ_i ≥ g_i² interpolates the square linearly between the points
+    γ_ij = jθ_i/N, j = −N..N, and Σ_{λ_i>λ₀}(ξ_i − θ_i²/4N²) + Σ_{λ_i≤λ₀} g_i² ≤ 1.
+
+    The printed program leaves Σ_j η_ij = 1 to the meaning of SOS-2; solvers need it written
+    out, or ξ_i may be θ_i|g_i|, the error of N = 1 whatever N. Adding κI to A and κ to λ₀ moves
+    the value by κ exactly, so that no PSD shift is needed here. λ₀ may be any number for the
+    bound to hold, since Σ g_i² = 1 on the sphere; the guarantee asks for λ₀ ≤ opt.
+    """
+
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    a: FloatArray
+    d: int
+    floor: float
+    pieces: int
+    reach: FloatArray
+
+    @classmethod
+    def build(
+        cls,
+        eigenvalues: FloatArray,
+        vectors: FloatArray,
+        a: FloatArray,
+        d: int,
+        *,
+        floor: float,
+        pieces: int | None,
+        accuracy: float = 0.0,
+    ) -> Program:
+        """Return the program; without `pieces`, the least N whose error is below `accuracy`."""
+        reach = ranges(vectors, d)
+        curved = float(np.maximum(eigenvalues - floor, 0.0) @ reach**2)
+        if pieces is None:
+            wanted = np.sqrt(curved / (4 * accuracy)) if accuracy > 0 else np.inf
+            pieces = int(np.clip(np.ceil(wanted), 1, MOST_PIECES))
+        return cls(eigenvalues, vectors, a, d, floor, pieces, reach)
+
+    @property
+    def curved(self) -> IntArray:
+        """The directions with λ_i > λ₀, the integer part of the program."""
+        return np.flatnonzero(self.eigenvalues > self.floor)
+
+    @property
+    def interpolation_error(self) -> float:
+        """(1/4N²) Σ_{λ_i>λ₀}(λ_i − λ₀)θ_i²: what the pieces add to the bound at most."""
+        i = self.curved
+        excess = (self.eigenvalues[i] - self.floor) * self.reach[i] ** 2
+        return float(excess.sum()) / (4 * self.pieces**2)
+
+    @property
+    def unit(self) -> float:
+        """The size of the objective's part that varies: SCIP sees everything divided by it."""
+        top = np.sort(np.abs(self.a))[-self.d :]
+        return float(self.eigenvalues[-1] - self.floor + np.linalg.norm(top))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What SCIP found: points z worth rounding, a proved bound (or infinity), its nodes."""
+
+    points: list[FloatArray]
+    bound: float
+    nodes: int
+
+
+def run_scip(program: Program, value: float, control: Control, solver: str) -> Outcome:
+    """Solve the program with SCIP until its bound is proved, closes on `value`, or time is up."""
+    scip = load("pyscipopt", solver)
+    model = scip.Model()
+    model.hideOutput()
+    model.setParams(
+        {
+            # SCIP's own handler would swallow Ctrl-C and print; ours is below.
+            "misc/catchctrlc": False,
+            "numerics/feastol": FEASIBILITY,
+            "numerics/dualfeastol": REDUCED_COST,
+            "limits/gap": control.gap / 10,
+            "timing/clocktype": 2,
+            "randomization/randomseedshift": 0,
+        }
+    )
+    # The primal point comes from rounding and swaps, and the only cuts that matter are tangents
+    # of the squares, which enforcing the constraints adds: both emphases cost time for nothing.
+    model.setHeuristics(scip.SCIP_PARAMSETTING.OFF)
+    model.setSeparating(scip.SCIP_PARAMSETTING.OFF)
+    if control.time_limit is not None:
+        model.setParam("limits/time", max(control.time_limit - control.elapsed, 0.0))
+    z = _state(scip, model, program)
+    allowance = _allowance(program, model.getNVars())
+    watcher = _watcher(scip, program, value, allowance, control)
+    model.includeEventhdlr(watcher, "tellapart", "stops when the bound closes on the best value")
+    failed = _run(model, watcher, value, control)
+    if failed:
+        # What SCIP had proved after its last node still holds.
+        return Outcome([], watcher.bound, watcher.nodes)
+    points = [
+        np.array([model.getSolVal(solution, entry) for entry in z]) for solution in model.getSols()
+    ]
+    return Outcome(points, watcher.translate(model.getDualbound()), int(model.getNTotalNodes()))
+
+
+def _allowance(program: Program, variables: int) -> float:
+    """Return what SCIP's reduced-cost tolerance and the rounding of the data may hide.
+
+    Ranges are at most 2 in units of the objective; SCIP may add one variable for each.
+    """
+    size = program.a.shape[0]
+    scale = float(np.linalg.norm(program.eigenvalues)) + float(np.linalg.norm(program.a))
+    rounding = float(16 * (size + 8) * EPS * (scale + abs(program.floor)))
+    return rounding + program.unit * (4 * variables * REDUCED_COST + FEASIBILITY)
+
+
+def _state(scip: Any, model: Any, program: Program) -> list[Any]:
+    """Write the program, divided by its unit and loosened by the margin; return z's variables."""
+    size, d, n = program.a.shape[0], program.d, program.pieces
+    total = scip.quicksum
+    weights = (program.eigenvalues - program.floor) / program.unit
+    linear = program.a / program.unit
+    z = [model.addVar(lb=-1.0, ub=1.0) for _ in range(size)]
+    y = [model.addVar(lb=0.0, ub=1.0) for _ in range(size)]
+    # aᵀz ≤ 2‖a‖_(d) over the region, and no charge is negative.
+    s = model.addVar(lb=-3.0, ub=None)
+    for entry, absolute in zip(z, y, strict=True):
+        model.addCons(absolute - entry >= -MARGIN)
+        model.addCons(absolute + entry >= -MARGIN)
+    model.addCons(total(y) <= np.sqrt(d) + MARGIN)
+    model.addCons(total(entry * entry for entry in z) <= 1.0 + MARGIN)
+
+    objective = [-1.0 * s]
+    lengths: list[Any] = []
+    charges: list[Any] = []
+    spare = 0.0
+    for i in range(size):
+        theta = float(program.reach[i])
+        column = program.vectors[:, i]
+        along = total(float(column[j]) * z[j] for j in range(size))
+        if weights[i] > 0:
+            points = theta * np.arange(-n, n + 1) / n
+            shares = [model.addVar(lb=0.0, ub=1.0) for _ in points]
+            model.addConsSOS2(shares)
+            model.addCons(total(shares) == 1.0)
+            here = total(float(p) * share for p, share in zip(points, shares, strict=True))
+            model.addCons(along - here <= MARGIN)
+            model.addCons(along - here >= -MARGIN)
+            square = total(float(p * p) * share for p, share in zip(points, shares, strict=True))
+            objective.append(float(weights[i]) * square)
+            lengths.append(square)
+            spare += theta**2 / (4 * n**2)
+        else:
+            g = model.addVar(lb=-theta - MARGIN, ub=theta + MARGIN)
+            model.addCons(along - g <= MARGIN)
+            model.addCons(along - g >= -MARGIN)
+            lengths.append(g * g)
+            charges.append(min(-float(weights[i]), STEEPEST) * g * g)
+    model.addCons(total(lengths) <= 1.0 + spare + MARGIN)
+    gain = total(float(linear[j]) * z[j] for j in range(size))
+    model.addCons(total(charges) - gain - s <= MARGIN)
+    model.setObjective(total(objective), "maximize")
+    return z
+
+
+def _watcher(scip: Any, program: Program, value: float, allowance: float, control: Control) -> Any:
+    """Return an event handler that keeps the latest bound and stops once the gap is closed."""
+
+    class Watcher(scip.Eventhdlr):  # type: ignore[misc]
+        nodes = 0
+        bound = float("inf")
+
+        def translate(self, dual: float) -> float:
+            """Return SCIP's dual bound as a proved bound on the optimum."""
+            if abs(dual) >= self.model.infinity():
+                return float("inf")
+            return program.floor + program.unit * float(dual) + allowance
+
+        def eventinit(self) -> None:
+            self.model.catchEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
+
+        def eventexit(self) -> None:
+            self.model.dropEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
+
+        def eventexec(self, _event: Any) -> None:
+            self.nodes = int(self.model.getNNodes())
+            self.bound = self.translate(self.model.getDualbound())
+            if control.closed(value, self.bound):
+                self.model.interruptSolve()
+
+    return Watcher()
+
+
+def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
+    """Run SCIP beside the main thread, which stays free to report and to see Ctrl-C.
+
+    Return whether SCIP gave up with an error of its own, such as an LP it could not solve.
+    """
+    errors: list[Exception] = []
+
+    def optimise() -> None:
+        try:
+            model.optimizeNogil()
+        except Exception as error:
+            errors.append(error)
+
+    thread = Thread(target=optimise, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)
+            if np.isfinite(watcher.bound):
+                control.tell_progress(watcher.nodes, value, watcher.bound)
+    except KeyboardInterrupt:
+        # SCIP's bound stands wherever it stops.
+        pass
+    finally:
+        if thread.is_alive():
+            model.interruptSolve()
+            thread.join()
+    return bool(errors)

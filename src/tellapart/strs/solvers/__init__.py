@@ -1,0 +1,1 @@
+"""The solvers of sparse trust region problems, one file each."""

@@ -1,0 +1,270 @@
+"""Branch and bound on the hull bound with a shift per variable: exact, for any symmetric A."""
+
+from __future__ import annotations
+
+import heapq
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+
+from tellapart.arrays import IntArray
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
+from tellapart.strs.control import Control
+from tellapart.strs.curvature import DENSE_LIMIT, Curvature
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.rounding import value_slack
+from tellapart.strs.solution import Solution
+from tellapart.strs.solvers.local_search import improve_by_swaps
+from tellapart.strs.solvers.misdp import Misdp
+from tellapart.strs.trust_region import polish
+from tellapart.threads import one_blas_thread
+
+WORTH_A_NEW_SHIFT = 0.8
+"""The shift is optimised again once a node has shrunk to this part of its variables…"""
+CHEAP_SHIFT = 500
+"""…and once at every node of at most this many."""
+CHEAP_VISITS = 600_000
+"""Operations, of the order of 10 ms, that a node may spend on visiting all its supports."""
+LOOSE_ROOT = 0.05
+"""A relative gap left at the root above which the semidefinite bound is worth its price…"""
+CURVED = 0.25
+"""…if the largest eigenvalue of A is at least this part of the value…"""
+SEMIDEFINITE_LIMIT = 300
+"""…and there are at most this many variables."""
+
+
+@dataclass(frozen=True)
+class BranchAndBound:
+    """Best-first branch and bound over which variables are in. Exact within the gap asked for.
+
+    At a node the hull relaxation (`hull_relaxation`) gives a bound, fixes variables by its
+    scores, and is tightened by the best shift per variable (`diagonal_shift`); its solution is
+    rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
+    with the best point and a proved bound over all open nodes.
+
+    Where A has large positive eigenvalues and a is small (a = 0 is sparse principal components)
+    the hull bound is hardly better than λ_max(A) on the variables left. If that shows at the
+    root, the search goes on with the bounds of `misdp`: at each node the best of the
+    semidefinite, trust region, Gershgorin, trace and square bounds.
+    """
+
+    name: str = "branch-and-bound"
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the best point and its proved bound."""
+        with one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext():
+            search = _Search(problem, control)
+            # At Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+            with suppress(KeyboardInterrupt):
+                search.run(start)
+                if search.hull_is_loose:
+                    return self._with_semidefinite_bounds(search)
+            return finish(
+                problem,
+                search.best,
+                upper_bound=search.upper_bound(),
+                solver=self.name,
+                iterations=search.visited,
+                control=control,
+            )
+
+    def _with_semidefinite_bounds(self, search: _Search) -> Solution:
+        """Go on where the hull bound is too weak, keeping the point and the bound it has."""
+        problem, control = search.problem, search.control
+        known = search.upper_bound()
+
+        def best_known(bound: float | None) -> float | None:
+            return min((b for b in (bound, known) if b is not None), default=None)
+
+        def progress(iterations: int, value: float, bound: float | None) -> None:
+            control.tell_progress(search.visited + iterations, value, best_known(bound))
+
+        rest = Misdp().solve(problem, replace(control, progress=progress), search.best)
+        return finish(
+            problem,
+            rest.support,
+            upper_bound=best_known(rest.upper_bound),
+            solver=self.name,
+            iterations=search.visited + rest.iterations,
+            control=control,
+        )
+
+
+class _Search:
+    """The state of one run: the best point, the open nodes, the bounds of what was closed."""
+
+    def __init__(self, problem: SparseTrustRegion, control: Control) -> None:
+        self.problem = problem
+        self.control = control
+        self.best = truncate(problem.a, problem.d)
+        self.value = polish(problem, self.best)[1]
+        self.closed_bound = -np.inf
+        self.visited = 0
+        self.current: Node | None = None
+        self.open: list[tuple[float, int, Node]] = []
+        self.ticket = count()
+        self.started = False
+
+    @property
+    def cutoff(self) -> float:
+        """Nodes whose bound is at most this are closed."""
+        return self.value + self.control.allowed(self.value) - self.problem.forming_error
+
+    @property
+    def tolerance(self) -> float:
+        """Accuracy of relaxations: a fraction of the gap asked for."""
+        return 0.1 * self.control.allowed(self.value)
+
+    def upper_bound(self) -> float | None:
+        """Return the highest bound among what is closed and what is open; None before the first."""
+        if not self.started:
+            return None
+        bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
+        if self.current is not None:
+            bounds.append(self.current.bound)
+        # Nodes bound the problem of the matrix as multiplied out.
+        highest = max(bounds) + self.problem.forming_error
+        return highest if np.isfinite(highest) else None
+
+    def run(self, start: IntArray | None) -> None:
+        """Search until nothing open can beat the cutoff, or time is up."""
+        for support in [self.best, *([] if start is None else [start])]:
+            self.offer(support, swaps=True)
+        self.whole = Curvature.of(self.problem)
+        self.push(self.root())
+        self.started = True
+        while self.open and self.open[0][2].bound > self.cutoff:
+            # The root is visited in any case: a bound, however late, beats none.
+            if self.visited > 0 and self.control.out_of_time:
+                break
+            # In this order Ctrl-C at no moment leaves the node out of the bound.
+            self.current = node = self.open[0][2]
+            heapq.heappop(self.open)
+            self.visited += 1
+            for child in self.process(node):
+                self.push(child)
+            self.current = None
+            self.control.tell_progress(self.visited, self.value, self.upper_bound())
+            if self.hull_is_loose:
+                break
+
+    @property
+    def hull_is_loose(self) -> bool:
+        """Whether the root left a wide gap because A has large positive eigenvalues."""
+        if self.visited != 1 or not self.open or self.problem.n_columns > SEMIDEFINITE_LIMIT:
+            return False
+        scale = abs(self.value)
+        wide = self.open[0][2].bound - self.value > LOOSE_ROOT * scale
+        return wide and -self.root_shift >= CURVED * scale
+
+    def push(self, node: Node) -> None:
+        """Add an open node; the highest bound comes first."""
+        heapq.heappush(self.open, (-node.bound, next(self.ticket), node))
+
+    def root(self) -> Node:
+        """Return the node of all points, with one shift for all variables."""
+        size, d = self.problem.n_columns, self.problem.d
+        scores = np.abs(self.problem.a)
+        self.root_shift = self.whole.lowest_shift()
+        q = np.zeros(size)
+        q[truncate(scores, d)] = 1.0
+        return Node(
+            variables=np.arange(size),
+            forced=np.zeros(size, dtype=bool),
+            delta=np.full(size, self.root_shift),
+            q=q,
+            scores=scores,
+            bound=np.inf,
+        )
+
+    def process(self, node: Node) -> tuple[Node, ...]:
+        """Bound a node, shrink it, and return its children; none if it is closed."""
+        d = self.problem.d
+        curvature = self.whole.principal(node.variables)
+        shifted_here = False
+        while not node.is_leaf(d):
+            relaxed = relax(
+                node,
+                curvature,
+                self.problem.a,
+                d,
+                tolerance=self.tolerance,
+                cutoff=self.cutoff,
+                stop=self.stop,
+            )
+            self.current = relaxed.node
+            self.offer(self.rounded(relaxed.node), swaps=self.visited == 1)
+            if relaxed.node.bound <= self.cutoff:
+                self.close(relaxed.node.bound)
+                return ()
+            node, given_up = fix_variables(relaxed, d, self.cutoff)
+            self.close(given_up)
+            if node.variables.shape[0] < relaxed.node.variables.shape[0]:
+                curvature = self.whole.principal(node.variables)
+            if not np.array_equal(node.forced, relaxed.node.forced):
+                if self.stop() and not node.is_leaf(d):
+                    return (node,)
+                continue
+            if node.visits(d) <= CHEAP_VISITS:
+                break
+            size = node.variables.shape[0]
+            shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
+            if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
+                return self.branch(relaxed)
+            shifted_here = True
+            node = tighten(
+                relaxed,
+                d,
+                value=self.value,
+                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.value)),
+                stop=self.stop,
+            )
+        self.visit_supports(node)
+        return ()
+
+    def branch(self, relaxed: Relaxed) -> tuple[Node, ...]:
+        """Return the children at the free variable whose perspective term is least tight."""
+        node = relaxed.node
+        slack = np.where(node.forced, -1.0, relaxed.point.slack)
+        position = int(np.argmax(slack))
+        if slack[position] <= 0.0:
+            # An integral q that is not closed: separate at its most valuable variable.
+            position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
+        return node.branch(position, self.problem.d)
+
+    def close(self, bound: float) -> None:
+        """Remember the bound of what will not be visited."""
+        self.closed_bound = max(self.closed_bound, bound)
+
+    def visit_supports(self, node: Node) -> None:
+        """Solve a node support by support: it has one, or few."""
+        highest = -np.inf
+        for support in node.supports(self.problem.d):
+            value = self.offer(support, swaps=False)
+            highest = max(highest, value + value_slack(self.problem, support))
+        self.close(min(node.bound, highest))
+
+    def rounded(self, node: Node) -> IntArray:
+        """Return the forced variables and those with the largest q, then score."""
+        order = np.lexsort((-node.scores, -node.q, ~node.forced))
+        return np.sort(node.variables[order[: self.problem.d]])
+
+    def offer(self, support: IntArray, *, swaps: bool) -> float:
+        """Compare the best point with the maximiser on a support, return that one's value."""
+        offered = polish(self.problem, support)[1]
+        value = offered
+        if swaps or value > self.value:
+            tried = max(30, 3 * self.problem.d)
+            support, value, _ = improve_by_swaps(self.problem, support, self.control, tried)
+        if value > self.value:
+            self.best, self.value = support, value
+        return offered
+
+    def stop(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.control.out_of_time

@@ -1,0 +1,63 @@
+"""Brute force over all supports: the oracle of the tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
+
+from tellapart.arrays import IntArray
+from tellapart.errors import InputError
+from tellapart.strs.base import finish
+from tellapart.strs.control import Control
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.rounding import value_slack
+from tellapart.strs.solution import Solution
+from tellapart.strs.trust_region import polish
+
+
+@dataclass(frozen=True)
+class BruteForce:
+    """Solve the trust region problem on every support of size d. For small D only.
+
+    Supports smaller than d need no visit: a larger support contains their points.
+    """
+
+    name: str = "brute-force"
+    largest: int = 5_000_000
+    batch: int = 1_000
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Visit every support, or stop at the time limit without a bound."""
+        count = comb(problem.n_columns, problem.d)
+        if count > self.largest:
+            raise InputError(
+                f"solver 'brute-force' visits at most {self.largest:,} supports; "
+                f"D = {problem.n_columns}, d = {problem.d} has {count:,}; use 'branch-and-bound'"
+            )
+        supports = combinations(range(problem.n_columns), problem.d)
+        first = np.arange(problem.d) if start is None else start
+        best, best_value = first, polish(problem, first)[1]
+        bound, visited = -np.inf, 0
+        while visited < count and not control.out_of_time:
+            for indices in islice(supports, self.batch):
+                support = np.array(indices, dtype=np.intp)
+                value = polish(problem, support)[1]
+                # Another support's value may be off by more than the best one's.
+                bound = max(bound, value + value_slack(problem, support))
+                visited += 1
+                if value > best_value:
+                    best, best_value = support, value
+            control.tell_progress(visited, best_value, None)
+        return finish(
+            problem,
+            best,
+            upper_bound=bound if visited == count else None,
+            solver=self.name,
+            iterations=visited,
+            control=control,
+        )

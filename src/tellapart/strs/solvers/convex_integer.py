@@ -1,0 +1,133 @@
+"""Convex integer programming on the ℓ₁ relaxation: the paper's tightest approximation."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arguments import check_integer
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.errors import InputError
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.bounds.l1.model import Program, run_scip
+from tellapart.strs.bounds.l1.socp import solve_socp
+from tellapart.strs.control import Control
+from tellapart.strs.optional import load
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.solution import Solution
+from tellapart.strs.solvers.local_search import LocalSearch, improve_by_swaps
+from tellapart.strs.trust_region import polish
+from tellapart.threads import one_blas_thread
+
+ERROR = 0.01
+"""The interpolation may add this part of the best value to the bound, where N ≤ 8 allows."""
+
+
+@dataclass(frozen=True)
+class ConvexInteger:
+    """Relax ‖z‖₀ ≤ d to ‖z‖₁ ≤ √d, and the squares along few eigenvectors to chords. A bound.
+
+    max zᵀAz + aᵀz over ‖z‖₂ ≤ 1, ‖z‖₁ ≤ √d, where directions with λ_i ≤ λ₀ enter exactly and
+    the others by a piecewise linear interpolation of the square with 2N pieces (`Program`).
+    For A ⪰ 0 and λ₀ ≤ opt, with ρ = 1 + √(d/(d + 1)),
+
+        opt ≤ bound ≤ ρ²·opt + (1/4N²) Σ_{λ_i>λ₀}(λ_i − λ₀)θ_i².
+
+    λ₀ is the best value swaps find, or λmax(A) if that is smaller: then nothing is left to
+    interpolate and the program is one second-order cone program (Clarabel); otherwise it goes
+    to SCIP. The solution is rounded to its d largest entries, polished and improved by swaps.
+    Use it to reproduce the paper; `branch-and-bound` closes the gap, usually faster.
+
+    Attributes
+    ----------
+    pieces : int, optional
+        N; None takes the least N ≤ 8 whose interpolation error is below 1 % of the best value.
+    largest : int
+        Most variables accepted: the program needs all eigenvectors of A.
+    """
+
+    name: str = "convex-integer"
+    pieces: int | None = None
+    largest: int = 2_000
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the rounded, polished solution with the program's proved bound."""
+        if self.pieces is not None:
+            check_integer("pieces", self.pieces, 1)
+        if problem.n_columns > self.largest:
+            raise InputError(
+                f"solver {self.name!r} takes at most {self.largest:,} variables; "
+                f"got {problem.n_columns:,}; use 'branch-and-bound'"
+            )
+        load("clarabel", self.name)
+        load("pyscipopt", self.name)
+        search = _Search(problem, control, self)
+        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+        with suppress(KeyboardInterrupt), one_blas_thread():
+            search.run(start)
+        return finish(
+            problem,
+            search.best,
+            upper_bound=None if search.bound is None else search.bound + problem.forming_error,
+            solver=self.name,
+            iterations=search.nodes,
+            control=control,
+        )
+
+
+class _Search:
+    """The state of one run: the best support, the program's bound, the nodes it took."""
+
+    def __init__(
+        self, problem: SparseTrustRegion, control: Control, settings: ConvexInteger
+    ) -> None:
+        self.problem = problem
+        self.control = control
+        self.settings = settings
+        self.best = truncate(problem.a, problem.d)
+        self.value = polish(problem, self.best)[1]
+        self.bound: float | None = None
+        self.nodes = 0
+
+    def run(self, start: IntArray | None) -> None:
+        """Find a point, solve the cone program and, where λmax(A) > λ₀, the integer one."""
+        problem, control, name = self.problem, self.control, self.settings.name
+        self.offer(LocalSearch().solve(problem, control, start).support)
+        eigenvalues, vectors = np.linalg.eigh(problem.A)
+        # λ₀ = λmax(A) first: a cheap program, and a proved bound in any case.
+        top = float(eigenvalues[-1])
+        z, self.bound = solve_socp(problem.A, problem.a, problem.d, top, control, name)
+        self.nodes = 1
+        self.round(z)
+        done = control.out_of_time or control.closed(self.value, self.bound)
+        if self.value >= top or done:
+            return
+        program = Program.build(
+            eigenvalues,
+            vectors,
+            problem.a,
+            problem.d,
+            floor=self.value,
+            pieces=self.settings.pieces,
+            accuracy=ERROR * abs(self.value),
+        )
+        outcome = run_scip(program, self.value, control, name)
+        self.nodes = outcome.nodes
+        self.bound = min(self.bound, outcome.bound)
+        for z in outcome.points[:3]:
+            self.round(z)
+
+    def round(self, z: FloatArray) -> None:
+        """Offer the support that swaps reach from the d largest entries of z."""
+        support, _, _ = improve_by_swaps(self.problem, truncate(z, self.problem.d), self.control)
+        self.offer(support)
+
+    def offer(self, support: IntArray) -> None:
+        """Keep a support if it is the best so far."""
+        value = polish(self.problem, support)[1]
+        if value > self.value:
+            self.best, self.value = support, value

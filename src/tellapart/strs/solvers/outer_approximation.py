@@ -1,0 +1,210 @@
+"""Outer approximation: the paper's exact algorithm, with cuts that hold for every support."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arguments import check_choice
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.errors import InputError
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.bounds.cuts.cut import CutSource
+from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
+from tellapart.strs.bounds.cuts.master import Master
+from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
+from tellapart.strs.control import Control
+from tellapart.strs.optional import load
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.rounding import value_slack
+from tellapart.strs.solution import Solution
+from tellapart.strs.solvers.local_search import LocalSearch, improve_by_swaps
+from tellapart.strs.trust_region import polish
+from tellapart.threads import one_blas_thread
+
+CUTS = ("auto", "closed-form", "sdp")
+SDP_LIMIT = 14
+"""Up to this many variables semidefinite cuts are cheap enough to be an automatic choice."""
+SDP_LARGEST = 60
+"""Beyond this one semidefinite program takes minutes, and no time limit can be kept."""
+
+
+@dataclass(frozen=True)
+class OuterApproximation:
+    """Maximise over binary q the least of the cuts met so far; cut again at its solution. Exact.
+
+    f(q), the best value over supports marked by q, is concave on [0, 1]^D, and every cut
+    f(q̂) + gᵀ(q − q̂) lies above it everywhere. The master problem (HiGHS) gives an upper bound
+    f̄ and a new q̂, whose value is a lower one; the work ends when f̄(q̂) − f(q̂) is within the
+    gap (the paper prints the difference reversed). Fractional rounds and the root relaxation's
+    cut come first, so that few integer programs are left.
+
+    Attributes
+    ----------
+    cuts : "auto", "closed-form" or "sdp"
+        Closed-form cuts cost one eigendecomposition each. "sdp" are the paper's own: a
+        semidefinite program (Clarabel) per cut, tighter for sparse-PCA-like problems, slow beyond
+        D = 30. Either way the root relaxation first drops the variables that it proves useless.
+        "auto" takes "sdp" where no more than 14 variables are left and the closed-form cut is
+        not exact at the best support.
+    largest : int
+        Most variables accepted.
+    """
+
+    name: str = "outer-approximation"
+    cuts: str = "auto"
+    largest: int = 2_000
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the best support and the bound of the last master problem."""
+        check_choice("cuts", self.cuts, CUTS)
+        largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
+        if problem.n_columns > largest:
+            raise InputError(
+                f"solver {self.name!r} with cuts={self.cuts!r} takes at most {largest:,} "
+                f"variables; got {problem.n_columns:,}; use 'branch-and-bound'"
+            )
+        load("highspy", self.name)
+        if self.cuts != "closed-form":
+            load("clarabel", self.name)
+        search = _Search(problem, control, self)
+        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+        with suppress(KeyboardInterrupt), one_blas_thread():
+            search.run(start)
+        return finish(
+            problem,
+            search.best,
+            upper_bound=search.upper_bound(),
+            solver=self.name,
+            iterations=search.iterations,
+            control=control,
+        )
+
+
+class _Search:
+    """The state of one run: the best point, and the bounds of what is open and what is closed."""
+
+    def __init__(
+        self, problem: SparseTrustRegion, control: Control, settings: OuterApproximation
+    ) -> None:
+        self.problem = problem
+        self.control = control
+        self.settings = settings
+        self.best = truncate(problem.a, problem.d)
+        self.value = polish(problem, self.best)[1]
+        self.given_up = -np.inf
+        self.open_bound = np.inf
+        self.iterations = 0
+
+    @property
+    def cutoff(self) -> float:
+        """The bound at which the work is done."""
+        return self.value + self.control.allowed(self.value)
+
+    def upper_bound(self) -> float | None:
+        """Return what is proved; None before the first bound."""
+        bound = float(max(self.open_bound, self.given_up)) + self.problem.forming_error
+        return bound if np.isfinite(bound) else None
+
+    def run(self, start: IntArray | None) -> None:
+        """Bound the root, then alternate between the master problem and new cuts."""
+        self.best = LocalSearch().solve(self.problem, self.control, start).support
+        self.value = polish(self.problem, self.best)[1]
+        source = self.source()
+        if source is None:
+            return
+        self.open_bound = source.bound
+        if source.bound <= self.cutoff:
+            return
+        picks = self.problem.d - int(source.forced.sum())
+        cuts = [*source.seed(), *source.at(self.marked(source))]
+        master = Master(
+            source.forced, picks, self.value, source.bound, cuts, solver=self.settings.name
+        )
+        self.fractional_rounds(source, master)
+        self.integer_rounds(source, master)
+
+    def source(self) -> CutSource | None:
+        """Return where cuts come from; None if the root already settles everything."""
+        if self.problem.d == self.problem.n_columns:
+            self.open_bound = self.support_bound(np.arange(self.problem.n_columns))
+            return None
+        if not self.problem.a.any() and not self.problem.A.any():
+            # Every point has the value 0, which no relative gap can be measured against.
+            self.open_bound = 0.0
+            return None
+        root = shrink_root(self.problem, self.value, self.control)
+        self.given_up = root.given_up
+        self.open_bound = root.node.bound
+        if root.relaxed is not None:
+            return self.choose(HullCuts(self.problem, root.relaxed))
+        if root.node.is_leaf(self.problem.d):
+            support = root.node.leaf_support(self.problem.d)
+            self.offer(support)
+            self.open_bound = min(self.open_bound, self.support_bound(support))
+        return None
+
+    def choose(self, hull: HullCuts) -> CutSource:
+        """Return the closed-form cuts or the semidefinite ones over the same variables."""
+        wanted = self.settings.cuts == "sdp"
+        if self.settings.cuts == "auto" and hull.variables.shape[0] <= SDP_LIMIT:
+            wanted = not hull.exact(self.marked(hull))
+        return SdpCuts(hull, self.control, self.settings.name) if wanted else hull
+
+    def fractional_rounds(self, source: CutSource, master: Master) -> None:
+        """Cut at fractional solutions of the master first: they cost a linear program each."""
+        for _ in range(source.rounds):
+            if self.control.out_of_time or self.open_bound <= self.cutoff:
+                return
+            answer = master.relaxed(self.control)
+            self.open_bound = min(self.open_bound, answer.bound)
+            for q in answer.points:
+                for cut in source.at(q):
+                    master.add(cut)
+
+    def integer_rounds(self, source: CutSource, master: Master) -> None:
+        """Solve the master and cut at its solutions until its bound is within the gap."""
+        seen: set[bytes] = set()
+        accuracy = 0.05
+        while not self.control.out_of_time and self.open_bound > self.cutoff:
+            # Below this level a q is no better than the gap allows.
+            master.require(self.cutoff - 2 * master.allowance)
+            answer = master.solve(self.control, accuracy * (self.open_bound - self.value))
+            self.iterations += 1
+            self.open_bound = min(self.open_bound, max(answer.bound, self.value))
+            self.control.tell_progress(self.iterations, self.value, self.upper_bound())
+            fresh = [q for q in answer.points if q.tobytes() not in seen][: source.points]
+            if not fresh and accuracy == 0.0:
+                # Every cut is as tight as tolerances allow: what is left is theirs.
+                return
+            accuracy = 0.05 if fresh else 0.0
+            for q in fresh:
+                seen.add(q.tobytes())
+                self.offer(source.variables[q > 0.5])
+                for cut in source.at(q):
+                    master.add(cut)
+
+    def marked(self, source: CutSource) -> FloatArray:
+        """Return the q of the best support, completed within the variables in play."""
+        held = np.isin(source.variables, self.best)
+        size = np.abs(self.problem.a[source.variables])
+        order = np.lexsort((-size, ~held, ~source.forced))
+        q = np.zeros(held.shape[0])
+        q[order[: self.problem.d]] = 1.0
+        return q
+
+    def offer(self, support: IntArray) -> None:
+        """Keep a support if it is the best so far, after swaps."""
+        if polish(self.problem, support)[1] <= self.value:
+            return
+        support, value, _ = improve_by_swaps(self.problem, support, self.control)
+        if value > self.value:
+            self.best, self.value = support, value
+
+    def support_bound(self, support: IntArray) -> float:
+        """Return the maximum over one support, rounding errors allowed for."""
+        return polish(self.problem, support)[1] + value_slack(self.problem, support)

@@ -1,0 +1,87 @@
+"""Gradient steps cut back to d variables: the cheapest useful heuristic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.control import Control
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.solution import Solution
+from tellapart.strs.trust_region import polish
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Thresholding:
+    """S ← the d largest |z + t∇|, ∇ = a + 2Az, z the maximiser on S. No upper bound.
+
+    For many problems of one kind, as in tuning: a few products with A and eigendecompositions
+    of order d, no randomness. Steps are `lengths` times 1/L, L the curvature of the objective.
+    """
+
+    name: str = "thresholding"
+    lengths: tuple[float, ...] = (1.0, 8.0)
+    iterations: int = 30
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the best support met on the way from a few starts."""
+        curvature = 2.0 * _norm(problem)
+        starts = [
+            truncate(problem.a, problem.d),
+            # The signal per unit of its own noise, where A is a penalty on variance.
+            truncate(problem.a / np.sqrt(np.abs(problem.diagonal) + _TINY), problem.d),
+        ]
+        if start is not None:
+            starts.append(start)
+        best, best_value, steps = starts[0], -np.inf, 0
+        for support in starts:
+            for length in self.lengths:
+                found, value, used = self._climb(problem, support, length, curvature)
+                steps += used
+                if value > best_value:
+                    best, best_value = found, value
+            if control.out_of_time:
+                break
+        return finish(
+            problem,
+            best,
+            upper_bound=None,
+            solver=self.name,
+            iterations=steps,
+            control=control,
+        )
+
+    def _climb(
+        self, problem: SparseTrustRegion, support: IntArray, length: float, curvature: float
+    ) -> tuple[IntArray, float, int]:
+        """Return the best support on one path, its value, and the steps taken."""
+        best, best_value = support, -np.inf
+        seen: set[bytes] = set()
+        while support.tobytes() not in seen and len(seen) < self.iterations:
+            seen.add(support.tobytes())
+            z, value = polish(problem, support)
+            if value > best_value:
+                best, best_value = support, value
+            gradient = problem.a + 2.0 * problem.product(z)
+            # L z + length·∇, not z + (length/L)∇: without curvature there is no step to take.
+            support = truncate(curvature * z + length * gradient, problem.d)
+        return best, best_value, len(seen)
+
+
+def _norm(problem: SparseTrustRegion, sweeps: int = 20) -> float:
+    """Return about ‖A‖₂, by power iteration from a fixed start."""
+    vector: FloatArray = np.linspace(1.0, 2.0, problem.n_columns)
+    length = 0.0
+    for _ in range(sweeps):
+        vector = problem.product(vector / np.linalg.norm(vector))
+        length = float(np.linalg.norm(vector))
+        if length == 0.0:
+            return 0.0
+    return length

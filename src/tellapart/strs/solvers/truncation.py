@@ -1,0 +1,89 @@
+"""Truncation: the paper's two cheapest approximations, with their guarantees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.control import Control
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.solution import Solution
+from tellapart.strs.trust_region import maximise_on_sphere, polish
+
+DENSE_LIMIT = 2_000
+"""Above this many variables the D × D matrix is not formed."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Best of Truncation I and II, polished on its support. A fast start; no upper bound.
+
+    I: normalised d-sparse truncations of the columns of A, and the basis vectors, with both
+    signs (−z has the other linear term). II: truncation of the trust region solution without
+    the sparsity constraint. For A ⪰ 0,
+    V_I ≥ opt/√d − 2‖a‖_(d+1) and V_II ≥ (d/D)·opt − (d/D)‖a‖₂ − (1 + √(d/D))‖a‖_(d).
+    The truncation of a itself, exact for A = 0, is tried too. A is shifted to be PSD for I,
+    which changes no ranking of points on the sphere. Above 2,000 variables only the truncation
+    of a is tried.
+    """
+
+    name: str = "truncation"
+
+    def solve(
+        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        """Return the best truncation, polished."""
+        supports = candidate_supports(problem)
+        if start is not None:
+            supports.append(start)
+        values = [polish(problem, support)[1] for support in supports]
+        best = supports[int(np.argmax(values))]
+        return finish(
+            problem,
+            best,
+            upper_bound=None,
+            solver=self.name,
+            iterations=len(supports),
+            control=control,
+        )
+
+
+def candidate_supports(problem: SparseTrustRegion, limit: int = DENSE_LIMIT) -> list[IntArray]:
+    """Return the supports worth polishing: of a, of Truncation I's best, of Truncation II.
+
+    I and II each take an eigendecomposition of order D: above `limit` variables they are left out.
+    """
+    supports = [truncate(problem.a, problem.d)]
+    if problem.n_columns <= limit:
+        supports.append(np.flatnonzero(truncation_one(problem)))
+        unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
+        supports.append(truncate(unconstrained, problem.d))
+    return supports
+
+
+def truncation_one(problem: SparseTrustRegion) -> FloatArray:
+    """Return the best normalised truncation of a column of the PSD-shifted A, or basis vector."""
+    lowest = float(np.linalg.eigvalsh(problem.A)[0])
+    columns = problem.A - min(lowest, 0.0) * np.eye(problem.n_columns)
+    kept = np.argsort(-np.abs(columns), axis=0, kind="stable")[: problem.d]
+    points = np.zeros_like(columns)
+    np.put_along_axis(points, kept, np.take_along_axis(columns, kept, axis=0), axis=0)
+    lengths = np.linalg.norm(points, axis=0)
+    points = points[:, lengths > 0] / lengths[lengths > 0]
+    points = np.hstack([points, np.eye(problem.n_columns)])
+    quadratic = np.einsum("ij,ij->j", points, problem.A @ points)
+    linear = problem.a @ points
+    best = int(np.argmax(quadratic + np.abs(linear)))
+    return points[:, best] if linear[best] >= 0 else -points[:, best]
+
+
+def truncation_two(problem: SparseTrustRegion) -> FloatArray:
+    """Return the normalised d-sparse truncation of the trust region solution without sparsity."""
+    unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
+    support = truncate(unconstrained, problem.d)
+    z = np.zeros(problem.n_columns)
+    z[support] = unconstrained[support] / np.linalg.norm(unconstrained[support])
+    return z

@@ -1,0 +1,346 @@
+"""More than two groups: every group against the rest, or every pair, with one honest level."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tellapart.arguments import check_choice, check_integer, check_random_state
+from tellapart.data.column_store import ChosenColumns
+from tellapart.data.columns import label_of
+from tellapart.data.grouping import GroupedTable, check_group_size, group_name, read_grouped
+from tellapart.data.missing import POLICIES
+from tellapart.data.samples import Samples
+from tellapart.data.sources import described, quoted
+from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.kernels import Kernel
+from tellapart.permutation.holm import holm
+from tellapart.progress import Progress, showing
+from tellapart.strs import Solver
+from tellapart.testing.groups_result import REST, Comparison, GroupsResult, Skipped
+from tellapart.testing.result import TestResult
+from tellapart.testing.settings import TestSettings
+from tellapart.testing.two_sample import run_test
+
+MODES = ("one-versus-rest", "pairwise")
+USUAL_PERMUTATIONS = 999
+# Permutations in multiples of those without which no adjusted p-value could reach the level.
+PERMUTATIONS_TO_SPARE = 2
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The places of two groups; None stands for the rest."""
+
+    group: int
+    against: int | None
+
+
+def compare_groups(
+    table: object,
+    by: object,
+    *,
+    mode: str = "one-versus-rest",
+    groups: Iterable[object] | None = None,
+    n_variables: int | None = None,
+    kernel: str | Kernel = "linear",
+    regularization: float | str = "cv",
+    solver: str | Solver = "auto",
+    test_size: float = 0.5,
+    n_permutations: int | None = None,
+    alpha: float = 0.05,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+    missing: str = "error",
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    split: bool = True,
+) -> GroupsResult:
+    """Test which groups of a table differ, and by which variables each of them does.
+
+    One `two_sample_test` per comparison, and Holm's adjusted p-values over all of them:
+    rejecting where the adjusted p-value is at most `alpha`, the chance of any false rejection
+    is at most `alpha`, in finite samples and although the comparisons share rows.
+
+    Parameters
+    ----------
+    table : table, AnnData, array or sparse matrix
+        All the rows.
+    by : str, or sequence of labels
+        The column that names the group of each row (a column of `obs` for AnnData); it is not
+        compared. Or the labels themselves, one per row.
+    mode : {"one-versus-rest", "pairwise"}
+        Every group against all other rows, or every pair of groups.
+    groups : iterable of labels, or None
+        The groups to compare, all if None. Against the rest, the rest is still all other rows.
+    n_permutations : int or None
+        Permutations per comparison. None is 999, or more where so many comparisons need them
+        for any adjusted p-value to reach `alpha`: at least 2·(comparisons)/alpha.
+    random_state : int, numpy Generator or None
+        The seed of each comparison is derived from this and from its two labels, so it does not
+        depend on the other groups or their order. It is found in the settings of its result.
+    n_jobs : int or None
+        Threads within each comparison; −1 is every core.
+    missing : {"error", "drop-rows", "drop-columns"}
+        What to do about missing values, settled once for the whole table. Rows without a label
+        are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
+    n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit, split
+        As in `two_sample_test`; small groups gain most by `split=False`.
+
+    Returns
+    -------
+    GroupsResult
+        `comparisons`, `results`, `summary()`, `to_frame()`, `to_html(path)`, …; groups of
+        fewer than 4 rows are in `skipped` (their rows still count among the rest of others).
+
+    Examples
+    --------
+    >>> import numpy as np, tellapart as ta
+    >>> rng = np.random.default_rng(0)
+    >>> kind = np.repeat(["B", "NK", "T"], 60)
+    >>> values = rng.normal(size=(180, 4))
+    >>> values[kind == "T", 2] += 3
+    >>> result = ta.compare_groups(values, kind, mode="pairwise", n_variables=1, random_state=0)
+    >>> [(c.group, c.against, c.variables) for c in result.comparisons if c.reject]
+    [('B', 'T', ('x2',)), ('NK', 'T', ('x2',))]
+    """
+    started = time.perf_counter()
+    check_choice("mode", mode, MODES)
+    policy = check_choice("missing", missing, POLICIES)
+    given = None if n_permutations is None else check_integer("n_permutations", n_permutations, 1)
+    settings = TestSettings(
+        n_variables=n_variables,
+        kernel=kernel,
+        regularization=regularization,
+        solver=solver,
+        test_size=test_size,
+        n_permutations=given or _enough(1, alpha),
+        alpha=alpha,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        gap=gap,
+        time_limit=time_limit,
+        split=split,
+    )
+    grouped = read_grouped(table, by).without_missing(policy)
+    if settings.n_variables is not None:
+        check_integer("n_variables", settings.n_variables, 1, len(grouped.names))
+    pairs, skipped = _plan(grouped, mode, _places(grouped, groups))
+    settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
+    if not isinstance(settings.random_state, int):
+        rng = check_random_state(settings.random_state)
+        settings = replace(settings, random_state=int(rng.integers(2**32)))
+    comparisons, failed = _run(grouped, pairs, settings)
+    if not comparisons:
+        raise InputError(f"table must allow a comparison of groups; {_reasons(failed)}")
+    return GroupsResult(
+        comparisons=tuple(comparisons),
+        skipped=(*skipped, *failed),
+        by=grouped.by,
+        mode=mode,
+        alpha=settings.alpha,
+        sizes=dict(zip(grouped.labels, grouped.sizes, strict=True)),
+        n_unlabelled=grouped.n_unlabelled,
+        dropped_rows=dict(zip(grouped.labels, grouped.dropped_rows, strict=False)),
+        dropped_columns=grouped.dropped_columns,
+        n_columns=len(grouped.names),
+        settings={**settings.to_dict(), "mode": mode, "by": grouped.by, "missing": policy},
+        seconds=time.perf_counter() - started,
+        library=grouped.library,
+    )
+
+
+def comparison_seed(seed: int, group: str, against: str) -> int:
+    """Return the seed of one comparison: the same whatever else is compared, and in what order.
+
+    Examples
+    --------
+    >>> comparison_seed(0, "B", "T") == comparison_seed(0, "B", "T")
+    True
+    >>> comparison_seed(0, "B", "T") == comparison_seed(0, "T", "B")
+    False
+    """
+    text = repr((seed, group, against)).encode("utf-8", errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
+
+
+def _places(grouped: GroupedTable, groups: Iterable[object] | None) -> list[int]:
+    """Return the places of the groups to compare, in the order of the labels."""
+    if groups is None:
+        return list(range(len(grouped.labels)))
+    if isinstance(groups, str | bytes) or not isinstance(groups, Iterable):
+        raise InputError(f"groups must be a sequence of labels; got {described(groups)}")
+    wanted = [label_of(group) for group in groups]
+    absent = [label for label in wanted if label not in grouped.labels]
+    if absent:
+        raise InputError(
+            f"groups must be labels of {grouped.by!r}; got {absent[0]!r}; "
+            f"there are {quoted(grouped.labels)}"
+        )
+    if len(set(wanted)) < len(wanted):
+        raise InputError(f"groups must be distinct; got {quoted(wanted)}")
+    return sorted(grouped.labels.index(label) for label in wanted)
+
+
+def _plan(
+    grouped: GroupedTable, mode: str, places: Sequence[int]
+) -> tuple[list[_Pair], list[Skipped]]:
+    """Return the comparisons that there are rows for, and the others with the reason."""
+    least = 1 if mode == "one-versus-rest" else 2
+    if len(grouped.labels) < 2 or len(places) < least:
+        raise InputError(
+            f"by must give at least two groups to compare; column {grouped.by!r} has "
+            f"{quoted(grouped.labels) or 'none'}"
+            + ("" if len(grouped.labels) < 2 else f", of which groups asks for {len(places)}")
+        )
+    if mode == "pairwise":
+        every = [_Pair(a, b) for i, a in enumerate(places) for b in places[i + 1 :]]
+    else:
+        every = [_Pair(a, None) for a in places]
+    pairs, skipped = [], []
+    for pair in every:
+        reason = _too_small(grouped, pair)
+        if reason is None:
+            pairs.append(pair)
+        else:
+            skipped.append(Skipped(*_labels(grouped, pair), reason))
+    if not pairs:
+        raise InputError(f"by must give groups that are large enough; {_reasons(skipped)}")
+    return pairs, skipped
+
+
+def _too_small(grouped: GroupedTable, pair: _Pair) -> str | None:
+    sizes = grouped.sizes
+    rest = sum(sizes) - sizes[pair.group]
+    sides = (sizes[pair.group], rest if pair.against is None else sizes[pair.against])
+    for label, size in zip(_labels(grouped, pair), sides, strict=True):
+        reason = check_group_size(size)
+        if reason is not None:
+            return f"{label} has {reason}"
+    return None
+
+
+def _labels(grouped: GroupedTable, pair: _Pair) -> tuple[str, str]:
+    against = REST if pair.against is None else grouped.labels[pair.against]
+    return grouped.labels[pair.group], against
+
+
+def _reasons(skipped: Sequence[Skipped]) -> str:
+    first = skipped[0].reason
+    return first if len(skipped) == 1 else f"{first}, and {len(skipped) - 1} more such comparisons"
+
+
+def _enough(n_comparisons: int, alpha: object) -> int:
+    """Return permutations enough for the least adjusted p-value to reach alpha."""
+    if not isinstance(alpha, float) or not 0 < alpha < 1:
+        return USUAL_PERMUTATIONS  # the settings refuse it
+    return max(USUAL_PERMUTATIONS, math.ceil(PERMUTATIONS_TO_SPARE * n_comparisons / alpha) - 1)
+
+
+def _n_permutations(given: int | None, n_comparisons: int, alpha: float) -> int:
+    if given is None:
+        return _enough(n_comparisons, alpha)
+    if n_comparisons / (given + 1) > alpha:
+        least = math.ceil(n_comparisons / alpha) - 1
+        raise InputError(
+            f"n_permutations must be at least {least} for {n_comparisons} comparisons at "
+            f"alpha = {alpha:g} (no adjusted p-value falls below "
+            f"comparisons/(n_permutations + 1)); got {given}"
+        )
+    return given
+
+
+def _run(
+    grouped: GroupedTable, pairs: Sequence[_Pair], settings: TestSettings
+) -> tuple[list[Comparison], list[Skipped]]:
+    """Run every comparison; those whose rows allow no test are returned with the reason."""
+    done: list[tuple[_Pair, TestResult, tuple[str, ...]]] = []
+    failed: list[Skipped] = []
+    with showing(settings.progress) as progress:
+        for number, pair in enumerate(pairs, 1):
+            labels = _labels(grouped, pair)
+            place = f"{number} of {len(pairs)}, {labels[0]} and {labels[1]}"
+            try:
+                result, notes = _compare(grouped, pair, settings, _beside(progress, place))
+            except InputError as error:
+                failed.append(Skipped(*labels, str(error)))
+            else:
+                done.append((pair, result, notes))
+    # A comparison that failed still counts: which ones fail may depend on the data.
+    adjusted = holm([result.pvalue for _, result, _ in done], len(pairs))
+    comparisons = [
+        Comparison(
+            *_labels(grouped, pair),
+            adjusted_pvalue=float(p),
+            n_rows=(
+                result.n_train[0] + result.n_test[0],
+                result.n_train[1] + result.n_test[1],
+            ),
+            result=result,
+            notes=notes,
+        )
+        for (pair, result, notes), p in zip(done, adjusted, strict=True)
+    ]
+    return comparisons, failed
+
+
+def _beside(progress: Progress, place: str) -> Progress:
+    return lambda stage, detail: progress(stage, f"{place}: {detail}")
+
+
+def _compare(
+    grouped: GroupedTable, pair: _Pair, settings: TestSettings, progress: Progress
+) -> tuple[TestResult, tuple[str, ...]]:
+    group, against = _labels(grouped, pair)
+    assert isinstance(settings.random_state, int)
+    own = replace(
+        settings,
+        random_state=comparison_seed(settings.random_state, group, against),
+        progress=progress,
+    )
+    of_y = grouped.rows_of_others(pair.group)
+    if pair.against is not None:
+        of_y = grouped.rows_of(pair.against)
+    names = (
+        group_name(grouped.by, group),
+        "the rest" if pair.against is None else group_name(grouped.by, against),
+    )
+    samples = grouped.samples(grouped.rows_of(pair.group), of_y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = run_test(samples, own, names)
+    notes = []
+    for warning in caught:
+        # Columns that are constant among the rows of two groups are no news; they are listed in
+        # the selection.
+        if issubclass(warning.category, ConstantColumnWarning):
+            continue
+        if issubclass(warning.category, UserWarning):
+            notes.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    held_out = _narrow(result.held_out, result)
+    return replace(result, held_out=held_out, train=None), tuple(notes)
+
+
+def _narrow(samples: Samples, result: TestResult) -> Samples:
+    """Return the samples with the chosen columns only: many tests would hold the table many times.
+
+    Names and places of all columns stay as they are.
+    """
+    chosen, n_columns = result.selection.support, samples.n_columns
+    x, y = (
+        ChosenColumns(np.ascontiguousarray(values[:, chosen]), chosen, n_columns)
+        for values in (samples.x, samples.y)
+    )
+    return replace(samples, x=x, y=y)

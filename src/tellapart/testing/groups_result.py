@@ -1,0 +1,290 @@
+"""What a comparison of groups answers: one test per comparison, and all of them together."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from tellapart.testing.result import TestResult
+from tellapart.writing import check_writable, strict_json, write_atomically
+
+REST = "rest"
+"""What one-versus-rest comparisons call all the other groups together."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """One comparison and its place among all.
+
+    Attributes
+    ----------
+    group, against : str
+        The labels of the two sides; `against` is "rest" in one-versus-rest comparisons.
+    adjusted_pvalue : float
+        Holm's adjusted p-value.
+    n_rows : pair of int
+        Rows of both sides.
+    result : TestResult
+        The test; its own `pvalue` and `reject` are not adjusted. Of the data it holds the
+        held-out rows of the chosen variables.
+    notes : tuple of str
+        Warnings that came up.
+    """
+
+    group: str
+    against: str
+    adjusted_pvalue: float
+    n_rows: tuple[int, int]
+    result: TestResult
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of this test by itself."""
+        return self.result.pvalue
+
+    @property
+    def reject(self) -> bool:
+        """Whether the two sides differ: adjusted p-value ≤ alpha."""
+        return self.adjusted_pvalue <= self.result.alpha
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each chosen variable, the heaviest first."""
+        return self.result.selection.weights
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the chosen variables, the heaviest first."""
+        return tuple(self.weights)
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        x, y = self.result.labels
+        p = f"adjusted p = {self.adjusted_pvalue:.4g}, level {self.result.alpha:g}"
+        if self.reject:
+            return f"{x} and {y} differ ({p})."
+        return f"No difference between {x} and {y} was found ({p})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one row of the table of comparisons as plain values."""
+        return {
+            "group": self.group,
+            "against": self.against,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "reject": self.reject,
+            "variables": list(self.variables),
+            "weights": list(self.weights.values()),
+            "n_group": self.n_rows[0],
+            "n_against": self.n_rows[1],
+        }
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A comparison that was not made, and why."""
+
+    group: str
+    against: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupsResult:
+    """The answer of `compare_groups`.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        In the order of the labels.
+    skipped : tuple of Skipped
+        Comparisons that were not made, with the reason.
+    by : str
+        What the labels are called.
+    mode : "one-versus-rest" or "pairwise"
+    alpha : float
+        The level of the whole family: the chance of any false rejection is at most this.
+    sizes : mapping
+        Rows of each group, after rows with missing values were dropped.
+    n_unlabelled : int
+        Rows left out because their label is missing.
+    dropped_rows : mapping
+        Rows left out for missing values, of each group.
+    dropped_columns : tuple of str
+        Columns left out for missing values.
+    n_columns : int
+        Columns that were compared.
+    settings : mapping
+        What was asked for; `settings["random_state"]` is the seed from which that of each
+        comparison is derived.
+    seconds : float
+        Wall time.
+    library : str or None
+        The library of the table, which `to_frame` answers in.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    skipped: tuple[Skipped, ...]
+    by: str
+    mode: str
+    alpha: float
+    sizes: Mapping[str, int]
+    n_unlabelled: int
+    dropped_rows: Mapping[str, int]
+    dropped_columns: tuple[str, ...]
+    n_columns: int
+    settings: Mapping[str, Any]
+    seconds: float
+    library: str | None = field(default=None)
+
+    @property
+    def results(self) -> dict[tuple[str, str], TestResult]:
+        """The tests by (group, against)."""
+        return {(c.group, c.against): c.result for c in self.comparisons}
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        found = sum(c.reject for c in self.comparisons)
+        count = len(self.comparisons)
+        what = f"groups of {self.by} differ from the rest"
+        if self.mode == "pairwise":
+            what = f"pairs of groups of {self.by} differ"
+        return f"{found} of {count} {what} (Holm-adjusted p ≤ {self.alpha:g})."
+
+    def notes(self) -> list[str]:
+        """Return one sentence for everything that was left out or needs a word."""
+        lines = [f"Not compared: {s.group} and {s.against}: {s.reason}." for s in self.skipped]
+        if self.n_unlabelled:
+            lines.append(f"Left out: {self.n_unlabelled} rows whose {self.by} is missing.")
+        dropped = {label: n for label, n in self.dropped_rows.items() if n}
+        if dropped:
+            parts = ", ".join(f"{n} of {label}" for label, n in dropped.items())
+            lines.append(f"Left out for missing values: {parts} rows.")
+        if self.dropped_columns:
+            lines.append(f"Left out for missing values: columns {', '.join(self.dropped_columns)}.")
+        for c in self.comparisons:
+            lines += [f"{c.group} and {c.against}: {note}." for note in c.notes]
+        return lines
+
+    def summary(self) -> str:
+        """Return the verdict, a table of the comparisons, and notes, as plain text.
+
+        Examples
+        --------
+        >>> import numpy as np, pyarrow as pa, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> kind = np.repeat(["B", "NK", "T"], 60)
+        >>> table = pa.table({"kind": kind, "u": rng.normal(size=180) + 3 * (kind == "T")})
+        >>> print(ta.compare_groups(table, by="kind", random_state=0).summary())
+        3 of 3 groups of kind differ from the rest (Holm-adjusted p ≤ 0.05).
+        <BLANKLINE>
+        group  against  rows         p  adjusted  differ  variables
+        B      rest     60, 120  0.002     0.003  yes     u
+        NK     rest     60, 120  0.001     0.003  yes     u
+        T      rest     60, 120  0.001     0.003  yes     u
+        """
+        heading = ["group", "against", "rows", "p", "adjusted", "differ", "variables"]
+        rows = [heading, *(_cells(c) for c in self.comparisons)]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if name in ("p", "adjusted") else cell.ljust(width)
+                for name, cell, width in zip(heading, row, widths, strict=True)
+            ).rstrip()
+            for row in rows
+        ]
+        notes = self.notes()
+        return "\n".join([self.verdict, "", *lines, *([""] if notes else []), *notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the data as plain Python values, ready for JSON."""
+        return {
+            "by": self.by,
+            "mode": self.mode,
+            "alpha": self.alpha,
+            "comparisons": [
+                {**c.to_dict(), "notes": list(c.notes), "result": c.result.to_dict()}
+                for c in self.comparisons
+            ],
+            "skipped": [
+                {"group": s.group, "against": s.against, "reason": s.reason} for s in self.skipped
+            ],
+            "sizes": dict(self.sizes),
+            "n_unlabelled": self.n_unlabelled,
+            "dropped_rows": dict(self.dropped_rows),
+            "dropped_columns": list(self.dropped_columns),
+            "n_columns": self.n_columns,
+            "settings": dict(self.settings),
+            "seconds": self.seconds,
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return `to_dict()` as strict JSON; write it to `path` too if given."""
+        target = None if path is None else check_writable("path", path)
+        text = strict_json(self.to_dict())
+        if target is not None:
+            write_atomically(target, f"{text}\n".encode("utf-8", errors="replace"))
+        return text
+
+    def to_frame(self) -> Any:
+        """Return the table of comparisons, one row each, in the library of the data.
+
+        pandas, polars or pyarrow, as the table that was compared; pandas, or pyarrow where
+        pandas is not installed, if it was none of them.
+        """
+        columns = [c.to_dict() for c in self.comparisons]
+        table = pa.table({key: [row[key] for row in columns] for key in columns[0]})
+        library = self.library
+        if library not in ("pandas", "polars", "pyarrow"):
+            library = "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
+        if library == "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        return table.to_pandas() if library == "pandas" else table
+
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None
+    ) -> str:
+        """Return one HTML page with all comparisons; write it to `path` too if given.
+
+        The page needs no network and no script. `reproduce` is the command or code it gives
+        for repeating the comparison; the Python call if None.
+        """
+        target = None if path is None else check_writable("path", path)
+        # Only those who want the page wait for what draws it.
+        from tellapart.report.groups import render_groups
+
+        page = render_groups(self, reproduce)
+        if target is not None:
+            write_atomically(target, page.encode("utf-8", errors="replace"))
+        return page
+
+    def _repr_html_(self) -> str:
+        from tellapart.report.groups import render_table
+
+        return render_table(self)
+
+    def __repr__(self) -> str:
+        found = sum(c.reject for c in self.comparisons)
+        return f"<GroupsResult: {found} of {len(self.comparisons)} comparisons differ>"
+
+
+def _cells(comparison: Comparison) -> list[str]:
+    return [
+        comparison.group,
+        comparison.against,
+        f"{comparison.n_rows[0]}, {comparison.n_rows[1]}",
+        f"{comparison.pvalue:.4g}",
+        f"{comparison.adjusted_pvalue:.4g}",
+        "yes" if comparison.reject else "no",
+        ", ".join(comparison.variables),
+    ]

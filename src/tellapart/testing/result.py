@@ -1,0 +1,398 @@
+"""What a two-sample test answers: a p-value, the variables, and how sure both are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.data.points import read_points
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.kernels.base import FittedKernel
+from tellapart.progress import Progress
+from tellapart.selection.selection import Selection
+from tellapart.selection.stability import Stability, measure_stability
+from tellapart.selection.tuning import Tuning
+from tellapart.statistics.witness import mean_difference
+from tellapart.testing.method import Method as Method
+from tellapart.writing import check_writable, strict_json, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult:
+    """The answer of a two-sample test.
+
+    Attributes
+    ----------
+    pvalue : float
+        Valid in finite samples: under H₀, P(pvalue ≤ α) ≤ α.
+    statistic : float
+        MMD²_u(z) of the held-out rows, or what `method` says.
+    threshold : float
+        The critical value: rejected exactly when `statistic > threshold`.
+    alpha : float
+        The level asked for.
+    null_distribution : array
+        The statistic under permutations of the held-out rows; empty where a formula serves.
+    exact : bool
+        Whether all distinct permutations were enumerated.
+    selection : Selection
+        The variables, chosen on the training rows, and their certificate.
+    n_train, n_test : pair of int
+        Rows of X and of Y used to choose the variables, and held out for the p-value. No rows
+        to choose by means that all of them serve the p-value; see `reselected`.
+    tuning : Tuning or None
+        Number of variables and λ, with the scores they were chosen by; None for a `method`.
+    labels : pair of str
+        What to call the two samples.
+    seconds : float
+        Wall time of the whole test.
+    kernel : FittedKernel or None
+        The kernel with its bandwidths frozen on the training rows; None for a `method` without.
+    held_out : Samples
+        The held-out rows.
+    settings : mapping
+        What was asked for, as plain values; `settings["random_state"]` is the seed that was
+        used, drawn afresh if none was given, or None if a Generator was.
+    method : Method or None
+        The baseline that gave this result; None for `two_sample_test`.
+    train : Samples or None
+        The training rows, which `stability` needs; `dataclasses.replace(result, train=None)`
+        is a smaller result to store.
+    """
+
+    __test__ = False  # the name begins with "Test": keeps pytest from collecting it
+
+    pvalue: float
+    statistic: float
+    threshold: float
+    alpha: float
+    null_distribution: FloatArray
+    exact: bool
+    selection: Selection
+    n_train: tuple[int, int]
+    n_test: tuple[int, int]
+    tuning: Tuning | None
+    labels: tuple[str, str]
+    seconds: float
+    kernel: FittedKernel | None
+    held_out: Samples
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    method: Method | None = None
+    train: Samples | None = None
+    _stabilities: dict[str, Stability] = field(init=False, default_factory=dict)
+
+    @property
+    def reject(self) -> bool:
+        """Whether the samples differ at the level asked for: pvalue ≤ alpha."""
+        return self.pvalue <= self.alpha
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the chosen variables."""
+        return self.selection.variables
+
+    @property
+    def regularization(self) -> float:
+        """The λ that was used."""
+        return self.selection.regularization
+
+    @property
+    def reselected(self) -> bool:
+        """Whether all rows chose and tested, the choice made anew under every permutation."""
+        return self.method is None and not any(self.n_train)
+
+    @property
+    def statistic_name(self) -> str:
+        """What the statistic is."""
+        if self.method is not None:
+            return self.method.statistic
+        if not self.reselected:
+            return "MMD²"
+        # With the number of variables left open, the numbers are compared in standard units.
+        open_number = self.tuning is not None and self.tuning.sizes
+        return "largest MMD², standardised" if open_number else "largest MMD²"
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        p = f"p = {self.pvalue:.4g}, level {self.alpha:g}"
+        names = f"{self.labels[0]} and {self.labels[1]}"
+        if self.reject:
+            return f"{names} differ ({p})."
+        return f"No difference between {names} was found ({p}); this does not prove them alike."
+
+    def witness(self, points: object) -> FloatArray:
+        """Say at each point which sample is the denser there, as the kernel sees it.
+
+        f̂(v) = mean_i K(x_i, v) − mean_j K(y_j, v) over the held-out rows: positive where X
+        prevails, negative where Y does.
+
+        Parameters
+        ----------
+        points : array or sparse matrix of shape (k, D), table or AnnData
+            Tables need the chosen variables only.
+
+        Returns
+        -------
+        array of length k
+        """
+        kernel = self.kernel
+        if kernel is None:
+            name = "this test" if self.method is None else self.method.name
+            raise InputError(f"witness needs the kernel of a test; {name} has none")
+        used = self.selection.support
+        values = read_points(points, self.held_out, used)
+        z = self.selection.z[used]
+        return mean_difference(kernel.columns(used), self.held_out.columns(used), z, values)
+
+    def stability(
+        self,
+        n_resamples: int = 50,
+        *,
+        time_limit: float | None = None,
+        random_state: int | np.random.Generator | None = 0,
+        n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Stability:
+        """Say how often each variable is chosen again on random halves of the training rows.
+
+        Kernel, bandwidths, λ and the number of variables stay as they are. The held-out rows
+        have no part in it, so the p-value is not touched; without a split all rows are drawn
+        from, and the p-value stays what it was. The answer is kept: asking twice
+        costs nothing.
+
+        Parameters
+        ----------
+        n_resamples : int
+            Resamples to make.
+        time_limit : float or None
+            Seconds after which no further resample is begun; one is always made.
+        random_state : int, numpy Generator or None
+            Seeds the draw of the rows.
+        n_jobs : int or None
+            Threads; −1 is every core.
+        progress : bool or callable
+            True for a display on standard error, or a function of (stage, detail).
+
+        Returns
+        -------
+        Stability
+            Counts per variable: `chosen`, `others`, `frequency(name)`, `summary()`.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> result.stability(20).chosen
+        {'x1': 20}
+        """
+        if self.train is None or self.kernel is None or self.tuning is None:
+            raise InputError(
+                "stability needs the training rows and the kernel, which this result does not hold"
+            )
+        key = repr((n_resamples, time_limit, random_state))
+        if isinstance(random_state, int) and key in self._stabilities:
+            return self._stabilities[key]
+        measured = measure_stability(
+            self.train,
+            self.kernel,
+            self.selection.support,
+            n_variables=self.tuning.n_variables,
+            regularization=self.regularization,
+            nonnegative=self.selection.nonnegative,
+            n_resamples=n_resamples,
+            time_limit=time_limit,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        if isinstance(random_state, int):
+            self._stabilities[key] = measured
+        return measured
+
+    def summary(self) -> str:
+        """Return the answer as plain text: verdict, p-value, variables, certificate.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> print(result.summary())
+        X and Y differ (p = 0.001, level 0.05).
+        ...
+        1 of 3 variables chosen (linear kernel, λ = ...):
+          x1  1.000
+        Certificate: proved: no other choice ...
+        """
+        return "\n".join([self.verdict, "", *self.evidence(), "", self.selection.summary()])
+
+    def evidence(self) -> list[str]:
+        """Return lines that say where the p-value comes from."""
+        split = any(self.n_train)
+        rows = "the held-out rows" if split else "all rows"
+        how = (
+            f"all {self.null_distribution.size} permutations of {rows}"
+            if self.exact
+            else f"{self.null_distribution.size} random permutations of {rows}"
+        )
+        if self.null_distribution.size == 0:
+            how = "its distribution under H₀"
+        used = "held out" if split else "used"
+        lines = [
+            f"Statistic ({self.statistic_name}): {self.statistic:.6g}, "
+            f"critical value {self.threshold:.6g}, from {how}.",
+            f"Rows {used} for the p-value: {self.n_test[0]} of {self.labels[0]}, "
+            f"{self.n_test[1]} of {self.labels[1]}.",
+        ]
+        if split:
+            lines.append(
+                f"Rows used to choose the variables: {self.n_train[0]} of {self.labels[0]}, "
+                f"{self.n_train[1]} of {self.labels[1]}."
+            )
+        elif self.reselected:
+            lines.append("The same rows chose the variables, anew under every permutation.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the data as plain Python values, ready for JSON."""
+        return {
+            "pvalue": self.pvalue,
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "reject": self.reject,
+            "alpha": self.alpha,
+            "exact": self.exact,
+            "n_permutations": int(self.null_distribution.size),
+            "labels": list(self.labels),
+            "n_train": list(self.n_train),
+            "n_test": list(self.n_test),
+            "variables": list(self.variables),
+            "regularization": self.regularization,
+            "selection": self.selection.to_dict(),
+            "tuning": None if self.tuning is None else asdict(self.tuning),
+            "method": None if self.method is None else self.method.name,
+            "settings": dict(self.settings),
+            "seconds": self.seconds,
+            "null_distribution": self.null_distribution.tolist(),
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return `to_dict()` as strict JSON; write it to `path` too if given.
+
+        Numbers that JSON does not know, such as an infinite threshold, become null. The file
+        appears whole or not at all.
+        """
+        text = strict_json(self.to_dict())
+        if path is not None:
+            write_atomically(check_writable("path", path), f"{text}\n".encode())
+        return text
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        reproduce: str | None = None,
+        stability: bool | int = True,
+    ) -> str:
+        """Return the report as one HTML page; write it to `path` too if given.
+
+        The page needs no network and no script, and prints well. The file appears whole or not
+        at all.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        reproduce : str or None
+            The command or code the page gives for repeating the test; the Python call if None.
+        stability : bool or int
+            How often the variables are chosen again: True takes 50 resamples, or as many as fit
+            into ten seconds; a number is that many; False leaves it out.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3))
+        >>> result = ta.two_sample_test(X, Y, random_state=0)
+        >>> result.to_html().startswith("<!DOCTYPE html>")
+        True
+        """
+        target = None if path is None else check_writable("path", path)
+        # The report draws with Matplotlib: only those who want it wait for that to load.
+        from tellapart.report.page import render_page
+
+        page = render_page(self, reproduce, stability)
+        if target is not None:
+            # Names of pandas columns may hold halves of characters that no file can.
+            write_atomically(target, page.encode("utf-8", errors="replace"))
+        return page
+
+    @overload
+    def plot(self) -> Figure: ...
+    @overload
+    def plot(self, what: str, *, ax: Axes | None = None, **options: Any) -> Axes: ...
+    def plot(
+        self, what: str | None = None, *, ax: Axes | None = None, **options: Any
+    ) -> Figure | Axes:
+        """Draw weights, null distribution and the chosen variables in one figure, or one panel.
+
+        Nothing is shown and no state of pyplot is touched: save the figure, or let a notebook
+        show it.
+
+        Parameters
+        ----------
+        what : str or None
+            "weights", "null", "marginal", "stability" or "embedding"; None for the figure.
+        ax : matplotlib Axes or None
+            Where to draw a panel; new axes on a new figure if None.
+        **options
+            `variable` is the column of "marginal" (the heaviest by default), `method` the way
+            of "embedding" ("pca" or "t-sne"), `n_resamples` the resamples of "stability".
+
+        Returns
+        -------
+        matplotlib Figure, or Axes for one panel
+            Save it with `figure.savefig("out.png")`; of axes, `ax.figure.savefig`.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> from matplotlib.figure import Figure
+        >>> left, right = Figure().subplots(1, 2)
+        >>> result.plot("null", ax=left) is left
+        True
+        """
+        # Matplotlib takes most of a second to load: only those who draw wait for it.
+        from tellapart.report.plots import draw_panel, draw_result
+
+        if what is not None:
+            return draw_panel(self, what, ax, **options)
+        if ax is not None or options:
+            raise InputError("ax and options are for one panel: say which by what=")
+        return draw_result(self)
+
+    def _repr_html_(self) -> str:
+        from tellapart.report.notebook import result_card
+
+        return result_card(self)
+
+    def __repr__(self) -> str:
+        return f"<TestResult: p = {self.pvalue:.4g}, {len(self.variables)} variables>"

@@ -1,0 +1,271 @@
+"""Do two samples differ? Split, tune and select on one part, permutation test on the other.
+
+Or, without a split, select on all rows, and again under every permutation.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tellapart.arguments import check_integer, check_n_jobs, check_random_state
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
+from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
+from tellapart.kernels.tuned import with_multiplier
+from tellapart.permutation.labels import least_pvalue
+from tellapart.permutation.mmd import permutation_test
+from tellapart.permutation.nulls import PermutationNull
+from tellapart.progress import Progress, showing
+from tellapart.search import Annealing
+from tellapart.selection.choose import choose
+from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.selection import Selection
+from tellapart.selection.tuning import Tuning, tune
+from tellapart.strs import Solver
+from tellapart.testing.reselection import reselection_test
+from tellapart.testing.result import TestResult
+from tellapart.testing.settings import TestSettings
+
+
+def two_sample_test(
+    X: object,
+    Y: object,
+    *,
+    n_variables: int | None = None,
+    kernel: str | Kernel = "linear",
+    regularization: float | str = "cv",
+    solver: str | Solver | Annealing = "auto",
+    test_size: float = 0.5,
+    n_permutations: int = 999,
+    alpha: float = 0.05,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+    missing: str = "error",
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    split: bool = True,
+) -> TestResult:
+    """Test whether two samples come from one distribution, by the few variables that differ most.
+
+    Each sample is split. On the training rows the weights z maximise MMD²(z) − λ σ²(z) over
+    at most `n_variables` variables. On the held-out rows, with kernel, bandwidths and z frozen,
+    MMD²(z) is compared with its values under permutations of the rows:
+    p = (1 + #{T_i ≥ T})/(N_p + 1). So P(p ≤ α) ≤ α under H₀ for every sample size, whatever
+    was chosen on the training rows.
+
+    With `split=False` all rows choose and all rows test, and the p-value is as valid: T is the
+    maximum of MMD²(z) over z ≥ 0, taken anew under every permutation. It needs the linear kernel
+    without a price of variance, where that maximum has a closed form. With few rows this test
+    is the more powerful one, as no row is spent on the choice alone; its p-value speaks of the
+    best choice of all, not of the chosen variables on rows of their own.
+
+    Parameters
+    ----------
+    X, Y : array or table
+        The two samples; row numbers may differ; columns are matched by name where there are
+        names.
+    n_variables : int or None
+        The largest number of variables; None chooses it from the training rows.
+    kernel : str or Kernel
+        The kernel, or its name.
+    regularization : "cv" or float
+        λ ≥ 0, the price of variance; "cv" chooses it by cross-validation on the training rows.
+    solver : str or Solver
+        A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
+    test_size : float
+        Share of the rows held out for the p-value, in (0, 1).
+    n_permutations : int
+        Number of permutations; all are enumerated where there are no more than that.
+    alpha : float
+        The level, in (0, 1).
+    random_state : int, numpy Generator or None
+        Seeds everything random: the same seed gives the same answer. None draws a seed,
+        found in the `settings` of the result.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    progress : bool or callable
+        True for a display on standard error, or a function of (stage, detail).
+    missing : str
+        What to do about missing values; see `tellapart.data.tables.read_samples`.
+    gap : float
+        The relative gap at which the proof of optimality may stop.
+    time_limit : float or None
+        Seconds after which the solver of the final selection stops.
+    split : bool
+        Whether rows are held out. False tests all rows, choosing anew under every permutation;
+        λ is 0 then, and there is no `test_size`.
+
+    Returns
+    -------
+    TestResult
+        p-value, variables with weights and certificate, null distribution, plots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 4))
+    >>> Y = rng.normal(size=(120, 4)) * [1, 1, 3, 1]
+    >>> result = two_sample_test(X, Y, n_variables=1, random_state=0)
+    >>> result.reject, result.variables
+    (True, ('x2',))
+    """
+    settings = TestSettings(
+        n_variables=n_variables,
+        kernel=kernel,
+        regularization=regularization,
+        solver=solver,
+        test_size=test_size,
+        n_permutations=n_permutations,
+        alpha=alpha,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        gap=gap,
+        time_limit=time_limit,
+        split=split,
+    )
+    return run_test(read_samples(X, Y, missing=missing), settings)
+
+
+def run_test(
+    samples: Samples, settings: TestSettings, labels: tuple[str, str] = ("X", "Y")
+) -> TestResult:
+    """Run the test on samples that were read already; see `two_sample_test`."""
+    started = time.perf_counter()
+    if settings.n_variables is not None:
+        check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
+    if settings.random_state is None:
+        # A seed of our own: whoever gave none can still repeat the answer.
+        settings = replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
+    run = _run_split if settings.split else _run_unsplit
+    return run(samples, settings, labels, started)
+
+
+def _generators(settings: TestSettings) -> list[np.random.Generator]:
+    """Return one generator per step: how much randomness one uses does not move the others."""
+    seeds = check_random_state(settings.random_state).integers(2**63, size=4)
+    return [np.random.default_rng(seed) for seed in seeds]
+
+
+def _run_split(
+    samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
+) -> TestResult:
+    """Choose on one part of the rows, test on the other."""
+    split_rng, tune_rng, solve_rng, permute_rng = _generators(settings)
+    threads = check_n_jobs(settings.n_jobs)
+    kernel = resolve_kernel(settings.kernel)
+    train, held_out = samples.split(settings.test_size, split_rng)
+    _warn_of_tiny_halves(held_out, settings)
+    with showing(settings.progress) as progress:
+        tuning = tune(
+            train,
+            kernel,
+            n_variables=settings.n_variables,
+            regularization=settings.price,
+            rng=tune_rng,
+            n_jobs=threads,
+            progress=progress,
+        )
+        fitted = with_multiplier(kernel, tuning.multiplier).fit(train, n_jobs=threads)
+        selection = choose(
+            train,
+            fitted,
+            n_variables=tuning.n_variables,
+            regularization=tuning.regularization,
+            solver=settings.solver,
+            gap=settings.gap,
+            time_limit=settings.time_limit,
+            rng=solve_rng,
+            n_jobs=threads,
+            progress=progress,
+        )
+        progress("test", f"{settings.n_permutations} permutations")
+        null = permutation_test(
+            held_out,
+            fitted,
+            selection.z,
+            n_permutations=settings.n_permutations,
+            alpha=settings.alpha,
+            rng=permute_rng,
+        )
+    found = _Found(null, selection, tuning, fitted, train, held_out)
+    return found.result(settings, labels, time.perf_counter() - started)
+
+
+def _run_unsplit(
+    samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
+) -> TestResult:
+    """Choose on all rows, and again under every permutation of them."""
+    *_, permute_rng = _generators(settings)
+    threads = check_n_jobs(settings.n_jobs)
+    _warn_of_tiny_halves(samples, settings)
+    with showing(settings.progress) as progress:
+        fitted = resolve_kernel(settings.kernel).fit(samples, n_jobs=threads)
+        anew = reselection_test(
+            samples,
+            fitted,
+            settings.n_variables,
+            n_permutations=settings.n_permutations,
+            alpha=settings.alpha,
+            rng=permute_rng,
+            n_jobs=threads,
+            progress=progress,
+        )
+        tuning = Tuning(anew.n_variables, 0.0, sizes=anew.sizes)
+        selection = choose_nonnegative(samples, fitted, anew.n_variables, threads)
+    found = _Found(anew.null, selection, tuning, fitted, samples, samples)
+    return found.result(settings, labels, time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the steps of a test found; without a split `train` and `tested` are one."""
+
+    null: PermutationNull
+    selection: Selection
+    tuning: Tuning
+    kernel: FittedKernel
+    train: Samples
+    tested: Samples
+
+    def result(self, settings: TestSettings, labels: tuple[str, str], seconds: float) -> TestResult:
+        train, tested = self.train, self.tested
+        return TestResult(
+            pvalue=self.null.pvalue,
+            statistic=self.null.statistic,
+            threshold=self.null.threshold,
+            alpha=settings.alpha,
+            null_distribution=self.null.null_distribution,
+            exact=self.null.exact,
+            selection=self.selection,
+            n_train=(0, 0) if train is tested else (train.n_x, train.n_y),
+            n_test=(tested.n_x, tested.n_y),
+            tuning=self.tuning,
+            labels=labels,
+            seconds=seconds,
+            kernel=self.kernel,
+            held_out=tested,
+            settings=settings.to_dict(),
+            train=train,
+        )
+
+
+def _warn_of_tiny_halves(held_out: Samples, settings: TestSettings) -> None:
+    least = least_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
+    if least > settings.alpha:
+        rows, remedy = "rows", "use more rows"
+        if settings.split:
+            rows, remedy = "held-out rows", "use more rows or a greater test_size"
+        warnings.warn(
+            f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "
+            f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "
+            f"reached: {remedy}",
+            UserWarning,
+            stacklevel=5,
+        )

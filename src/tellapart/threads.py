@@ -1,0 +1,70 @@
+"""Threads: how many matrix routines may use, and work shared out over several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
+from threading import Lock
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Look for the BLAS libraries once: the search takes longer than a small problem."""
+    return ThreadpoolController()
+
+
+class _OneThread:
+    """Limits BLAS while anyone is inside: the first to come limits, the last to go restores.
+
+    Calls nest, and several threads may be inside at once; only the first pays for the limit.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: AbstractContextManager[object] | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._limit is not None:
+                self._limit.__exit__(None, None, None)
+                self._limit = None
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Keep BLAS to one thread: on matrices of order below about 500 more threads only wait."""
+    return _ONE_THREAD
+
+
+def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[T]:
+    """Return work(item) for each item, in order.
+
+    One thread is the caller's own: on a busy machine handing work to another one, hundreds of
+    times in a small problem, takes longer than the work.
+
+    >>> in_threads(abs, [-1, 2], n_jobs=1)
+    [1, 2]
+    """
+    if n_jobs == 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(work, items))

@@ -1,0 +1,242 @@
+"""The command line, run as users run it."""
+
+import html
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, feather, parquet
+
+from tellapart import __version__
+from tellapart.cli import run
+
+LONG = "a name so long that any table on eighty columns would have to cut it short, but must not"
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    a = pa.table({"age": rng.normal(size=60), LONG: rng.normal(size=60)})
+    b = pa.table({"age": rng.normal(size=70), LONG: rng.normal(3, size=70)})
+    csv.write_csv(a, tmp_path / "a.csv")
+    parquet.write_table(b, tmp_path / "b.parquet")
+    both = pa.concat_tables([a, b]).append_column("arm", pa.array(["old"] * 60 + ["new"] * 70))
+    feather.write_feather(both, tmp_path / "both.feather")
+    return tmp_path
+
+
+@pytest.fixture
+def in_folder(files, monkeypatch):
+    monkeypatch.chdir(files)
+    return files
+
+
+def test_compare_two_files(in_folder, capsys):
+    assert run(["compare", "a.csv", "b.parquet", "--variables", "1", "--seed", "0"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("a and b differ (p = 0.001, level 0.05).")
+    assert f"  {LONG}   1.000" in out
+    assert "\x1b" not in out
+    assert err == ""
+
+
+def test_groups_that_are_bare_numbers_carry_their_column(in_folder, capsys):
+    table = feather.read_table("both.feather").drop_columns(["arm"])
+    flag = pa.array([0] * 60 + [1] * 70)
+    csv.write_csv(table.append_column("sepsis", flag), "flag.csv")
+    assert run(["compare", "flag.csv", "--by", "sepsis", "--seed", "0"]) == 0
+    assert capsys.readouterr().out.startswith("sepsis = 0 and sepsis = 1 differ")
+
+
+def test_compare_groups_of_one_file(in_folder, capsys):
+    assert run(["compare", "both.feather", "--by", "arm", "--seed", "0"]) == 0
+    assert capsys.readouterr().out.startswith("new and old differ")
+
+
+def test_outputs(in_folder, capsys):
+    arguments = ["compare", "a.csv", "b.parquet", "--seed", "0", "--permutations", "99"]
+    assert run([*arguments, "--json", "out.json", "--plot", "out.svg"]) == 0
+    stored = json.loads((in_folder / "out.json").read_text())
+    assert stored["labels"] == ["a", "b"]
+    assert stored["n_permutations"] == 99
+    assert "<svg" in (in_folder / "out.svg").read_text()
+    assert "p = 0.01" in capsys.readouterr().out
+
+
+def test_report_says_how_to_repeat_it(in_folder, capsys):
+    arguments = ["compare", "a.csv", "b.parquet", "--variables", "1", "--permutations", "99"]
+    assert run([*arguments, "--report", "out one.html", "--json", "1.json"]) == 0
+    page = html.unescape((in_folder / "out one.html").read_text(encoding="utf-8"))
+    command = re.search("<code>(.*)</code>", page)[1]
+    assert command.startswith("tellapart compare a.csv b.parquet --variables 1")
+    assert "--report 'out one.html'" in command
+    again = [*shlex.split(command)[1:], "--json", "2.json"]
+    assert run(again) == 0
+    first, second = (json.loads((in_folder / name).read_text()) for name in ("1.json", "2.json"))
+    assert first["null_distribution"] == second["null_distribution"]
+
+
+def test_options_reach_the_test(in_folder):
+    options = {
+        "--variables": "2",
+        "--kernel": "linear",
+        "--regularization": "0.5",
+        "--solver": "branch-and-bound",
+        "--alpha": "0.1",
+        "--permutations": "49",
+        "--test-size": "0.4",
+        "--seed": "3",
+        "--missing": "drop-rows",
+        "--time-limit": "20",
+        "--json": "out.json",
+    }
+    assert run(["compare", "a.csv", "b.parquet", *sum(options.items(), ())]) == 0
+    stored = json.loads((in_folder / "out.json").read_text())
+    assert stored["alpha"] == 0.1
+    assert stored["regularization"] == 0.5
+    assert stored["n_test"] == [24, 28]
+    assert len(stored["null_distribution"]) == 49
+    assert stored["selection"]["solver"] == "branch-and-bound"
+
+
+def test_without_a_split(in_folder, capsys):
+    assert run(["compare", "a.csv", "b.parquet", "--no-split", "--json", "out.json"]) == 0
+    assert "The same rows chose the variables" in capsys.readouterr().out
+    found = json.loads((in_folder / "out.json").read_text(encoding="utf-8"))
+    assert (found["n_test"], found["reject"]) == ([60, 70], True)
+    assert run(["compare", "a.csv", "b.parquet", "--no-split", "--kernel", "gaussian"]) == 2
+    assert "kernel must be 'linear' with split=False" in capsys.readouterr().err
+
+
+def test_no_difference_is_not_an_error(in_folder, capsys):
+    rng = np.random.default_rng(4)
+    for name in ("c.csv", "d.csv"):
+        csv.write_csv(pa.table({"v": rng.normal(size=30)}), name)
+    assert run(["compare", "c.csv", "d.csv", "--seed", "0"]) == 0
+    assert capsys.readouterr().out.startswith("No difference between c and d was found")
+
+
+def test_warnings_are_single_lines(in_folder, capsys):
+    rng = np.random.default_rng(4)
+    for name in ("c.csv", "d.csv"):
+        csv.write_csv(pa.table({"v": rng.normal(size=30), "same": np.ones(30)}), name)
+    assert run(["compare", "c.csv", "d.csv", "--seed", "0"]) == 0
+    err = capsys.readouterr().err
+    assert err == "tellapart: warning: constant columns get weight 0: 'same'\n"
+
+
+def test_demo(tmp_path, capsys):
+    assert run(["demo", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "212 malignant and 357 benign" in out
+    assert "malignant and benign differ" in out
+    assert "ta.two_sample_test(malignant, benign, random_state=0)" in out
+    assert json.loads((tmp_path / "tellapart-demo.json").read_text())["reject"] is True
+    assert (tmp_path / "tellapart-demo.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "tellapart-demo.html").read_text(encoding="utf-8")
+    assert "<bdi>malignant</bdi> and <bdi>benign</bdi> differ" in page
+    assert "ta.datasets.demo_tables()" in page
+    assert (tmp_path / "tellapart-demo.html").as_uri() in out
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_version_and_help(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"tellapart {__version__}\n"
+    assert run([]) == 0
+    assert "compare" in capsys.readouterr().out
+    assert run(["compare", "--help"]) == 0
+    assert "--permutations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["compare"], "Missing argument"),
+        (["compare", "a.csv"], "--by COLUMN"),
+        (["compare", "a.csv", "b.parquet", "--by", "arm"], "--by COLUMN"),
+        (["compare", "none.csv", "b.parquet"], "none.csv"),
+        (["compare", "a.csv", "none.csv"], "none.csv"),
+        (["compare", "a.csv", "both.feather"], "arm"),
+        (["compare", "both.feather", "--by", "nobody"], "--by must be a column"),
+        (["compare", "both.feather", "--by", "age"], "two distinct values"),
+        (["compare", "a.csv", "b.parquet", "--variables", "0"], "--variables must be"),
+        (["compare", "a.csv", "b.parquet", "--variables", "3"], "--variables must be"),
+        (["compare", "a.csv", "b.parquet", "--variables", "x"], "--variables"),
+        (["compare", "a.csv", "b.parquet", "--kernel", "cosine"], "--kernel must be"),
+        (["compare", "a.csv", "b.parquet", "--regularization", "-1"], "--regularization must be"),
+        (["compare", "a.csv", "b.parquet", "--regularization", "x"], "--regularization must be"),
+        (["compare", "a.csv", "b.parquet", "--solver", "magic"], "--solver must be"),
+        (["compare", "a.csv", "b.parquet", "--alpha", "2"], "--alpha must be"),
+        (["compare", "a.csv", "b.parquet", "--permutations", "9"], "--permutations must be at"),
+        (["compare", "a.csv", "b.parquet", "--test-size", "1"], "--test-size must be"),
+        (["compare", "a.csv", "b.parquet", "--seed", "-1"], "--seed must be"),
+        (["compare", "a.csv", "b.parquet", "--missing", "guess"], "--missing must be"),
+        (["compare", "a.csv", "b.parquet", "--time-limit", "0"], "--time-limit must be"),
+        (["compare", "a.csv", "b.parquet", "--json", "no/such/out.json"], "--json must be"),
+        (["compare", "a.csv", "b.parquet", "--json", "."], "--json must be"),
+        (["compare", "a.csv", "b.parquet", "--plot", "out.xyz"], "--plot must end in"),
+        (["compare", "a.csv", "b.parquet", "--plot", "no/out.png"], "--plot must be"),
+        (["compare", "a.csv", "b.parquet", "--report", "no/out.html"], "--report must be"),
+        (["compare", "a.csv", "b.parquet", "--report", "."], "--report must be"),
+        (["compare", "a.csv", "b.parquet", "--nonsense"], "--nonsense"),
+        (["demo", "--out", "no/such/folder"], "--out must be a folder"),
+        (["explain"], "explain"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(in_folder, capsys, arguments, part):
+    before = sorted(os.listdir())
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tellapart: error: ")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    assert part in err
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("option", ["--plot", "--json", "--report"])
+def test_bad_outputs_are_refused_before_the_work(in_folder, monkeypatch, option):
+    monkeypatch.setattr("tellapart.testing.two_sample.run_test", pytest.fail)
+    assert run(["compare", "a.csv", "b.parquet", option, "no/out.png"]) == 2
+
+
+def test_interrupt_is_no_traceback(in_folder, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tellapart.testing.two_sample.run_test", interrupted)
+    assert run(["compare", "a.csv", "b.parquet"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_bugs_keep_their_traceback(in_folder, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("tellapart.testing.two_sample.run_test", broken)
+    with pytest.raises(RuntimeError, match="a bug"):
+        run(["compare", "a.csv", "b.parquet"])
+
+
+def test_as_a_module(in_folder):
+    command = [sys.executable, "-m", "tellapart", "compare", "a.csv", "none.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_importing_is_quick():
+    """Matplotlib, scikit-learn and Numba wait until they are needed."""
+    code = "import sys, tellapart; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"matplotlib", "jinja2", "sklearn", "numba", "pandas", "polars"}
+    assert not heavy & set(done.stdout.split())

@@ -1,0 +1,170 @@
+"""Reading tables from files, and one clear line for every file that cannot be read."""
+
+import gzip
+import io
+import os
+import sys
+import threading
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import feather, ipc, parquet
+
+from tellapart.data.files import READERS, read_stream, read_table
+from tellapart.data.tables import read_samples
+from tellapart.errors import InputError, MissingDependencyError
+
+TABLE = pa.table({"age": [31, 47, 52], "sex": ["f", "m", "f"]})
+TEXT = "age,sex\n31,f\n47,m\n52,f\n"
+
+
+def write_stream(path):
+    with ipc.new_stream(path, TABLE.schema) as writer:
+        writer.write_table(TABLE)
+
+
+WRITERS = {
+    "a.csv": lambda p: p.write_text(TEXT),
+    "a.CSV": lambda p: p.write_text(TEXT),
+    "a.csv.gz": lambda p: p.write_bytes(gzip.compress(TEXT.encode())),
+    "bom.csv": lambda p: p.write_text(TEXT, encoding="utf-8-sig"),
+    "a.tsv": lambda p: p.write_text(TEXT.replace(",", "\t")),
+    "a.TXT": lambda p: p.write_text(TEXT.replace(",", "\t")),
+    "a.parquet": lambda p: parquet.write_table(TABLE, p),
+    "a.pq": lambda p: parquet.write_table(TABLE, p),
+    "a.feather": lambda p: feather.write_feather(TABLE, p),
+    "a.arrow": write_stream,
+    "a.ipc": lambda p: pl.DataFrame(TABLE.to_pydict()).write_ipc(p),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same_table(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    assert read_table(tmp_path / name).to_pydict() == TABLE.to_pydict()
+    assert read_table(str(tmp_path / name)).num_rows == 3
+
+
+def test_parquet_below_a_folder_that_looks_like_a_partition_gains_no_column(tmp_path):
+    (tmp_path / "year=2020").mkdir()
+    parquet.write_table(TABLE, tmp_path / "year=2020" / "a.parquet")
+    assert read_table(tmp_path / "year=2020" / "a.parquet").column_names == ["age", "sex"]
+
+
+def test_usual_marks_of_missing_values_become_null(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("age,sex\nNA,f\n47,\n52,NA\n")
+    assert read_table(path).to_pydict() == {"age": [None, 47, 52], "sex": ["f", None, None]}
+
+
+def test_quoted_fields_may_hold_line_breaks(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('age,note\n1,"two\nlines"\n2,one\n')
+    assert read_table(path)["note"].to_pylist() == ["two\nlines", "one"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", r"a\.csv: the file is empty"),
+        ("a.csv", b"a,b\n1,2\n3\n", r"a\.csv: .*Expected 2 columns, got 1"),
+        ("a.csv", "a,b\né,1\n".encode("latin-1"), "'a' is not UTF-8"),
+        ("a.csv", "é,b\n1,2\n".encode("latin-1"), "column names are not UTF-8"),
+        ("a.csv", b"a;b\n1;2\n", r"separated by ','; got a single column 'a;b'.*by ';'"),
+        ("a.txt", b"a,b\n1,2\n", r"separated by '\\t'; got a single column"),
+        ("a.csv.gz", b"not compressed", r"a\.csv\.gz: the file cannot be read"),
+        ("a.parquet", b"not a parquet file", r"a\.parquet: the file cannot be read: .*[Pp]arquet"),
+        ("a.feather", b"not a feather file", r"a\.feather: the file cannot be read: .*Feather"),
+        ("a.xlsx", b"PK", r"a\.xlsx: the file name must end in one of \.csv, .*\.feather"),
+    ],
+)
+def test_bad_files_give_one_line_without_a_chain(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_absent_file_and_folder(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.csv: there is no such file"):
+        read_table(tmp_path / "gone.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv: expected a file; got a folder"):
+        read_table(tmp_path / "folder.csv")
+
+
+def test_one_column_with_a_comma_in_its_name_is_no_mistake(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("height, cm\n170\n181\n")
+    assert read_table(path).to_pydict() == {"height, cm": [170, 181]}
+
+
+def test_row_labels_saved_by_pandas_are_left_out_with_a_warning(tmp_path):
+    frame = pd.DataFrame({"age": [31, 47]}, index=["p", "q"])
+    frame.to_csv(tmp_path / "a.csv")
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        with pytest.warns(UserWarning, match="row labels"):
+            table = read_table(tmp_path / name)
+        assert table.to_pydict() == {"age": [31, 47]}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_streams_give_the_same_table(tmp_path, name):
+    path = tmp_path / name
+    WRITERS[name](path)
+    ending = path.suffix.lower().removeprefix(".")
+    form = {"gz": "csv", "txt": "tsv", "pq": "parquet", "arrow": "feather", "ipc": "feather"}
+    with path.open("rb") as stream:
+        table = read_stream(stream, form.get(ending, ending))
+    assert table.to_pydict() == TABLE.to_pydict()
+
+
+def test_the_format_may_be_given(tmp_path):
+    path = tmp_path / "a.dat"
+    path.write_text(TEXT)
+    assert read_table(path, "csv").to_pydict() == TABLE.to_pydict()
+    with pytest.raises(InputError, match=r"a\.dat: the file name must end in .* format be given"):
+        read_table(path)
+    with pytest.raises(InputError, match=r"form must be one of 'csv', .*; got 'xlsx'"):
+        read_table(path, "xlsx")
+
+
+def test_named_pipes(tmp_path):
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=[TEXT])
+    writer.start()
+    assert read_table(path).to_pydict() == TABLE.to_pydict()
+    writer.join()
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_bad_streams_are_one_line(form):
+    with pytest.raises(InputError, match="standard input: expected a table; got nothing"):
+        read_stream(io.BytesIO(b""), form)
+    with pytest.raises(InputError, match="standard input: the file cannot be read: ") as caught:
+        read_stream(io.BytesIO(b"a,b\n1\n\x1f"), form)
+    assert "\n" not in str(caught.value)
+
+
+def test_annotated_data_needs_its_package(tmp_path, monkeypatch):
+    path = tmp_path / "cells.h5ad"
+    path.write_bytes(b"any")
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "tellapart\[anndata\]"'):
+        read_table(path)
+
+
+def test_categories_survive_parquet_and_feather(tmp_path):
+    table = TABLE.set_column(1, "sex", TABLE["sex"].dictionary_encode())
+    parquet.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, tmp_path / "a.feather")
+    for name in ("a.parquet", "a.feather"):
+        read = read_table(tmp_path / name)
+        assert pa.types.is_dictionary(read.schema.field("sex").type)
+        assert read_samples(read, TABLE).categories == {"sex": ("f", "m")}

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from tellapart.datasets import make_case
+from tellapart.reproduction.methods import METHODS, Settings, contestant
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return make_case("mean-shift", 40, n_features=6, n_informative=2, tau=3.0, random_state=0)[:2]
+
+
+def test_all_that_learn_split_alike(samples):
+    settings = Settings(n_variables=2, seed=5)
+    held_out = [
+        contestant(name, settings).freeze(*samples)[1].x
+        for name in ("linear-fixed", "standard-linear", "logistic", "wasserstein")
+    ]
+    for other in held_out[1:]:
+        np.testing.assert_array_equal(other, held_out[0])
+
+
+def test_freeze_and_test_agree(samples):
+    settings = Settings(n_variables=2, seed=5)
+    for name in ("linear", "wasserstein"):
+        one = contestant(name, settings)
+        fitted, held_out = one.freeze(*samples)
+        null = fitted.test(held_out, n_permutations=199, alpha=0.05, rng=np.random.default_rng(0))
+        result = one.test(*samples)
+        assert null.statistic == pytest.approx(result.statistic)
+        assert fitted.selection.variables == result.variables
+
+
+@pytest.mark.parametrize("name", ["linear", "ks-holm-all", "wasserstein"])
+def test_supports_have_the_sizes_asked_for(samples, name):
+    supports = contestant(name, Settings(2, 0)).supports(*samples, sizes=(1, 3))
+    assert [support.size for support in supports] == [1, 3]
+    assert 0 in supports[1]
+
+
+def test_families_are_known():
+    assert {method.family for method in METHODS.values()} == {
+        "ours",
+        "standard",
+        "competitor",
+        "literal",
+    }
+    assert len({method.label for method in METHODS.values()}) == len(METHODS)

@@ -1,0 +1,176 @@
+"""Stability: the choice repeated on halves of the training rows, and on nothing else."""
+
+import json
+import pickle
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tellapart as ta
+from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.selection import stability
+
+
+def run(X, Y, **more):
+    settings = {
+        "n_variables": 2,
+        "regularization": 0.1,
+        "n_permutations": 99,
+        "random_state": 0,
+    }
+    return ta.two_sample_test(X, Y, **(settings | more))
+
+
+def make_result(shift=(2.0, 2.0, 0.0, 0.0), n=80, **more):
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(n, 4)), rng.normal(size=(n + 21, 4)) + shift
+    return run(X, Y, **more)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return make_result()
+
+
+def test_clear_signals_are_always_chosen_again(result):
+    found = result.stability(20)
+    assert found.chosen == {"x0": 20, "x1": 20}
+    assert found.others == {}
+    assert found.frequency("x0") == 1.0
+    assert found.frequency("x3") == 0.0
+    assert found.n_resamples == found.asked == 20
+    assert found.halves
+    # 40 and 51 training rows.
+    assert found.n_rows == (20, 26)
+
+
+def test_every_resample_chooses_as_many(result):
+    found = make_result((0.3, 0.3, 0.2, 0.0)).stability(31)
+    assert found.counts.sum() == 2 * 31
+    assert set(found.chosen) | set(found.others) <= set(found.names)
+    assert not set(found.chosen) & set(found.others)
+    assert list(found.others.values()) == sorted(found.others.values(), reverse=True)
+
+
+def test_a_stand_in_takes_turns():
+    """Two columns that say the same: one is chosen, its twin is the first runner-up."""
+    rng = np.random.default_rng(0)
+
+    def table(n, mean):
+        signal = rng.normal(mean, size=n)
+        twin = signal + rng.normal(scale=0.05, size=n)
+        return pd.DataFrame({"signal": signal, "twin": twin, "noise": rng.normal(size=n)})
+
+    found = run(table(120, 0.0), table(120, 1.0), n_variables=1).stability(40)
+    (chosen, count), (other, rest) = *found.chosen.items(), *found.others.items()
+    assert {chosen, other} == {"signal", "twin"}
+    assert count + rest == 40
+    assert 0 < rest < 40
+
+
+def test_halves_come_in_pairs_that_share_no_row(result, monkeypatch):
+    seen = []
+    original = stability.choose
+
+    def watching(samples, *arguments, **more):
+        seen.append(samples)
+        return original(samples, *arguments, **more)
+
+    monkeypatch.setattr(stability, "choose", watching)
+    result.stability(3, random_state=5)
+    first, second, third = seen
+    for side in ("x", "y"):
+        whole = np.sort(getattr(result.train, side), axis=0)
+        both = np.vstack([getattr(first, side), getattr(second, side)])
+        np.testing.assert_array_equal(np.sort(both, axis=0), whole)
+    assert not np.array_equal(third.x, first.x)
+
+
+def test_many_rows_are_cut(result, monkeypatch):
+    monkeypatch.setattr(stability, "MOST_ROWS", 10)
+    found = result.stability(4, random_state=9)
+    assert found.n_rows == (10, 10)
+    assert not found.halves
+
+
+def test_the_answer_is_kept_and_repeats(result):
+    assert result.stability(6) is result.stability(6)
+    assert result.stability(6, random_state=1) is not result.stability(6)
+    generator = [result.stability(6, random_state=np.random.default_rng(3)) for _ in range(2)]
+    assert generator[0] is not generator[1]
+    np.testing.assert_array_equal(generator[0].counts, generator[1].counts)
+    again = replace(result, alpha=0.1)
+    np.testing.assert_array_equal(again.stability(6).counts, result.stability(6).counts)
+
+
+def test_time_limit_makes_one_at_least(result):
+    found = result.stability(1000, time_limit=1e-9)
+    assert found.n_resamples == 1
+    assert found.asked == 1000
+
+
+def test_constant_columns_are_not_complained_of_again():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), rng.normal(1.0, size=(40, 3))
+    X[:, 1] = Y[:, 1] = 7.0
+    with pytest.warns(ConstantColumnWarning):
+        result = run(X, Y, n_variables=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = result.stability(4)
+    assert found.chosen == {"x0": 4, "x2": 4}
+
+
+def test_no_price_of_variance():
+    assert make_result(regularization=0.0).stability(4).chosen == {"x0": 4, "x1": 4}
+
+
+def test_it_survives_pickling(result):
+    copy = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(copy.stability(8).counts, result.stability(8).counts)
+
+
+def test_words_and_json(result):
+    found = make_result((0.3, 0.3, 0.2, 0.0)).stability(10)
+    lines = found.summary().splitlines()
+    assert lines[0] == "Chosen again in 10 resamples:"
+    assert len(lines) == 1 + len(found.chosen) + len(found.others)
+    assert json.loads(json.dumps(found.to_dict()))["chosen"] == found.chosen
+    assert repr(found) == "<Stability of 2 variables over 10 resamples>"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"n_resamples": 0}, "n_resamples"),
+        ({"n_resamples": 2.5}, "n_resamples"),
+        ({"time_limit": -1}, "time_limit"),
+        ({"random_state": "x"}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"progress": 3}, "progress"),
+    ],
+)
+def test_bad_arguments_are_one_clear_error(result, arguments, name):
+    with pytest.raises(InputError, match=name):
+        result.stability(**arguments)
+
+
+def test_without_rows_to_draw_from(result):
+    with pytest.raises(InputError, match="does not hold"):
+        replace(result, train=None).stability()
+    few = replace(result, train=result.train.rows(np.arange(3), np.arange(10)))
+    with pytest.raises(InputError, match=r"at least 4 training rows .* got 3 and 10"):
+        few.stability()
+    with pytest.raises(InputError, match="name"):
+        result.stability(2).frequency("nonsense")
+
+
+def test_progress_is_told(result):
+    seen = []
+    result.stability(
+        2, random_state=77, progress=lambda stage, detail: seen.append((stage, detail))
+    )
+    assert seen == [("stability", "resample 1 of 2"), ("stability", "resample 2 of 2")]

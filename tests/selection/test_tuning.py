@@ -1,0 +1,278 @@
+"""λ and the number of variables: chosen inside the training half, without surprises."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
+from tellapart.datasets import make_case
+from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
+from tellapart.kernels.tuned import MULTIPLIERS
+from tellapart.search.linear import linear_problem
+from tellapart.selection.folds import make_folds, ratio, split_in_halves
+from tellapart.selection.tuning import (
+    GRID,
+    N_SEARCH_SPLITS,
+    N_SPLITS,
+    SEARCH_GRID,
+    PriceScore,
+    SizeScore,
+    as_good_as_the_best,
+    best_price,
+    best_ratio,
+    score_prices,
+    size_path,
+    smallest_good_size,
+    tune,
+)
+from tellapart.statistics.coefficients import LinearCoefficients
+
+LINEAR = Linear()
+
+
+def silent(stage, detail):
+    """Say nothing."""
+
+
+def tuned(samples, n_variables=None, regularization=None, seed=0, progress=silent, kernel=LINEAR):
+    return tune(
+        samples,
+        kernel,
+        n_variables=n_variables,
+        regularization=regularization,
+        rng=np.random.default_rng(seed),
+        n_jobs=1,
+        progress=progress,
+    )
+
+
+def folds_of(samples):
+    halves = split_in_halves(samples, N_SPLITS, np.random.default_rng(0))
+    return make_folds(Linear(), halves, 1)
+
+
+def case(n=60, n_features=12, n_informative=3, name="laplace", seed=0):
+    x, y, _ = make_case(
+        name, n, n_features=n_features, n_informative=n_informative, random_state=seed
+    )
+    return read_samples(x, y)
+
+
+def test_equal_pvalues_are_told_apart_by_the_ratio():
+    """[E8] p-values tie at 1/(N_p + 1) when the signal is strong: p alone says nothing."""
+    prices = [
+        PriceScore(0.0, (0.005, 0.005), (3.0, 3.1)),
+        PriceScore(0.1, (0.005, 0.005), (4.0, 4.1)),
+        PriceScore(1.0, (0.005, 0.005), (2.0, 2.1)),
+    ]
+    assert best_price(prices).regularization == 0.1
+
+
+def test_the_pvalue_comes_before_the_ratio():
+    prices = [PriceScore(0.0, (0.2, 0.21), (9.0, 9.1)), PriceScore(1.0, (0.01, 0.01), (1.0, 1.1))]
+    assert best_price(prices).regularization == 1.0
+
+
+def test_the_least_price_of_equals_is_taken():
+    prices = [PriceScore(price, (0.01,), (2.0,)) for price in GRID]
+    assert best_price(prices[::-1]).regularization == 0.0
+
+
+def test_differences_within_one_standard_error_are_ties():
+    scores = [[1.0, 2.0, 3.0], [1.5, 1.4, 3.2], [0.0, 1.0, 2.0]]
+    assert as_good_as_the_best(scores).tolist() == [0, 1]
+    assert as_good_as_the_best([[1.0], [2.0]]).tolist() == [1]
+
+
+def test_the_smallest_good_number_is_taken():
+    sizes = [
+        SizeScore(1, (1.0, 1.1, 0.9)),
+        SizeScore(2, (2.9, 3.1, 2.8)),
+        SizeScore(5, (3.0, 3.0, 3.0)),
+    ]
+    assert smallest_good_size(sizes) == 2
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 6, 30, 50, 1000])
+def test_size_path(most):
+    path = size_path(most)
+    assert path[0] == 1
+    assert path[-1] == min(most, 50)
+    assert path == sorted(set(path))
+
+
+def test_both_are_chosen_and_scored():
+    tuning = tuned(case())
+    assert tuning.regularization in GRID
+    assert 1 <= tuning.n_variables <= 12
+    assert [score.regularization for score in tuning.prices] == list(GRID)
+    assert [score.n_variables for score in tuning.sizes] == size_path(12)
+    assert all(len(score.ratios) == N_SPLITS for score in (*tuning.sizes, *tuning.prices))
+
+
+def test_what_is_given_is_kept():
+    assert tuned(case(), 2, 0.3).n_variables == 2
+    given = tuned(case(), 2, None)
+    assert given.n_variables == 2
+    assert given.sizes == ()
+    price = tuned(case(), None, 0.3)
+    assert price.regularization == 0.3
+    assert price.prices == ()
+
+
+def test_the_same_seed_gives_the_same_choice():
+    assert tuned(case(), seed=3) == tuned(case(), seed=3)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (7, 50), (50, 7)])
+def test_few_rows_take_the_defaults(m, n):
+    rng = np.random.default_rng(0)
+    samples = read_samples(rng.normal(size=(m, 9)), rng.normal(size=(n, 9)))
+    tuning = tuned(samples)
+    assert (tuning.n_variables, tuning.regularization) == (5, 0.1)
+    assert tuned(samples, 2, 0.7).n_variables == 2
+
+
+@pytest.mark.parametrize(("m", "n"), [(8, 8), (8, 300)])
+def test_just_enough_rows(m, n):
+    rng = np.random.default_rng(0)
+    samples = read_samples(rng.normal(size=(m, 4)), rng.normal(size=(n, 4)))
+    assert tuned(samples).prices != ()
+
+
+@pytest.mark.parametrize("column", ["separated", "flag", "constant"])
+def test_degenerate_columns_give_finite_scores(column):
+    """σ̂ = 0, as under perfect separation, must give neither NaN nor a warning."""
+    x, y = np.zeros((20, 2)), np.zeros((20, 2))
+    if column == "separated":
+        y[:, 0] = 1.0
+    elif column == "flag":
+        y[0, 0] = 1.0
+    names, kinds = ("a", "b"), ("numeric", "numeric")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tuning = tuned(Samples(x, y, names, kinds))
+    scores = [r for score in (*tuning.sizes, *tuning.prices) for r in score.ratios]
+    assert all(map(math.isfinite, scores))
+    assert 1 <= tuning.n_variables <= 2
+
+
+@pytest.mark.parametrize("variance", [0.0, -1e-18, 2.0])
+def test_ratio_is_finite(variance):
+    coefficients = LinearCoefficients(np.array([0.5]), np.array([[variance]]), None, 5, 5)
+    expected = 0.5 / math.sqrt(max(variance, 0.0) + 1e-8)
+    assert ratio(coefficients, np.ones(1)) == pytest.approx(expected)
+
+
+def test_weights_of_price_zero_are_the_top_of_a():
+    fold = folds_of(case())[0]
+    z = fold.weights(2, 0.0)
+    a = fold.coefficients.a
+    assert set(np.flatnonzero(z)) == set(np.argsort(-np.abs(a))[:2])
+    assert a @ z == pytest.approx(np.sqrt(np.sort(a**2)[-2:].sum()))
+
+
+@pytest.mark.parametrize("price", [0.01, 0.5, 5.0])
+def test_weights_beat_those_of_price_zero(price):
+    fold = folds_of(case())[0]
+    problem = linear_problem(fold.coefficients, price, 3)
+    z = fold.weights(3, price)
+    assert np.count_nonzero(z) <= 3
+    assert np.linalg.norm(z) == pytest.approx(1.0)
+    assert problem.value(z) >= problem.value(fold.weights(3, 0.0)) - 1e-12
+
+
+def test_kernel_is_fitted_on_the_training_part_only():
+    samples = case()
+    fold = folds_of(samples)[0]
+    again = Linear().fit(fold.train)
+    assert fold.kernel.scalars == again.scalars
+    assert fold.kernel.scalars != Linear().fit(samples).scalars
+
+
+def test_a_strong_signal_is_found_with_a_small_pvalue():
+    folds = folds_of(case(n=200, name="mixture"))
+    prices = score_prices({1.0: folds}, 1, (0.0, 0.1), range(N_SPLITS), silent)
+    assert all(p == 1 / 200 for score in prices for p in score.pvalues)
+
+
+def test_progress_is_told():
+    stages = []
+    tuned(case(), progress=lambda stage, detail: stages.append((stage, detail)))
+    assert len(stages) == 2 * N_SPLITS
+    assert {stage for stage, _ in stages} == {"tune"}
+
+
+def test_the_best_ratio_decides_between_bandwidths_whose_pvalues_tie():
+    prices = [
+        PriceScore(0.0, (0.005, 0.005), (3.0, 3.1), 0.25),
+        PriceScore(1.0, (0.005, 0.005), (4.0, 4.1), 0.5),
+        PriceScore(1.0, (0.9, 0.9), (9.0, 9.1), 1.0),
+    ]
+    best = best_ratio(prices)
+    assert (best.regularization, best.multiplier) == (1.0, 0.5)
+
+
+def test_fixed_bandwidths_and_prices_leave_nothing_to_tune():
+    told = []
+    for kernel in (Gaussian("median"), Gaussian(0.5), Quadratic(), Linear()):
+        tuning = tuned(case(), 2, 0.3, kernel=kernel, progress=lambda *one: told.append(one))
+        assert (tuning.multiplier, tuning.prices, tuning.sizes) == (1.0, (), ())
+    kept = tuned(case(), 2, 0.3, kernel=Gaussian("median", multiplier=0.7))
+    assert kept.multiplier == 0.7
+    assert told == []
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("cv"), Quadratic(bandwidth="cv")])
+def test_bandwidth_and_price_are_tuned_together(kernel):
+    tuning = tuned(case(40, 6, 2), 2, None, kernel=kernel)
+    assert tuning.multiplier in MULTIPLIERS
+    assert {score.multiplier for score in tuning.prices} == set(MULTIPLIERS)
+    assert tuning.regularization in SEARCH_GRID
+    assert tuning.n_variables == 2
+    assert all(len(score.ratios) == N_SEARCH_SPLITS for score in tuning.prices)
+    chosen = best_ratio(tuning.prices)
+    assert (tuning.regularization, tuning.multiplier) == (chosen.regularization, chosen.multiplier)
+    assert tuning == tuned(case(40, 6, 2), 2, None, kernel=kernel)
+
+
+def test_the_bandwidth_of_the_linear_kernel_may_be_tuned_too():
+    tuning = tuned(case(40, 6, 2), 2, None, kernel=Linear(bandwidth="cv"))
+    assert tuning.multiplier in MULTIPLIERS
+    assert {score.multiplier for score in tuning.prices} == set(MULTIPLIERS)
+
+
+def test_only_the_bandwidth_is_tuned_where_the_price_is_given():
+    tuning = tuned(case(40, 6, 2), 2, 0.3, kernel=Gaussian("cv"))
+    assert tuning.regularization == 0.3
+    assert {score.regularization for score in tuning.prices} == {0.3}
+    assert [score.multiplier for score in tuning.prices] == list(MULTIPLIERS)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
+def test_the_number_of_variables_comes_last_for_other_kernels(kernel):
+    tuning = tuned(case(40, 6, 2, "mixture"), None, 0.1, kernel=kernel)
+    assert [score.n_variables for score in tuning.sizes] == size_path(6)
+    assert 1 <= tuning.n_variables <= 6
+    assert tuning.prices == ()
+
+
+def test_few_rows_leave_the_median_bandwidth():
+    rng = np.random.default_rng(0)
+    samples = read_samples(rng.normal(size=(7, 9)), rng.normal(size=(50, 9)))
+    tuning = tuned(samples, kernel=Gaussian("cv"))
+    assert (tuning.n_variables, tuning.regularization, tuning.multiplier) == (5, 0.1, 1.0)
+
+
+def test_a_kernel_of_ones_own_has_no_bandwidth_to_tune():
+    own = AdditiveIndex(
+        value=lambda t: np.exp(-t),
+        slope=lambda t: -np.exp(-t),
+        curvature=lambda t: np.exp(-t),
+    )
+    tuning = tuned(case(40, 6, 2), 2, None, kernel=own)
+    assert {score.multiplier for score in tuning.prices} == {1.0}
+    assert tuning.regularization in SEARCH_GRID

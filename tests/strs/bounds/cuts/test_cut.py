@@ -1,0 +1,113 @@
+"""Cuts: above f at every support, exact where they claim to be."""
+
+import numpy as np
+import pytest
+from cut_sources import hull_cuts, marks, supports
+from instances import KINDS, problem_of, scale_of
+
+from tellapart.strs.bounds.cuts.cut import Cut, support_cut
+from tellapart.strs.bounds.cuts.hull import shrink_root
+from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
+from tellapart.strs.control import Control
+from tellapart.strs.solvers.local_search import LocalSearch
+from tellapart.strs.trust_region import polish
+
+
+def assert_valid(problem, cuts):
+    slack = 1e-12 * scale_of(problem)
+    for chosen in supports(problem.n_columns, problem.d):
+        value = polish(problem, chosen)[1]
+        q = marks(problem.n_columns, chosen)
+        for cut in cuts:
+            assert cut.at(q) >= value - slack
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"zero"}))
+def test_closed_form_cuts_hold_at_every_support(kind):
+    problem = problem_of(kind, 6, 3)
+    source = hull_cuts(problem)
+    rng = np.random.default_rng(0)
+    points = [marks(6, chosen) for chosen in supports(6, 3)[::4]]
+    points += [rng.dirichlet(np.ones(6)) for _ in range(3)]
+    cuts = [*source.seed(), *(cut for q in points for cut in source.at(q))]
+    assert_valid(problem, cuts)
+    assert all((cut.weights >= 0).all() for cut in cuts)
+
+
+@pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "no linear term", "hard case"])
+def test_semidefinite_cuts_hold_at_every_support(kind):
+    problem = problem_of(kind, 6, 3)
+    source = SdpCuts(hull_cuts(problem), Control(), "test")
+    points = [marks(6, chosen) for chosen in supports(6, 3)[::7]]
+    points.append(np.full(6, 0.5))
+    assert_valid(problem, [*source.seed(), *(cut for q in points for cut in source.at(q))])
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_support_cuts_hold_everywhere_and_are_exact_at_home(kind, d):
+    problem = problem_of(kind, 6, d)
+    for chosen in supports(6, d)[::3]:
+        cut = support_cut(problem.A, problem.a, d, chosen)
+        assert_valid(problem, [cut])
+        value = polish(problem, chosen)[1]
+        assert cut.at(marks(6, chosen)) == pytest.approx(
+            value, rel=1e-10, abs=1e-10 * scale_of(problem) + 1e-300
+        )
+
+
+def test_support_cuts_hold_for_smaller_supports():
+    problem = problem_of("NSD, no linear term", 6, 3)
+    cut = support_cut(problem.A, problem.a, 3, np.array([0, 2, 4]))
+    for count in (1, 2):
+        for chosen in supports(6, count):
+            assert cut.at(marks(6, chosen)) >= polish(problem, chosen)[1] - 1e-12
+
+
+@pytest.mark.parametrize("kind", ["NSD", "linear term dominant"])
+def test_closed_form_cuts_are_exact_where_the_sphere_binds(kind):
+    problem = problem_of(kind, 7, 3)
+    source = hull_cuts(problem)
+    for chosen in supports(7, 3)[::5]:
+        q = marks(7, chosen)
+        if source.exact(q):
+            assert source.cut(q).at(q) == pytest.approx(polish(problem, chosen)[1], rel=1e-6)
+            assert len(source.at(q)) == 2
+        else:
+            assert len(source.at(q)) == 3
+    best = marks(7, LocalSearch().solve(problem, Control(), None).support)
+    assert source.exact(best)
+
+
+def test_closed_form_weights_are_the_gradient():
+    problem = problem_of("NSD", 7, 3)
+    source = hull_cuts(problem)
+    q = np.full(7, 3 / 7)
+    cut = source.cut(q)
+    curvature = -problem.A + source.relaxation.delta[0] * -np.eye(7)
+    point = source.relaxation.evaluate(q)
+    z, mu = point.z, point.e[0]
+    np.testing.assert_allclose(
+        cut.weights, (problem.a - 2 * curvature @ z) ** 2 / (4 * mu), rtol=1e-6
+    )
+    for i in range(7):
+        step = 1e-5 * marks(7, [i])
+        up, down = (source.relaxation.evaluate(q + s * step).value for s in (1, -1))
+        assert (up - down) / 2e-5 == pytest.approx(cut.weights[i], rel=1e-3)
+
+
+def test_largest_of_a_cut():
+    cut = Cut(1.0, np.array([5.0, 1.0, 3.0, 2.0]))
+    forced = np.array([False, True, False, False])
+    np.testing.assert_allclose(cut.largest(forced, 2), [10.0, 10.0, 10.0, 9.0])
+    np.testing.assert_allclose(cut.largest(forced, 0), [2.0, 2.0, 2.0, 2.0])
+
+
+def test_root_keeps_every_support_that_matters():
+    problem = problem_of("NSD", 8, 3)
+    start = LocalSearch().solve(problem, Control(), None)
+    root = shrink_root(problem, start.value, Control(gap=1e-9))
+    everything = max(polish(problem, chosen)[1] for chosen in supports(8, 3))
+    assert max(root.node.bound, root.given_up) >= everything - 1e-12
+    if root.relaxed is not None:
+        assert root.node.variables.shape[0] <= 8

@@ -1,0 +1,218 @@
+import time
+import warnings
+
+import numpy as np
+import pytest
+from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
+
+from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, solve
+from tellapart.strs.bounds.hull import node
+from tellapart.strs.solvers import branch_and_bound
+
+
+@pytest.fixture(params=[0, branch_and_bound.CHEAP_VISITS], ids=["down to leaves", "as shipped"])
+def visits(request, monkeypatch):
+    """Small problems are otherwise solved support by support, or by semidefinite bounds."""
+    if request.param == 0:
+        hull_bounds_only(monkeypatch)
+
+
+def hull_bounds_only(monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "CHEAP_VISITS", 0)
+    monkeypatch.setattr(branch_and_bound, "LOOSE_ROOT", np.inf)
+
+
+def check(problem, solution, gap=1e-4):
+    best = best_value(problem)
+    noise = max(1e-11 * scale_of(problem), problem.resolution)
+    assert solution.status == "optimal"
+    assert solution.value <= best + 1e-12 * scale_of(problem)
+    assert solution.value >= best - gap * abs(best) - noise
+    assert solution.upper_bound >= best - 1e-13 * scale_of(problem)
+
+
+@pytest.mark.usefixtures("visits")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("size", "d"), [(1, 1), (6, 1), (10, 3), (11, 4), (7, 6), (5, 5)])
+def test_equals_brute_force(kind, size, d):
+    if kind == "hard case" and size == 1:
+        size = 2
+    problem = problem_of(kind, size, d)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(problem, solve(problem, "branch-and-bound", time_limit=20))
+
+
+@pytest.mark.usefixtures("visits")
+@pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "low rank", "ties", "hard case"])
+@pytest.mark.parametrize("scale", [1e-12, 1e12, 1e-80, 1e80])
+def test_equals_brute_force_at_any_scale(kind, scale):
+    problem = problem_of(kind, 9, 3, scale=scale)
+    check(problem, solve(problem, "branch-and-bound", gap=1e-8, time_limit=20), gap=1e-8)
+
+
+@pytest.mark.usefixtures("visits")
+@pytest.mark.parametrize("ratio", [1e-9, 1e9])
+def test_terms_of_different_scale(ratio):
+    rng = np.random.default_rng(3)
+    problem = SparseTrustRegion(ratio * indefinite(rng, 9), rng.normal(size=9), 3)
+    check(problem, solve(problem, "branch-and-bound", time_limit=20))
+
+
+@pytest.mark.usefixtures("visits")
+@pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "duplicated"])
+def test_smallest_gap_is_proved(kind):
+    problem = problem_of(kind, 10, 4)
+    check(problem, solve(problem, "branch-and-bound", gap=1e-9, time_limit=20), gap=1e-9)
+
+
+@pytest.mark.parametrize("size", [60, 120])
+def test_optimum_of_zero_is_closed(size):
+    """Duplicated columns cancel: the optimum is 0, which no relative gap can close."""
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(200, size // 2))
+    B = np.hstack([half, half])
+    problem = SparseTrustRegion(-B.T @ B / 200, np.zeros(size), 5)
+    solution = solve(problem, "branch-and-bound", time_limit=10)
+    assert solution.status == "optimal"
+    assert solution.value == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("shift", [-0.5, 0.0, 2.0])
+def test_factor_form_equals_dense_form(shift):
+    rng = np.random.default_rng(0)
+    B, a = rng.normal(size=(6, 14)) / 3, rng.normal(size=14)
+    factored = SparseTrustRegion(ShiftedFactor(shift, B), a, 4)
+    dense = SparseTrustRegion(shift * np.eye(14) - B.T @ B, a, 4)
+    first = solve(factored, "branch-and-bound", gap=1e-7)
+    second = solve(dense, "branch-and-bound", gap=1e-7)
+    check(factored, first, gap=1e-7)
+    assert first.value == pytest.approx(second.value, rel=1e-7)
+    assert first.support.tolist() == second.support.tolist()
+
+
+@pytest.mark.parametrize("limit", [20, 100])
+def test_factor_of_many_variables(monkeypatch, limit):
+    """The D × D matrix is never formed; bounds agree with the dense path."""
+    rng = np.random.default_rng(1)
+    B = rng.normal(size=(40, 300)) / 8
+    a = 2 * np.abs(rng.normal(size=300)) ** 3
+    problem = SparseTrustRegion(ShiftedFactor(0.0, B), a, 6)
+    dense = solve(problem, "branch-and-bound", time_limit=20)
+    monkeypatch.setattr(curvature, "DENSE_LIMIT", limit)
+    monkeypatch.setattr(branch_and_bound, "DENSE_LIMIT", limit)
+    monkeypatch.setattr(node, "CANDIDATES", 60)
+    fresh = SparseTrustRegion(problem.factor, a, 6)
+    solution = solve(fresh, "branch-and-bound", time_limit=20)
+    assert "A" not in vars(fresh)
+    assert dense.status == solution.status == "optimal"
+    assert solution.value <= dense.upper_bound
+    assert dense.value <= solution.upper_bound
+    assert solution.value == pytest.approx(dense.value, rel=1e-4)
+
+
+def hard_problem(size=80, d=10):
+    """Sparse PCA on noise with a weak linear term: no proof in reach."""
+    rng = np.random.default_rng(0)
+    return SparseTrustRegion(gram(rng, size), 0.01 * rng.normal(size=size), d)
+
+
+@pytest.mark.parametrize(("size", "d"), [(80, 10), (300, 100), (400, 250), (400, 399)])
+@pytest.mark.parametrize("limit", [1e-6, 0.3])
+def test_time_limit_is_obeyed(size, d, limit):
+    problem = hard_problem(size, d)
+    started = time.perf_counter()
+    solution = solve(problem, "branch-and-bound", time_limit=limit)
+    assert time.perf_counter() - started < limit + 1.5
+    assert solution.status == "time_limit"
+    assert solution.support.shape[0] <= d
+    assert solution.value == pytest.approx(problem.value(solution.z))
+    assert solution.upper_bound >= solution.value
+
+
+class TestInterrupt:
+    @pytest.fixture(autouse=True)
+    def long_search(self, monkeypatch):
+        hull_bounds_only(monkeypatch)
+
+    def test_from_the_progress_callback(self):
+        problem = hard_problem(12, 4)
+
+        def interrupt(iterations, value, bound):
+            raise KeyboardInterrupt
+
+        solution = solve(problem, "branch-and-bound", gap=1e-9, progress=interrupt)
+        assert solution.iterations == 1
+        assert solution.value <= best_value(problem) <= solution.upper_bound
+
+    @pytest.mark.parametrize(
+        "where", ["relax", "fix_variables", "tighten", "polish", "improve_by_swaps"]
+    )
+    @pytest.mark.parametrize("calls", [1, 2, 5])
+    def test_from_inside(self, monkeypatch, where, calls):
+        problem = hard_problem(12, 4)
+        original = getattr(branch_and_bound, where)
+        # The very first maximiser is needed to have anything to return.
+        left = calls + (where == "polish")
+
+        def interrupted(*args, **kwargs):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(branch_and_bound, where, interrupted)
+        solution = solve(problem, "branch-and-bound", gap=1e-9)
+        assert solution.support.shape == (4,)
+        best = best_value(problem)
+        assert solution.value <= best + 1e-12
+        assert solution.upper_bound is None or solution.upper_bound >= best
+
+    @pytest.mark.parametrize("calls", range(1, 12, 2))
+    def test_while_nodes_move(self, monkeypatch, calls):
+        """No node is missing from the bound, however unlucky the moment."""
+        problem = hard_problem(12, 4)
+        left = calls
+
+        def pop(heap):
+            nonlocal left
+            left -= 1
+            taken = original(heap)
+            if left == 0:
+                raise KeyboardInterrupt
+            return taken
+
+        original = branch_and_bound.heapq.heappop
+        monkeypatch.setattr(branch_and_bound.heapq, "heappop", pop)
+        solution = solve(problem, "branch-and-bound", gap=1e-9)
+        assert solution.upper_bound is None or solution.upper_bound >= best_value(problem)
+
+
+@pytest.mark.usefixtures("visits")
+def test_bound_never_rises_and_value_never_falls():
+    told = []
+    problem = hard_problem(14, 5)
+    solution = solve(
+        problem, "branch-and-bound", gap=1e-9, progress=lambda *report: told.append(report)
+    )
+    iterations, values, bounds = (np.array(column) for column in zip(*told, strict=True))
+    assert iterations.tolist() == list(range(1, solution.iterations + 1))
+    assert (np.diff(values) >= 0).all()
+    assert (np.diff(bounds) <= 1e-12).all()
+    assert (bounds >= best_value(problem) - 1e-12).all()
+
+
+def test_start_is_used():
+    problem = hard_problem()
+    start = solve(problem, "local-search")
+    solution = solve(problem, "branch-and-bound", start=start.z, time_limit=0.05)
+    assert solution.value >= start.value - 1e-12
+
+
+def test_runs_are_repeatable():
+    problem = problem_of("indefinite", 12, 4)
+    first, second = (solve(problem, "branch-and-bound") for _ in range(2))
+    np.testing.assert_array_equal(first.z, second.z)
+    assert first.upper_bound == second.upper_bound
+    assert first.iterations == second.iterations

@@ -1,0 +1,207 @@
+"""The scikit-learn face: its own checks, names, pipelines, searches, and the two classes."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tellapart as ta
+from tellapart import InputError, MMDSelector
+from tellapart.kernels import Linear
+from tellapart.selection.tuning import GRID
+
+NAMES = ["age", "dose", "weight", "height", "noise"]
+
+
+@parametrize_with_checks(
+    [
+        MMDSelector(),
+        MMDSelector(n_variables=1, regularization="cv", solver="truncation"),
+    ]
+)
+def test_passes_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def data():
+    """Two classes of 80 and 60 rows: "dose" differs in spread, "height" in its mean."""
+    rng = np.random.default_rng(3)
+    y = np.array(["b"] * 80 + ["a"] * 60)
+    X = rng.normal(size=(140, 5))
+    X[y == "b", 1] *= 3
+    X[y == "b", 3] += 1
+    order = rng.permutation(140)
+    return X[order], y[order]
+
+
+def test_chooses_what_select_variables_chooses(data):
+    X, y = data
+    selector = MMDSelector(2, regularization=0.3, random_state=0).fit(X, y)
+    expected = ta.select_variables(X[y == "a"], X[y == "b"], 2, regularization=0.3, random_state=0)
+    assert selector.classes_.tolist() == ["a", "b"]
+    assert selector.get_support(indices=True).tolist() == [1, 3]
+    np.testing.assert_allclose(selector.selection_.z, expected.z)
+    np.testing.assert_array_equal(selector.scores_, np.abs(selector.selection_.z))
+    assert selector.scores_[[0, 2, 4]].tolist() == [0, 0, 0]
+    assert selector.gap_ == selector.selection_.gap <= 1e-4
+    assert selector.regularization_ == 0.3
+    np.testing.assert_array_equal(selector.transform(X), X[:, [1, 3]])
+
+
+def test_tunes_what_is_left_open(data):
+    selector = MMDSelector(regularization="cv", random_state=0).fit(*data)
+    assert {1, 3} <= set(selector.get_support(indices=True))
+    assert selector.n_variables_ == selector.get_support().sum()
+    assert selector.regularization_ in GRID
+
+
+def test_one_seed_one_answer(data):
+    twice = [MMDSelector(2, random_state=np.random.RandomState(5)).fit(*data) for _ in range(2)]
+    np.testing.assert_array_equal(twice[0].scores_, twice[1].scores_)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda X: pd.DataFrame(X, columns=NAMES),
+        lambda X: pl.DataFrame(X, schema=NAMES),
+        lambda X: pa.table(dict(zip(NAMES, X.T, strict=True))),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_keeps_the_names_of_tables(data, make):
+    X, y = data
+    table = make(X)
+    selector = MMDSelector(2, random_state=0).fit(table, y)
+    assert selector.feature_names_in_.tolist() == NAMES
+    assert selector.get_feature_names_out().tolist() == ["dose", "height"]
+    assert selector.selection_.variables == ("dose", "height")
+    np.testing.assert_array_equal(np.asarray(selector.transform(table)), X[:, [1, 3]])
+
+
+@pytest.mark.parametrize(("name", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_gives_tables_when_asked(data, name, kind):
+    X, y = data
+    table = kind(dict(zip(NAMES, X.T, strict=True)))
+    out = MMDSelector(2).set_output(transform=name).fit_transform(table, y)
+    assert isinstance(out, kind)
+    assert list(out.columns) == ["dose", "height"]
+
+
+def test_categories_of_a_table_are_columns_like_others(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES).assign(sex=np.where(y == "a", "f", "m"))
+    selector = MMDSelector(1).set_output(transform="pandas").fit(table, y)
+    assert selector.transform(table).columns.tolist() == ["sex"]
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_matrices_give_the_same_choice(data, make):
+    X, y = data
+    X = np.where(np.abs(X) < 0.7, 0.0, X)
+    dense = MMDSelector(2, random_state=0).fit(X, y)
+    thin = MMDSelector(2, random_state=0).fit(make(X), y)
+    np.testing.assert_allclose(thin.scores_, dense.scores_, atol=1e-10)
+    out = thin.transform(make(X))
+    assert sparse.issparse(out)
+    np.testing.assert_array_equal(out.toarray(), dense.transform(X))
+
+
+def test_serves_a_pipeline_and_a_grid_search(data):
+    X, y = data
+    pipeline = make_pipeline(StandardScaler(), MMDSelector(random_state=0), LogisticRegression())
+    search = GridSearchCV(
+        pipeline, {"mmdselector__n_variables": [1, 2, 5], "mmdselector__kernel": [Linear()]}, cv=3
+    ).fit(pd.DataFrame(X, columns=NAMES), y)
+    assert search.best_score_ > 0.6
+    names = search.best_estimator_[:-1].get_feature_names_out()
+    assert set(names) <= set(NAMES)
+    assert len(names) == search.best_params_["mmdselector__n_variables"]
+
+
+def test_is_cloned_and_pickled(data):
+    X, y = data
+    fitted = MMDSelector(2, kernel=Linear("laplace"), random_state=1).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert not hasattr(copy, "selection_")
+
+
+@pytest.mark.parametrize("y", [[True, False], [0, 1], [-1.0, 1.0], ["x", "y"]])
+def test_takes_any_two_labels(data, y):
+    X, labels = data
+    codes = np.array(y)[(labels == "a").astype(int)]
+    selector = MMDSelector(2).fit(X, codes)
+    assert selector.classes_.tolist() == sorted(y)
+    assert selector.get_support(indices=True).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (lambda y: np.zeros(y.size), "exactly two classes.* got 1 class: 0.0"),
+        (lambda y: np.arange(y.size) % 7, "got 7 classes: 0, 1, 2, 3, 4, …"),
+        (lambda y: np.arange(y.size) == 0, "at least 2 rows of each class; .* 1 of class True"),
+        (lambda y: np.linspace(0, 1, y.size), "Unknown label type"),
+        (lambda y: np.where(y == "a", np.nan, 1.0), "Input y contains NaN"),
+        (lambda y: y[:-1], "inconsistent numbers of samples"),
+        (lambda y: None, "requires y to be passed"),
+    ],
+)
+def test_refuses_other_classes(data, labels, message, table):
+    X, y = data
+    given = pd.DataFrame(X, columns=NAMES) if table else X
+    with pytest.raises(ValueError, match=message):
+        MMDSelector(1).fit(given, labels(y))
+
+
+def test_names_the_class_and_the_column_of_a_missing_value(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES)
+    table.loc[y == "b", "dose"] = np.nan
+    with pytest.raises(InputError, match=r"column 'dose' .80 in class 'b'"):
+        MMDSelector(1).fit(table, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_variables": 6}, r"n_variables must be an integer in 1..5; got 6"),
+        ({"n_variables": 0}, "n_variables must be an integer of at least 1"),
+        ({"n_variables": 1.5}, "n_variables"),
+        ({"kernel": "nonsense"}, "kernel must be"),
+        ({"regularization": -1}, "regularization"),
+        ({"regularization": "auto"}, "regularization must be 'cv' or a number"),
+        ({"solver": "nonsense"}, "solver must be one of"),
+        ({"gap": 2}, "gap"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"random_state": -1}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_bad_parameters_are_named_in_fit(data, settings, message):
+    selector = MMDSelector(**settings)
+    with pytest.raises(InputError, match=message):
+        selector.fit(*data)
+
+
+def test_constant_columns_are_never_chosen(data):
+    X, y = data
+    X[:, 0] = 1.0
+    with pytest.warns(ta.ConstantColumnWarning, match="x0"):
+        selector = MMDSelector(5).fit(X, y)
+    assert not selector.get_support()[0]

@@ -1,0 +1,136 @@
+"""The result: says what was found, and can be stored."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import tellapart as ta
+from tellapart.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    left = pd.DataFrame(
+        {"age": rng.normal(size=60), "arm": rng.choice(["a", "b"], 60), "v": rng.normal(size=60)}
+    )
+    right = pd.DataFrame(
+        {
+            "age": rng.normal(2, size=80),
+            "arm": rng.choice(["b", "c"], 80),
+            "v": rng.normal(size=80),
+        }
+    )
+    return ta.two_sample_test(
+        left, right, n_variables=2, regularization=0.1, n_permutations=99, random_state=0
+    )
+
+
+def test_attributes(result):
+    assert result.reject
+    assert result.reject == (result.pvalue <= result.alpha)
+    assert result.variables == ("age", "arm")
+    assert result.regularization == 0.1
+    assert repr(result) == "<TestResult: p = 0.01, 2 variables>"
+
+
+def test_summary_is_readable(result):
+    text = result.summary()
+    assert text.startswith("X and Y differ (p = 0.01, level 0.05).")
+    assert "99 random permutations" in text
+    assert "30 of X, 40 of Y" in text
+    assert "2 of 3 variables chosen" in text
+    assert "λ = 0.1" in text
+    assert "Certificate: proved" in text
+
+
+def test_summary_of_no_difference_claims_nothing(result):
+    text = replace(result, pvalue=0.4).summary()
+    assert text.startswith("No difference between X and Y was found (p = 0.4")
+    assert "does not prove them alike" in text
+
+
+def test_summary_of_exact_enumeration(result):
+    assert "all 99 permutations" in replace(result, exact=True).summary()
+
+
+def test_witness_is_the_difference_of_mean_kernels(result):
+    points = np.column_stack([np.linspace(-2, 4, 7), np.arange(7) % 3, np.zeros(7)])
+    z, held = result.selection.z, result.held_out
+    expected = [
+        result.kernel.gram(point[None], held.x, z).mean()
+        - result.kernel.gram(point[None], held.y, z).mean()
+        for point in points
+    ]
+    np.testing.assert_allclose(result.witness(points), expected, atol=1e-14)
+    assert result.witness(points[0]) == pytest.approx(expected[:1])
+    assert result.witness(np.zeros((0, 3))).shape == (0,)
+
+
+def test_witness_does_not_depend_on_blocks(result, monkeypatch):
+    points = np.zeros((50, 3))
+    points[:, 0] = np.linspace(-3, 3, 50)
+    whole = result.witness(points)
+    monkeypatch.setattr("tellapart.statistics.witness.BLOCK_BYTES", 1)
+    np.testing.assert_allclose(result.witness(points), whole, atol=1e-14)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_witness_of_a_table_goes_by_name_and_label(result, make):
+    table = make({"arm": ["a", "c", "never seen"], "age": [0.0, 2.0, 0.0]})
+    codes = np.array([[0.0, 0, 0], [2.0, 2, 0], [0.0, -1, 0]])
+    np.testing.assert_allclose(result.witness(table), result.witness(codes))
+    assert result.witness(table)[0] > 0 > result.witness(table)[1]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.zeros((2, 2)),
+        np.full((1, 3), np.nan),
+        "age",
+        pd.DataFrame({"age": [1.0]}),
+        pd.DataFrame({"age": ["old"], "arm": ["a"]}),
+    ],
+)
+def test_bad_points_are_one_clear_error(result, points):
+    with pytest.raises(InputError, match="points"):
+        result.witness(points)
+
+
+def test_json_is_strict_and_complete(result, tmp_path):
+    path = tmp_path / "out.json"
+    text = result.to_json(path)
+    assert path.read_text(encoding="utf-8") == text + "\n"
+    stored = json.loads(text, parse_constant=pytest.fail)
+    assert stored["pvalue"] == result.pvalue
+    assert stored["n_train"] == [30, 40]
+    assert stored["selection"]["variables"] == ["age", "arm"]
+    assert len(stored["null_distribution"]) == 99
+    assert stored["tuning"]["regularization"] == 0.1
+
+
+def test_json_has_null_where_numbers_are_not_finite(result):
+    odd = replace(result, threshold=math.inf, statistic=math.nan)
+    stored = json.loads(odd.to_json(), parse_constant=pytest.fail)
+    assert stored["threshold"] is None
+    assert stored["statistic"] is None
+
+
+def test_json_leaves_nothing_behind_and_replaces_whole(result, tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    result.to_json(str(path))
+    assert json.loads(path.read_text())["alpha"] == 0.05
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize("path", ["", 3, "missing-folder/out.json", "."])
+def test_bad_paths_are_one_clear_error(result, path):
+    with pytest.raises(InputError, match="path"):
+        result.to_json(path)
