@@ -25,6 +25,7 @@ from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search import Annealing
+from tellapart.search.choice import Solvers
 from tellapart.selection.choose import choose
 from tellapart.threads import one_blas_thread
 
@@ -57,12 +58,8 @@ def trial(case: str, n: int, seed: int) -> dict[str, tuple[bool, float]]:
                 fitted,
                 n_variables=VARIABLES,
                 regularization=1.0 if kernel.name == "gaussian" else 0.1,
-                solver="local-search" if kernel.name == "linear" else SWIFT,
-                gap=1e-4,
-                time_limit=None,
+                solvers=Solvers("local-search", SWIFT),
                 rng=np.random.default_rng(seed),
-                n_jobs=1,
-                report=lambda *_: None,
             )
             null = permutation_test(
                 held_out,

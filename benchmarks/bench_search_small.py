@@ -19,7 +19,7 @@ from tellapart.data.samples import Samples
 from tellapart.kernels import Gaussian, Kernel, Quadratic
 from tellapart.search import Annealing
 from tellapart.search.sphere import climb
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 
 FloatArray = NDArray[np.float64]
@@ -50,7 +50,7 @@ def instance(kind: str, rows: tuple[int, int], seed: int) -> Samples:
     return Samples(x, y, names, ("numeric",) * N_COLUMNS)
 
 
-def values_at(objective: Objective, points: FloatArray) -> FloatArray:
+def values_at(objective: FittedObjective, points: FloatArray) -> FloatArray:
     """Return F at many points at once, from the dense formulas and nothing of the search."""
     samples, kernel = objective.samples, objective.kernel
     m, n = samples.n_x, samples.n_y
@@ -73,7 +73,7 @@ def values_at(objective: Objective, points: FloatArray) -> FloatArray:
 
 
 def best_of_all_supports(
-    objective: Objective, d: int, *, n_points: int, n_polished: int, seed: int
+    objective: FittedObjective, d: int, *, n_points: int, n_polished: int, seed: int
 ) -> float:
     """Return the best F over all supports of size d, each searched from many random points."""
     rng = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ def compare(kernel: Kernel, regularization: float, number: int) -> dict[str, obj
     """Search one instance and hold it to brute force."""
     kind, d = KINDS[number % len(KINDS)], 2 + number // len(KINDS) % 2
     samples = instance(kind, ROWS, seed=number)
-    objective = Objective.of_fitted(samples, kernel.fit(samples), regularization)
+    objective = FittedObjective(samples, kernel.fit(samples), regularization)
     best = best_of_all_supports(objective, d, n_points=N_POINTS, n_polished=N_POLISHED, seed=number)
     start = time.perf_counter()
     control = Control(rng=np.random.default_rng(number))

@@ -21,7 +21,13 @@ from tellapart.kernels import Linear
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search.linear import linear_problem
 from tellapart.selection.folds import make_folds, split_in_halves
-from tellapart.selection.tuning import GRID, N_SPLITS, PriceScore, best_price, score_prices
+from tellapart.selection.tuning import (
+    GRID,
+    N_SPLITS,
+    RegularizationScore,
+    best_regularization,
+    score_regularizations,
+)
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import solve
 from tellapart.strs.solvers.thresholding import Thresholding
@@ -52,9 +58,9 @@ def one_run(case: str, seed: int) -> list[bool]:
     rejected = rejections(train, test)
     folds = make_folds(Linear(), split_in_halves(train, N_SPLITS, rng), n_jobs=1)
     seeds = rng.integers(2**32, size=N_SPLITS).tolist()
-    scores = score_prices({1.0: folds}, VARIABLES, GRID, seeds, lambda *_: None)
-    first = [PriceScore(s.regularization, s.pvalues[:1], s.ratios[:1]) for s in scores]
-    tuned = [best_price(first).regularization, best_price(scores).regularization]
+    scores = score_regularizations({1.0: folds}, VARIABLES, GRID, seeds, lambda *_: None)
+    first = [RegularizationScore(s.regularization, s.pvalues[:1], s.ratios[:1]) for s in scores]
+    tuned = [best_regularization(first).regularization, best_regularization(scores).regularization]
     return [rejected[price] for price in (*tuned, *FIXED)]
 
 

@@ -13,19 +13,17 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from tellapart.arguments import check_integer, check_n_jobs, check_random_state
+from tellapart.arguments import check_random_state
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, resolve_kernel
-from tellapart.kernels.tuned import with_multiplier
-from tellapart.progress import showing
-from tellapart.selection.choose import choose
-from tellapart.selection.tuning import tune
+from tellapart.kernels import Kernel
+from tellapart.progress import silent
+from tellapart.selection.pipeline import tune_fit_choose
+from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
-from tellapart.testing.settings import TestSettings
 
 try:  # scikit-learn 1.6 and later
     from sklearn.utils.validation import validate_data as _validate_data
@@ -54,7 +52,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     kernel : str or Kernel
         The kernel, or its name.
     regularization : float or "cv"
-        λ ≥ 0, the price of variance; "cv" chooses it by cross-validation inside `fit`.
+        λ ≥ 0: how much variance counts against a choice; "cv" chooses it by cross-validation
+        inside `fit`.
     solver : str or Solver
         A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
     gap : float
@@ -139,37 +138,16 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         settings = self._settings()
         samples = self._read(X, y)
-        if settings.n_variables is not None:
-            check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
-        kernel = resolve_kernel(settings.kernel)
-        threads = check_n_jobs(settings.n_jobs)
+        settings.check_against(samples)
         # One generator per step: how much randomness one of them uses does not move the other.
         seeds = check_random_state(settings.random_state).integers(2**63, size=2)
         tune_rng, solve_rng = map(np.random.default_rng, seeds)
-        with showing(False) as progress:
-            tuning = tune(
-                samples,
-                kernel,
-                n_variables=settings.n_variables,
-                regularization=settings.price,
-                rng=tune_rng,
-                n_jobs=threads,
-                progress=progress,
-            )
-            self.selection_ = choose(
-                samples,
-                with_multiplier(kernel, tuning.multiplier).fit(samples, n_jobs=threads),
-                n_variables=tuning.n_variables,
-                regularization=tuning.regularization,
-                solver=settings.solver,
-                gap=settings.gap,
-                time_limit=settings.time_limit,
-                rng=solve_rng,
-                n_jobs=threads,
-                progress=progress,
-            )
-        self.n_variables_ = tuning.n_variables
-        self.regularization_ = tuning.regularization
+        chosen = tune_fit_choose(
+            samples, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=silent
+        )
+        self.selection_ = chosen.selection
+        self.n_variables_ = chosen.tuning.n_variables
+        self.regularization_ = chosen.tuning.regularization
         return self
 
     @property
@@ -184,12 +162,12 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.selection_.gap
 
-    def _settings(self) -> TestSettings:
+    def _settings(self) -> SelectionSettings:
         """Check the parameters, which scikit-learn wants in `fit` and not before."""
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31))
-        return TestSettings(
+        return SelectionSettings(
             n_variables=self.n_variables,
             kernel=self.kernel,
             regularization=self.regularization,

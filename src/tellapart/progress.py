@@ -39,7 +39,7 @@ def showing(progress: bool | Progress) -> Iterator[Progress]:
         yield progress
         return
     if not progress:
-        yield _silent
+        yield silent
         return
     # Only those who ask for the display wait for rich to load.
     from rich.console import Console
@@ -58,5 +58,5 @@ def solver_progress(progress: Progress, stage: str) -> Callable[[int, float, flo
     return tell
 
 
-def _silent(stage: str, detail: str) -> None:
+def silent(stage: str, detail: str) -> None:
     """Say nothing."""

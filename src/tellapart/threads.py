@@ -64,7 +64,7 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
     >>> in_threads(abs, [-1, 2], n_jobs=1)
     [1, 2]
     """
-    if n_jobs == 1:
+    if n_jobs == 1 or len(items) == 1:
         return [work(item) for item in items]
     with ThreadPoolExecutor(n_jobs) as pool:
         return list(pool.map(work, items))

@@ -115,8 +115,3 @@ def test_constant_and_categorical_columns():
 def test_overflow_names_the_column(column):
     with pytest.raises(InputError, match="'v0'"):
         median_bandwidths(make_samples(column[:2], column[2:]))
-
-
-def test_unknown_rule_lists_the_known_ones():
-    with pytest.raises(InputError, match="'median', 'paper'"):
-        median_bandwidths(make_samples([0.0, 1.0], [2.0, 3.0]), "mean")

@@ -35,10 +35,10 @@ def test_c_is_the_root_of_the_joint_scale(samples):
     numeric = (((pooled[first, :2] - pooled[second, :2]) / tau[:2]) ** 2).sum(axis=1)
     total = numeric + (pooled[first, 2] != pooled[second, 2])
     fitted = Quadratic().fit(samples)
-    assert fitted.outer.c == pytest.approx(np.sqrt(np.median(total) / 3), rel=1e-12)
+    assert fitted.outer.offset == pytest.approx(np.sqrt(np.median(total) / 3), rel=1e-12)
     raw = ((pooled[first, :2] - pooled[second, :2]) ** 2).sum(axis=1)
     literal = np.median(raw + (pooled[first, 2] != pooled[second, 2]))
-    assert Quadratic(bandwidth="paper").fit(samples).outer.c == pytest.approx(np.sqrt(literal))
+    assert Quadratic(bandwidth="paper").fit(samples).outer.offset == pytest.approx(np.sqrt(literal))
 
 
 def test_mixed_scalar_kernels(samples):

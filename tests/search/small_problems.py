@@ -5,7 +5,7 @@ import numpy as np
 from bench_search_small import instance
 from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 
 RATIONAL = AdditiveIndex(
     value=lambda t: 1 / (1 + t / 2),
@@ -31,7 +31,7 @@ KERNELS = {
 
 def objective(kind="shift", kernel="gaussian", regularization=0.5, rows=(25, 30), seed=0):
     samples = instance(kind, rows, seed)
-    return Objective.of_fitted(samples, KERNELS[kernel].fit(samples), regularization)
+    return FittedObjective(samples, KERNELS[kernel].fit(samples), regularization)
 
 
 def samples_of(x, y):

@@ -9,7 +9,7 @@ from small_problems import objective
 from bench_search_small import best_of_all_supports
 from tellapart.kernels import Quadratic
 from tellapart.search import QUICK, Annealing
-from tellapart.search.choice import choose_weights
+from tellapart.search.choice import choose_weights, resolve_solver
 from tellapart.statistics.objective import Objective
 from tellapart.strs import SOLVERS
 from tellapart.strs.control import Control
@@ -19,7 +19,9 @@ from tellapart.strs.trust_region import polish
 
 def choose(goal, d, solver="auto", **control):
     settings = Control(rng=np.random.default_rng(0), **control)
-    return choose_weights(goal, d, solver=solver, control=settings)
+    solvers = resolve_solver(solver, goal.kernel.abilities)
+    given = (goal.samples, goal.kernel, d, goal.regularization)
+    return choose_weights(*given, solvers=solvers, control=settings)
 
 
 def best_without_variance(goal, d):

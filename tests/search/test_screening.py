@@ -8,7 +8,7 @@ from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search.screening import MOST_ROUNDS, Screen, widened
 from tellapart.search.sphere import climb
 from tellapart.search.starts import Scores, equal
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 
 KERNELS = [Gaussian(), Quadratic()]
 
@@ -18,7 +18,7 @@ def problem(kernel, n_columns=40, seed=0):
     x, y = rng.normal(size=(30, n_columns)), rng.normal(size=(35, n_columns))
     y[:, [3, 17, 31]] += 1.5
     samples = samples_of(x, y)
-    return Objective.of_fitted(samples, kernel.fit(samples), 0.1)
+    return FittedObjective(samples, kernel.fit(samples), 0.1)
 
 
 def scores_with(n_columns=40, linear=(5,), groups=()):

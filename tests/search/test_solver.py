@@ -11,7 +11,7 @@ from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing, screening, solver
 from tellapart.search.starts import Start
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective, Objective
 from tellapart.strs.control import Control
 
 
@@ -183,5 +183,5 @@ def test_samples_of_few_rows():
     for m, n in ((2, 2), (2, 8)):
         samples = samples_of(rng.normal(size=(m, 5)), rng.normal(size=(n, 5)))
         for kernel in (Gaussian("median"), Quadratic()):
-            goal = Objective.of_fitted(samples, kernel.fit(samples), 0.5)
+            goal = FittedObjective(samples, kernel.fit(samples), 0.5)
             check_point(goal, search(goal, 3), 3)

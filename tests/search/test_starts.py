@@ -6,7 +6,7 @@ from small_problems import KERNELS, joint, objective, samples_of
 
 from tellapart.kernels import Gaussian
 from tellapart.search.starts import Scores, cut, equal, grow, make_starts, score_columns, spread
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 
 
@@ -59,7 +59,7 @@ def test_scores_of_more_variables_than_wanted_are_cut(kernel, n_variables):
 def test_scores_tell_of_single_columns_and_of_groups():
     x, y = joint(8, (120, 120), (2, 6), seed=0)
     y[:, 4] += 2.0
-    goal = Objective.of_fitted(samples_of(x, y), Gaussian().fit(samples_of(x, y)), 0.1)
+    goal = FittedObjective(samples_of(x, y), Gaussian().fit(samples_of(x, y)), 0.1)
     scores = scores_of(goal, 2)
     assert scores.single.argmax() == 4
     assert scores.linear.argmax() == 4
@@ -75,7 +75,7 @@ def test_a_constant_column_has_no_score():
     x, y = goal.samples.x.copy(), goal.samples.y.copy()
     x[:, 3] = y[:, 3] = 1.0
     samples = samples_of(x, y)
-    scores = scores_of(Objective.of_fitted(samples, Gaussian().fit(samples), 0.1), 3)
+    scores = scores_of(FittedObjective(samples, Gaussian().fit(samples), 0.1), 3)
     assert scores.single[3] == scores.linear[3] == 0
     assert all(3 not in group for group in scores.groups)
 

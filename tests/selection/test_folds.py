@@ -15,7 +15,7 @@ from tellapart.selection.folds import (
     split_in_halves,
 )
 from tellapart.statistics.mmd import mmd2, variance
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 
 KERNELS = [Linear(), Quadratic(), Gaussian("median")]
 
@@ -71,7 +71,7 @@ def test_columns_that_are_constant_in_a_part_get_no_weight(kernel):
 
 def test_moments_by_the_objective():
     data = samples()
-    objective = Objective.of_fitted(data, Gaussian("median").fit(data), 0.0)
+    objective = FittedObjective(data, Gaussian("median").fit(data), 0.0)
     moments, z = ObjectiveMoments(objective), np.full(6, 6**-0.5)
     pairs = ((data.x, data.x), (data.y, data.y), (data.x, data.y))
     grams = [objective.kernel.gram(u, v, z) for u, v in pairs]

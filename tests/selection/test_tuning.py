@@ -18,14 +18,14 @@ from tellapart.selection.tuning import (
     N_SEARCH_SPLITS,
     N_SPLITS,
     SEARCH_GRID,
-    PriceScore,
-    SizeScore,
+    NumberScore,
+    RegularizationScore,
     as_good_as_the_best,
-    best_price,
     best_ratio,
-    score_prices,
-    size_path,
-    smallest_good_size,
+    best_regularization,
+    number_path,
+    score_regularizations,
+    smallest_good_number,
     tune,
 )
 from tellapart.statistics.coefficients import LinearCoefficients
@@ -63,22 +63,23 @@ def case(n=60, n_features=12, n_informative=3, name="laplace", seed=0):
 
 def test_equal_pvalues_are_told_apart_by_the_ratio():
     """[E8] p-values tie at 1/(N_p + 1) when the signal is strong: p alone says nothing."""
-    prices = [
-        PriceScore(0.0, (0.005, 0.005), (3.0, 3.1)),
-        PriceScore(0.1, (0.005, 0.005), (4.0, 4.1)),
-        PriceScore(1.0, (0.005, 0.005), (2.0, 2.1)),
+    scores = [
+        RegularizationScore(0.0, (0.005, 0.005), (3.0, 3.1)),
+        RegularizationScore(0.1, (0.005, 0.005), (4.0, 4.1)),
+        RegularizationScore(1.0, (0.005, 0.005), (2.0, 2.1)),
     ]
-    assert best_price(prices).regularization == 0.1
+    assert best_regularization(scores).regularization == 0.1
 
 
 def test_the_pvalue_comes_before_the_ratio():
-    prices = [PriceScore(0.0, (0.2, 0.21), (9.0, 9.1)), PriceScore(1.0, (0.01, 0.01), (1.0, 1.1))]
-    assert best_price(prices).regularization == 1.0
+    sure = RegularizationScore(1.0, (0.01, 0.01), (1.0, 1.1))
+    scores = [RegularizationScore(0.0, (0.2, 0.21), (9.0, 9.1)), sure]
+    assert best_regularization(scores).regularization == 1.0
 
 
 def test_the_least_price_of_equals_is_taken():
-    prices = [PriceScore(price, (0.01,), (2.0,)) for price in GRID]
-    assert best_price(prices[::-1]).regularization == 0.0
+    scores = [RegularizationScore(price, (0.01,), (2.0,)) for price in GRID]
+    assert best_regularization(scores[::-1]).regularization == 0.0
 
 
 def test_differences_within_one_standard_error_are_ties():
@@ -89,16 +90,16 @@ def test_differences_within_one_standard_error_are_ties():
 
 def test_the_smallest_good_number_is_taken():
     sizes = [
-        SizeScore(1, (1.0, 1.1, 0.9)),
-        SizeScore(2, (2.9, 3.1, 2.8)),
-        SizeScore(5, (3.0, 3.0, 3.0)),
+        NumberScore(1, (1.0, 1.1, 0.9)),
+        NumberScore(2, (2.9, 3.1, 2.8)),
+        NumberScore(5, (3.0, 3.0, 3.0)),
     ]
-    assert smallest_good_size(sizes) == 2
+    assert smallest_good_number(sizes) == 2
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 6, 30, 50, 1000])
-def test_size_path(most):
-    path = size_path(most)
+def test_number_path(most):
+    path = number_path(most)
     assert path[0] == 1
     assert path[-1] == min(most, 50)
     assert path == sorted(set(path))
@@ -108,19 +109,20 @@ def test_both_are_chosen_and_scored():
     tuning = tuned(case())
     assert tuning.regularization in GRID
     assert 1 <= tuning.n_variables <= 12
-    assert [score.regularization for score in tuning.prices] == list(GRID)
-    assert [score.n_variables for score in tuning.sizes] == size_path(12)
-    assert all(len(score.ratios) == N_SPLITS for score in (*tuning.sizes, *tuning.prices))
+    assert [score.regularization for score in tuning.regularizations] == list(GRID)
+    assert [score.n_variables for score in tuning.numbers] == number_path(12)
+    scores = (*tuning.numbers, *tuning.regularizations)
+    assert all(len(score.ratios) == N_SPLITS for score in scores)
 
 
 def test_what_is_given_is_kept():
     assert tuned(case(), 2, 0.3).n_variables == 2
     given = tuned(case(), 2, None)
     assert given.n_variables == 2
-    assert given.sizes == ()
+    assert given.numbers == ()
     price = tuned(case(), None, 0.3)
     assert price.regularization == 0.3
-    assert price.prices == ()
+    assert price.regularizations == ()
 
 
 def test_the_same_seed_gives_the_same_choice():
@@ -140,7 +142,7 @@ def test_few_rows_take_the_defaults(m, n):
 def test_just_enough_rows(m, n):
     rng = np.random.default_rng(0)
     samples = read_samples(rng.normal(size=(m, 4)), rng.normal(size=(n, 4)))
-    assert tuned(samples).prices != ()
+    assert tuned(samples).regularizations != ()
 
 
 @pytest.mark.parametrize("column", ["separated", "flag", "constant"])
@@ -155,7 +157,7 @@ def test_degenerate_columns_give_finite_scores(column):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tuning = tuned(Samples(x, y, names, kinds))
-    scores = [r for score in (*tuning.sizes, *tuning.prices) for r in score.ratios]
+    scores = [r for score in (*tuning.numbers, *tuning.regularizations) for r in score.ratios]
     assert all(map(math.isfinite, scores))
     assert 1 <= tuning.n_variables <= 2
 
@@ -195,8 +197,8 @@ def test_kernel_is_fitted_on_the_training_part_only():
 
 def test_a_strong_signal_is_found_with_a_small_pvalue():
     folds = folds_of(case(n=200, name="mixture"))
-    prices = score_prices({1.0: folds}, 1, (0.0, 0.1), range(N_SPLITS), silent)
-    assert all(p == 1 / 200 for score in prices for p in score.pvalues)
+    scores = score_regularizations({1.0: folds}, 1, (0.0, 0.1), range(N_SPLITS), silent)
+    assert all(p == 1 / 200 for score in scores for p in score.pvalues)
 
 
 def test_progress_is_told():
@@ -207,12 +209,12 @@ def test_progress_is_told():
 
 
 def test_the_best_ratio_decides_between_bandwidths_whose_pvalues_tie():
-    prices = [
-        PriceScore(0.0, (0.005, 0.005), (3.0, 3.1), 0.25),
-        PriceScore(1.0, (0.005, 0.005), (4.0, 4.1), 0.5),
-        PriceScore(1.0, (0.9, 0.9), (9.0, 9.1), 1.0),
+    scores = [
+        RegularizationScore(0.0, (0.005, 0.005), (3.0, 3.1), 0.25),
+        RegularizationScore(1.0, (0.005, 0.005), (4.0, 4.1), 0.5),
+        RegularizationScore(1.0, (0.9, 0.9), (9.0, 9.1), 1.0),
     ]
-    best = best_ratio(prices)
+    best = best_ratio(scores)
     assert (best.regularization, best.multiplier) == (1.0, 0.5)
 
 
@@ -220,7 +222,7 @@ def test_fixed_bandwidths_and_prices_leave_nothing_to_tune():
     told = []
     for kernel in (Gaussian("median"), Gaussian(0.5), Quadratic(), Linear()):
         tuning = tuned(case(), 2, 0.3, kernel=kernel, progress=lambda *one: told.append(one))
-        assert (tuning.multiplier, tuning.prices, tuning.sizes) == (1.0, (), ())
+        assert (tuning.multiplier, tuning.regularizations, tuning.numbers) == (1.0, (), ())
     kept = tuned(case(), 2, 0.3, kernel=Gaussian("median", multiplier=0.7))
     assert kept.multiplier == 0.7
     assert told == []
@@ -230,11 +232,11 @@ def test_fixed_bandwidths_and_prices_leave_nothing_to_tune():
 def test_bandwidth_and_price_are_tuned_together(kernel):
     tuning = tuned(case(40, 6, 2), 2, None, kernel=kernel)
     assert tuning.multiplier in MULTIPLIERS
-    assert {score.multiplier for score in tuning.prices} == set(MULTIPLIERS)
+    assert {score.multiplier for score in tuning.regularizations} == set(MULTIPLIERS)
     assert tuning.regularization in SEARCH_GRID
     assert tuning.n_variables == 2
-    assert all(len(score.ratios) == N_SEARCH_SPLITS for score in tuning.prices)
-    chosen = best_ratio(tuning.prices)
+    assert all(len(score.ratios) == N_SEARCH_SPLITS for score in tuning.regularizations)
+    chosen = best_ratio(tuning.regularizations)
     assert (tuning.regularization, tuning.multiplier) == (chosen.regularization, chosen.multiplier)
     assert tuning == tuned(case(40, 6, 2), 2, None, kernel=kernel)
 
@@ -242,22 +244,22 @@ def test_bandwidth_and_price_are_tuned_together(kernel):
 def test_the_bandwidth_of_the_linear_kernel_may_be_tuned_too():
     tuning = tuned(case(40, 6, 2), 2, None, kernel=Linear(bandwidth="cv"))
     assert tuning.multiplier in MULTIPLIERS
-    assert {score.multiplier for score in tuning.prices} == set(MULTIPLIERS)
+    assert {score.multiplier for score in tuning.regularizations} == set(MULTIPLIERS)
 
 
 def test_only_the_bandwidth_is_tuned_where_the_price_is_given():
     tuning = tuned(case(40, 6, 2), 2, 0.3, kernel=Gaussian("cv"))
     assert tuning.regularization == 0.3
-    assert {score.regularization for score in tuning.prices} == {0.3}
-    assert [score.multiplier for score in tuning.prices] == list(MULTIPLIERS)
+    assert {score.regularization for score in tuning.regularizations} == {0.3}
+    assert [score.multiplier for score in tuning.regularizations] == list(MULTIPLIERS)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
 def test_the_number_of_variables_comes_last_for_other_kernels(kernel):
     tuning = tuned(case(40, 6, 2, "mixture"), None, 0.1, kernel=kernel)
-    assert [score.n_variables for score in tuning.sizes] == size_path(6)
+    assert [score.n_variables for score in tuning.numbers] == number_path(6)
     assert 1 <= tuning.n_variables <= 6
-    assert tuning.prices == ()
+    assert tuning.regularizations == ()
 
 
 def test_few_rows_leave_the_median_bandwidth():
@@ -274,5 +276,5 @@ def test_a_kernel_of_ones_own_has_no_bandwidth_to_tune():
         curvature=lambda t: np.exp(-t),
     )
     tuning = tuned(case(40, 6, 2), 2, None, kernel=own)
-    assert {score.multiplier for score in tuning.prices} == {1.0}
+    assert {score.multiplier for score in tuning.regularizations} == {1.0}
     assert tuning.regularization in SEARCH_GRID

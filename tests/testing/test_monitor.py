@@ -290,7 +290,7 @@ def test_tunes_and_shows_progress():
     monitor = ta.compare_to_reference(normal(100, 0), n_permutations=99, random_state=0)
     result = monitor.check(normal(60, 1), progress=lambda stage, detail: seen.append(stage))
     assert {"tune", "select", "test"} <= set(seen)
-    assert result.tuning.sizes
+    assert result.tuning.numbers
 
 
 def test_checks_hold_their_level_and_so_does_the_sequence():

@@ -127,7 +127,7 @@ def test_weights_are_never_negative():
 def test_number_of_variables_is_the_smallest_nearly_as_good_as_the_best():
     X, Y, _ = ta.datasets.make_case("covariance-shift", 100, 80, random_state=1)
     result = ta.two_sample_test(X, Y, split=False, random_state=0)
-    scores = {score.n_variables: score.ratios[0] for score in result.tuning.sizes}
+    scores = {score.n_variables: score.ratios[0] for score in result.tuning.numbers}
     assert list(scores) == [1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 39, 50]
     best = max(scores.values())
     assert result.statistic == best

@@ -112,7 +112,7 @@ def test_test_size():
     assert result.n_train == (42, 63)
 
 
-def test_price_given_or_tuned():
+def test_regularization_given_or_tuned():
     assert run(regularization=0.25).regularization == 0.25
     assert run(regularization="cv").regularization in (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 
@@ -120,7 +120,7 @@ def test_price_given_or_tuned():
 def test_number_of_variables_is_chosen():
     result = run(n_variables=None)
     assert "x1" in result.variables
-    assert [score.n_variables for score in result.tuning.sizes] == [1, 2, 3, 4]
+    assert [score.n_variables for score in result.tuning.numbers] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -207,8 +207,8 @@ def test_settings_become_plain_numbers():
     settings = TestSettings(n_variables=np.int64(2), alpha=np.float64(0.1))
     assert type(settings.n_variables) is int
     assert type(settings.alpha) is float
-    assert settings.price is None
-    assert TestSettings(regularization=1).price == 1.0
+    assert settings.fixed_regularization is None
+    assert TestSettings(regularization=1).fixed_regularization == 1.0
 
 
 def test_numbers_are_finite():
@@ -281,7 +281,7 @@ def test_a_tuned_bandwidth_is_reported_and_frozen():
         result = run(kernel=kernel, regularization=0.5, solver=QUICK)
         multiplier = result.tuning.multiplier
         assert multiplier in MULTIPLIERS
-        assert [score.multiplier for score in result.tuning.prices] == list(MULTIPLIERS)
+        assert [score.multiplier for score in result.tuning.regularizations] == list(MULTIPLIERS)
         settings = Gaussian if result.kernel.name == "gaussian" else Quadratic
         fitted = settings(bandwidth="median", multiplier=multiplier).fit(result.train)
         assert (result.kernel.scalars, result.kernel.outer) == (fitted.scalars, fitted.outer)

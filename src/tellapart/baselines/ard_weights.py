@@ -17,8 +17,9 @@ from scipy.optimize import Bounds, minimize
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.kernels.additive_index import DIFFERENCE, WEIGHTS, FittedIndex, fit_psi
+from tellapart.kernels.additive_index import DIFFERENCE, fit_psi
 from tellapart.kernels.bandwidth import median_bandwidths
+from tellapart.kernels.base import WEIGHTS, FittedKernel
 from tellapart.kernels.gaussian import Exponential
 from tellapart.statistics.pair_sums import PairSums
 from tellapart.statistics.squared_sums import SquaredSums, opens_up
@@ -33,11 +34,11 @@ MEMORY_BUDGET = 1_000_000_000
 N_BINS = 100
 
 
-def ard_kernel(samples: Samples, *, n_jobs: int = 1) -> FittedIndex:
+def ard_kernel(samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
     """Return K_w with τ_s the median distances of the pooled sample; w takes the place of z."""
     bandwidths, constant = median_bandwidths(samples, n_jobs=n_jobs)
     scalars = fit_psi("psi", DIFFERENCE, samples, bandwidths)
-    return FittedIndex(NAME, scalars, constant, WEIGHTS["linear"], Exponential(0.5))
+    return FittedKernel(NAME, scalars, constant, WEIGHTS["linear"], Exponential(0.5))
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ class PowerRatio:
     Parameters
     ----------
     samples : Samples
-    kernel : FittedIndex
+    kernel : FittedKernel
         As of `ard_kernel`.
     """
 
-    def __init__(self, samples: Samples, kernel: FittedIndex) -> None:
+    def __init__(self, samples: Samples, kernel: FittedKernel) -> None:
         m, n = samples.n_x, samples.n_y
         self.varying = np.flatnonzero(~kernel.constant)
         self.n_columns = samples.n_columns

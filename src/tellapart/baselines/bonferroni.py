@@ -213,7 +213,7 @@ class Bonferroni(SelectingBaseline):
         """Return the tests with bandwidths, before anything is chosen."""
         scalars: tuple[ScalarKernel, ...] = ()
         if self.statistic == "mmd":
-            scalars = Linear().fit(train, n_jobs=check_n_jobs(self.n_jobs)).scalars
+            scalars = Linear().fit(train, n_jobs=check_n_jobs(self.n_jobs)).scalar_kernels
         return FittedBonferroni(selection=None, settings=self, scalars=scalars)
 
     def _chosen(self, samples: Samples, tests: VariableTests, seconds: float) -> Selection:

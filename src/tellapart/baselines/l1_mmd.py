@@ -18,8 +18,7 @@ from tellapart.baselines.ard_weights import (
 )
 from tellapart.baselines.base import FittedBaseline, SelectingBaseline
 from tellapart.data.samples import Samples
-from tellapart.kernels import FittedKernel
-from tellapart.kernels.additive_index import FittedIndex
+from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.selection.choose import varying_columns
@@ -117,7 +116,7 @@ class L1MMD(SelectingBaseline):
         )
         return FittedL1MMD(selection=selection, kernel=kernel, z=z)
 
-    def cut(self, weights: FloatArray, kernel: FittedIndex) -> FloatArray:
+    def cut(self, weights: FloatArray, kernel: FittedKernel) -> FloatArray:
         """Return the weights of the chosen variables, and 0 for the others."""
         varying = np.flatnonzero(~kernel.constant)
         inside = weights[varying]

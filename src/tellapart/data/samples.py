@@ -69,6 +69,12 @@ class Samples:
             categories={n: self.categories[n] for n in names if n in self.categories},
         )
 
+    def draw(self, most: int, rng: np.random.Generator) -> Samples:
+        """Return at most `most` rows of each sample, drawn at random; self where that is all."""
+        if max(self.n_x, self.n_y) <= most:
+            return self
+        return self.rows(draw_rows(self.n_x, most, rng), draw_rows(self.n_y, most, rng))
+
     def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Split each sample at random into a training and a test part.
 
@@ -77,6 +83,13 @@ class Samples:
         train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
         train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
         return self.rows(train_x, train_y), self.rows(test_x, test_y)
+
+
+def draw_rows(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:
+    """Return at most `most` of the numbers 0..n_rows−1, drawn at random and sorted."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, most, replace=False))
 
 
 def rows_of(values: Values, rows: IntArray) -> Values:

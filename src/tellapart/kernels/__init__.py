@@ -1,7 +1,14 @@
 """Kernels: settings that are fitted on the pooled training sample."""
 
-from tellapart.kernels.additive_index import AdditiveIndex, FittedIndex
-from tellapart.kernels.base import Expansion, FittedKernel, Kernel, PairFunction, ScalarKernel
+from tellapart.kernels.additive_index import AdditiveIndex
+from tellapart.kernels.base import (
+    Abilities,
+    Expansion,
+    FittedKernel,
+    Kernel,
+    PairFunction,
+    ScalarKernel,
+)
 from tellapart.kernels.gaussian import Gaussian
 from tellapart.kernels.linear import Linear
 from tellapart.kernels.quadratic import Quadratic
@@ -9,9 +16,9 @@ from tellapart.kernels.registry import resolve_kernel
 from tellapart.kernels.scalar import GaussianScalar, Indicator, LaplaceScalar
 
 __all__ = [
+    "Abilities",
     "AdditiveIndex",
     "Expansion",
-    "FittedIndex",
     "FittedKernel",
     "Gaussian",
     "GaussianScalar",

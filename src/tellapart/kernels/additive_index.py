@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_n_jobs
+from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import FittedKernel, PairFunction
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, PairFunction
 from tellapart.kernels.differences import Mismatch, SquaredDifference
 from tellapart.kernels.linear import SCALARS
 from tellapart.kernels.scalar import Indicator
@@ -35,83 +35,6 @@ PSI = (DIFFERENCE, *SCALARS)
 _PROBES = np.array([0.3, 0.7, 1.3, 2.1])
 _PROBE_STEP = 1e-4
 _PROBE_TOLERANCE = 1e-3
-
-
-class Outer(Protocol):
-    """φ and its first two derivatives, each from arrays to arrays of the same shape."""
-
-    def value(self, t: FloatArray, /) -> FloatArray:
-        """Return φ(t)."""
-        ...
-
-    def slope(self, t: FloatArray, /) -> FloatArray:
-        """Return φ′(t)."""
-        ...
-
-    def curvature(self, t: FloatArray, /) -> FloatArray:
-        """Return φ″(t)."""
-        ...
-
-
-@dataclass(frozen=True)
-class Weight:
-    """ω(z) = z^power for power 1 or 2, and its derivatives.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> WEIGHTS["square"].slope(np.array([0.5, -1.0])).tolist()
-    [1.0, -2.0]
-    """
-
-    power: int
-
-    def value(self, z: FloatArray) -> FloatArray:
-        """Return ω(z)."""
-        return z**self.power
-
-    def slope(self, z: FloatArray) -> FloatArray:
-        """Return ω′(z)."""
-        return np.ones_like(z) if self.power == 1 else 2 * z
-
-    def curvature(self, z: FloatArray) -> FloatArray:
-        """Return ω″(z)."""
-        return np.full_like(z, 0.0 if self.power == 1 else 2.0)
-
-
-WEIGHTS = {"linear": Weight(1), "square": Weight(2)}
-
-
-@dataclass(frozen=True)
-class FittedIndex(FittedKernel):
-    """K_z(x, y) = φ(Σ_s ω(z_s) ψ_s(x_s, y_s)) with every bandwidth frozen.
-
-    Attributes
-    ----------
-    name : str
-        "quadratic", "gaussian", …
-    scalars : tuple of PairFunction
-        ψ_s, one per column.
-    constant : bool array
-        Columns that never vary in the training sample: K_z leaves them out, whatever z_s.
-    weight : Weight
-        ω and its derivatives.
-    outer : Outer
-        φ and its derivatives.
-    """
-
-    # Only `gram` is asked of a ψ_s; the fast sums of the linear kernel look at `name` first.
-    scalars: tuple[PairFunction, ...]  # type: ignore[assignment]
-    weight: Weight
-    outer: Outer
-
-    def gram(self, u: FloatArray, v: FloatArray, z: FloatArray) -> FloatArray:
-        """Return the matrix K_z(u_i, v_j); only columns with z_s ≠ 0 are touched."""
-        return self.outer.value(super().gram(u, v, self.weights(z)))
-
-    def weights(self, z: FloatArray) -> FloatArray:
-        """Return ω(z_s), and 0 for the constant columns."""
-        return np.where(self.constant, 0.0, self.weight.value(z))
 
 
 @dataclass(frozen=True)
@@ -161,6 +84,7 @@ class AdditiveIndex:
     psi: Psi = DIFFERENCE
     bandwidth: str = "median"
     name: str = "additive-index"
+    abilities: ClassVar[Abilities] = Abilities()
 
     def __post_init__(self) -> None:
         check_choice("weight", self.weight, WEIGHTS)
@@ -172,13 +96,11 @@ class AdditiveIndex:
         _check_function("slope", self.slope, self.value)
         _check_function("curvature", self.curvature, self.slope)
 
-    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedIndex:
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample."""
-        bandwidths, constant = median_bandwidths(
-            samples, self.bandwidth, n_jobs=check_n_jobs(n_jobs)
-        )
+        bandwidths, constant = median_bandwidths(samples, self.bandwidth, n_jobs=n_jobs)
         scalars = fit_psi("psi", self.psi, samples, bandwidths)
-        return FittedIndex(self.name, scalars, constant, WEIGHTS[self.weight], self)
+        return FittedKernel(self.name, scalars, constant, WEIGHTS[self.weight], self)
 
 
 def check_psi(argument: str, psi: Psi, known: Sequence[str]) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
@@ -75,7 +74,6 @@ def median_bandwidths(
     >>> tau.tolist(), constant.tolist()
     ([3.5, 1.0], [False, True])
     """
-    check_choice("bandwidth", rule, RULES)
     bandwidths = np.ones(samples.n_columns)
     constant = np.zeros(samples.n_columns, dtype=np.bool_)
 

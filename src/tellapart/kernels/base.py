@@ -8,7 +8,7 @@ sample and returns a `FittedKernel`, which is what statistics and tests use.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 
 import numpy as np
 
@@ -79,33 +79,142 @@ class ScalarKernel(Protocol):
         ...
 
 
+class Outer(Protocol):
+    """φ and its first two derivatives, each from arrays to arrays of the same shape."""
+
+    def value(self, t: FloatArray, /) -> FloatArray:
+        """Return φ(t)."""
+        ...
+
+    def slope(self, t: FloatArray, /) -> FloatArray:
+        """Return φ′(t)."""
+        ...
+
+    def curvature(self, t: FloatArray, /) -> FloatArray:
+        """Return φ″(t)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Weight:
+    """ω(z) = z^power for power 1 or 2, and its derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> WEIGHTS["square"].slope(np.array([0.5, -1.0])).tolist()
+    [1.0, -2.0]
+    """
+
+    power: int
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """Return ω(z)."""
+        return z**self.power
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """Return ω′(z)."""
+        return np.ones_like(z) if self.power == 1 else 2 * z
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """Return ω″(z)."""
+        return np.full_like(z, 0.0 if self.power == 1 else 2.0)
+
+
+WEIGHTS = {"linear": Weight(1), "square": Weight(2)}
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What the form of a kernel allows: callers ask this, never for its name or type.
+
+    Attributes
+    ----------
+    fast_sums : bool
+        F(z) = aᵀz − λ zᵀVz, with a and V by sums over rows, not over pairs of rows.
+    exact : bool
+        The solvers of sparse trust region problems choose the variables, whatever λ is.
+    exact_unregularized : bool
+        They do at λ = 0; their optimum there is an upper bound at every λ.
+    closed_form : bool
+        The best choice at λ = 0 is known outright, so it can be reselected under every
+        permutation of the labels.
+    short_features : bool
+        K_z is a sum over columns, each of which may have short features.
+    own_bandwidths : bool
+        A column's bandwidth is its own: nothing is fitted over all columns together.
+    """
+
+    fast_sums: bool = False
+    exact: bool = False
+    exact_unregularized: bool = False
+    closed_form: bool = False
+    short_features: bool = False
+    own_bandwidths: bool = False
+
+
 @dataclass(frozen=True)
 class FittedKernel:
-    """A kernel with every bandwidth frozen: K_z(x, y) = Σ_s z_s k_s(x_s, y_s) for `linear`.
+    """K_z(x, y) = φ(Σ_s ω(z_s) ψ_s(x_s, y_s)) with every bandwidth frozen.
 
     Attributes
     ----------
     name : str
-        "linear", …
-    scalars : tuple of ScalarKernel
-        One per column.
+        "linear", "quadratic", "gaussian", …
+    scalars : tuple of PairFunction
+        ψ_s, one per column.
     constant : bool array
-        Columns that never vary in the training sample: they carry no information and
-        must get weight 0.
+        Columns that never vary in the training sample: they carry no information and K_z leaves
+        them out, whatever z_s.
+    weight : Weight
+        ω and its derivatives.
+    outer : Outer
+        φ and its derivatives.
+    abilities : Abilities
+        What this form allows.
     """
 
     name: str
-    scalars: tuple[ScalarKernel, ...]
+    scalars: tuple[PairFunction, ...]
     constant: BoolArray
+    weight: Weight
+    outer: Outer
+    abilities: Abilities = Abilities()
 
     def columns(self, index: IntArray) -> Self:
         """Return the kernel of some columns only, as `Samples.columns` does for the data."""
         scalars = tuple(self.scalars[s] for s in index)
         return replace(self, scalars=scalars, constant=self.constant[index])
 
+    def weights(self, z: FloatArray) -> FloatArray:
+        """Return ω(z_s), and 0 for the constant columns."""
+        return np.where(self.constant, 0.0, self.weight.value(z))
+
     def gram(self, u: FloatArray, v: FloatArray, z: FloatArray) -> FloatArray:
         """Return the matrix K_z(u_i, v_j); only columns with z_s ≠ 0 are touched."""
-        active = np.flatnonzero(z)
+        return self.outer.value(self._index(u, v, self.weights(z)))
+
+    @property
+    def scalar_kernels(self) -> tuple[ScalarKernel, ...]:
+        """The ψ_s as kernels of their own, which they are where there are `fast_sums`."""
+        return cast(tuple[ScalarKernel, ...], self.scalars)
+
+    @property
+    def squared_scales(self) -> FloatArray | None:
+        """τ_s of the varying columns if each of their ψ_s is ((u − v)/τ_s)²; None otherwise."""
+        varying = np.flatnonzero(~self.constant)
+        scales = [getattr(self.scalars[s], "squared_scale", None) for s in varying]
+        return None if None in scales else np.array(scales, dtype=np.float64)
+
+    @property
+    def square_offset(self) -> float | None:
+        """The c of φ(t) = (t + c)² with ω(z) = z, where MMD² is quadratic in z; None otherwise."""
+        offset: float | None = getattr(self.outer, "offset", None)
+        return offset if self.weight.power == 1 else None
+
+    def _index(self, u: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return t = Σ_s ω_s ψ_s(u_i, v_j)."""
+        active = np.flatnonzero(weights)
         columns_u = np.ascontiguousarray(u[:, active].T)
         columns_v = np.ascontiguousarray(v[:, active].T)
         total = np.zeros((u.shape[0], v.shape[0]))
@@ -115,7 +224,7 @@ class FittedKernel:
             block = total[start : start + rows]
             for s, column_u, column_v in zip(active, columns_u, columns_v, strict=True):
                 part = self.scalars[s].gram(column_u[start : start + rows], column_v)
-                part *= z[s]
+                part *= weights[s]
                 block += part
         return total
 
@@ -128,6 +237,11 @@ class Kernel(Protocol):
         """The name users pass as `kernel=`."""
         ...
 
-    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedKernel:
+    @property
+    def abilities(self) -> Abilities:
+        """What the form of the kernel allows."""
+        ...
+
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample, in `n_jobs` threads."""
         ...

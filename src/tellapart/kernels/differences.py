@@ -26,6 +26,11 @@ class SquaredDifference:
 
     scale: float = 1.0
 
+    @property
+    def squared_scale(self) -> float:
+        """τ: says that ψ is a squared difference, whose sums over pairs open up."""
+        return self.scale
+
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix ψ(u_i, v_j)."""
         with np.errstate(over="ignore"):  # far apart: cut off below

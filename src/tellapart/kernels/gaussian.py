@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arguments import check_n_jobs, check_number
+from tellapart.arguments import check_number
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels.additive_index import DIFFERENCE, WEIGHTS, FittedIndex, fit_psi
+from tellapart.kernels.additive_index import DIFFERENCE, fit_psi
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel
 from tellapart.kernels.scale import joint_scale
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 
@@ -50,6 +51,7 @@ class Gaussian:
     bandwidth: str | float | None = None
     multiplier: float = 1.0
     name: ClassVar[str] = "gaussian"
+    abilities: ClassVar[Abilities] = Abilities()
 
     def __post_init__(self) -> None:
         check_multiplier(self.multiplier)
@@ -64,10 +66,10 @@ class Gaussian:
                 f"got {self.bandwidth!r}"
             )
 
-    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedIndex:
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze τ_s and σ² on the pooled training sample."""
         check_tuned(self)
-        bandwidths, constant = median_bandwidths(samples, n_jobs=check_n_jobs(n_jobs))
+        bandwidths, constant = median_bandwidths(samples, n_jobs=n_jobs)
         if self.bandwidth is None or isinstance(self.bandwidth, str):
             rule = self.bandwidth or "median"
             variance = joint_scale(samples, bandwidths, constant, rule)
@@ -76,7 +78,7 @@ class Gaussian:
         scales = np.ones_like(bandwidths) if rule == "paper" else bandwidths
         scalars = fit_psi("psi", DIFFERENCE, samples, scales)
         outer = Exponential(variance * self.multiplier**2)
-        return FittedIndex(self.name, scalars, constant, WEIGHTS["square"], outer)
+        return FittedKernel(self.name, scalars, constant, WEIGHTS["square"], outer)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tellapart.arguments import check_choice, check_n_jobs
+import numpy as np
+
+from tellapart.arguments import check_choice
+from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import FittedKernel, ScalarKernel
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, ScalarKernel
 from tellapart.kernels.scalar import GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 
@@ -50,21 +53,46 @@ class Linear:
     bandwidth: str = "median"
     multiplier: float = 1.0
     name: ClassVar[str] = "linear"
+    abilities: ClassVar[Abilities] = Abilities(
+        fast_sums=True,
+        exact=True,
+        exact_unregularized=True,
+        closed_form=True,
+        short_features=True,
+        own_bandwidths=True,
+    )
 
     def __post_init__(self) -> None:
         check_choice("scalar", self.scalar, SCALARS)
         check_choice("bandwidth", self.bandwidth, (*RULES, TUNED))
         check_multiplier(self.multiplier)
 
-    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedKernel:
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample."""
         check_tuned(self)
-        bandwidths, constant = median_bandwidths(
-            samples, self.bandwidth, n_jobs=check_n_jobs(n_jobs)
-        )
+        bandwidths, constant = median_bandwidths(samples, self.bandwidth, n_jobs=n_jobs)
         make = SCALARS[self.scalar]
         scalars = tuple(
             Indicator() if kind == "categorical" else make(self.multiplier * float(bandwidth))
             for kind, bandwidth in zip(samples.kinds, bandwidths, strict=True)
         )
-        return FittedKernel(self.name, scalars, constant)
+        return FittedKernel(
+            self.name, scalars, constant, WEIGHTS["linear"], Identity(), self.abilities
+        )
+
+
+@dataclass(frozen=True)
+class Identity:
+    """φ(t) = t."""
+
+    def value(self, t: FloatArray, /) -> FloatArray:
+        """Return φ(t)."""
+        return t
+
+    def slope(self, t: FloatArray, /) -> FloatArray:
+        """Return φ′(t)."""
+        return np.ones_like(t)
+
+    def curvature(self, t: FloatArray, /) -> FloatArray:
+        """Return φ″(t)."""
+        return np.zeros_like(t)

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_n_jobs, check_number
+from tellapart.arguments import check_choice, check_number
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.kernels.additive_index import WEIGHTS, FittedIndex, check_psi, fit_psi
+from tellapart.kernels.additive_index import check_psi, fit_psi
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import PairFunction
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, PairFunction
 from tellapart.kernels.linear import SCALARS
 from tellapart.kernels.scale import joint_scale
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
@@ -56,6 +56,7 @@ class Quadratic:
     bandwidth: str = "median"
     multiplier: float = 1.0
     name: ClassVar[str] = "quadratic"
+    abilities: ClassVar[Abilities] = Abilities(exact_unregularized=True)
 
     def __post_init__(self) -> None:
         if self.c is not None:
@@ -64,32 +65,31 @@ class Quadratic:
         check_choice("bandwidth", self.bandwidth, (*RULES, TUNED))
         check_multiplier(self.multiplier)
 
-    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedIndex:
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths and c on the pooled training sample."""
         check_tuned(self)
-        bandwidths, constant = median_bandwidths(
-            samples, self.bandwidth, n_jobs=check_n_jobs(n_jobs)
-        )
+        bandwidths, constant = median_bandwidths(samples, self.bandwidth, n_jobs=n_jobs)
         scalars = fit_psi("scalar", self.scalar, samples, self.multiplier * bandwidths)
         c = self.c
         if c is None:
             c = math.sqrt(joint_scale(samples, bandwidths, constant, self.bandwidth))
-        return FittedIndex(self.name, scalars, constant, WEIGHTS["linear"], Square(float(c)))
+        outer = Square(float(c))
+        return FittedKernel(self.name, scalars, constant, WEIGHTS["linear"], outer, self.abilities)
 
 
 @dataclass(frozen=True)
 class Square:
-    """φ(t) = (t + c)²."""
+    """φ(t) = (t + c)², c the `offset`."""
 
-    c: float
+    offset: float
 
     def value(self, t: FloatArray, /) -> FloatArray:
         """Return φ(t)."""
-        return np.square(t + self.c)
+        return np.square(t + self.offset)
 
     def slope(self, t: FloatArray, /) -> FloatArray:
         """Return φ′(t)."""
-        return 2 * (t + self.c)
+        return 2 * (t + self.offset)
 
     def curvature(self, t: FloatArray, /) -> FloatArray:
         """Return φ″(t)."""

@@ -10,6 +10,8 @@ from tellapart.kernels.gaussian import Gaussian
 from tellapart.kernels.linear import Linear
 from tellapart.kernels.quadratic import Quadratic
 
+CONTRACT = ("name", "abilities", "fit")
+"""What a kernel object has; see `tellapart.kernels.Kernel`."""
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
     "quadratic": Quadratic,
@@ -27,7 +29,10 @@ def resolve_kernel(kernel: str | Kernel) -> Kernel:
     """
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
-    if isinstance(kernel, str) or not callable(getattr(kernel, "fit", None)):
+    if isinstance(kernel, str) or not all(hasattr(kernel, part) for part in CONTRACT):
         known = ", ".join(map(repr, KERNELS))
-        raise InputError(f"kernel must be one of {known} or a kernel object; got {kernel!r}")
+        raise InputError(
+            f"kernel must be one of {known} or a kernel object, with {', '.join(CONTRACT)}; "
+            f"got {kernel!r}"
+        )
     return kernel

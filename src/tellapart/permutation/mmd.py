@@ -126,14 +126,14 @@ def _feature_forms(
 
     None where a column has no short features or the Gram matrix is the cheaper way.
     """
-    if kernel.name != "linear":
+    if not kernel.abilities.short_features:
         return None
     support = np.flatnonzero(z)
     n_rows, n_labels = pooled.shape[0], labels.bits.shape[0]
     within, touching = np.zeros(n_labels), np.zeros(n_labels)
     total = magnitude = 0.0
     for s in support:
-        features = kernel.scalars[s].features(pooled[:, s])
+        features = kernel.scalar_kernels[s].features(pooled[:, s])
         # Judge by the first columns: with as many features as rows the Gram matrix wins.
         if features is None or features.shape[1] * support.size >= n_rows:
             return None

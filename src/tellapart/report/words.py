@@ -157,12 +157,12 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
         return _describe_reselection(tuning)
     few = "the default, as there were too few rows to tune on"
     size, price = "as asked for", "as asked for"
-    if tuning.sizes:
+    if tuning.numbers:
         size = "chosen on the training rows: the smallest number as good as the best"
     elif asked.get("n_variables", 0) is None:
         size = few
-    if tuning.prices:
-        tried = _tried(score.regularization for score in tuning.prices)
+    if tuning.regularizations:
+        tried = _tried(score.regularization for score in tuning.regularizations)
         price = f"chosen by cross-validation on the training rows, from {tried}"
         if asked.get("regularization") != "cv":
             price = "as asked for"
@@ -173,8 +173,8 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
 
 def _describe_reselection(tuning: Tuning) -> tuple[str, str]:
     size = "as asked for"
-    if tuning.sizes:
-        tried = _tried(score.n_variables for score in tuning.sizes)
+    if tuning.numbers:
+        tried = _tried(score.n_variables for score in tuning.numbers)
         size = f"the smallest nearly as good as the best of {tried}, which the p-value allows for"
     return f"at most {tuning.n_variables}, {size}", "0, as always without a split"
 
@@ -191,7 +191,7 @@ def describe_validity(result: TestResult) -> str:
 def describe_bandwidth(result: TestResult) -> str:
     """Return how the bandwidth was chosen; empty where there was nothing to choose."""
     tuning = result.tuning
-    tried = {score.multiplier for score in tuning.prices} if tuning is not None else set()
+    tried = {score.multiplier for score in tuning.regularizations} if tuning is not None else set()
     if tuning is None or (len(tried) < 2 and tuning.multiplier == 1):
         return ""
     how = "as asked for"

@@ -14,7 +14,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.search.sphere import Peak, model
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solvers.local_search import improve_by_swaps
@@ -56,7 +56,7 @@ class Trace:
 
 
 def anneal(
-    objective: Objective,
+    objective: FittedObjective,
     start: str,
     z: FloatArray,
     n_variables: int,

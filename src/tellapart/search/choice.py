@@ -1,32 +1,55 @@
-"""The choice of variables under a kernel other than the linear one, and what is proved of it.
+"""The choice of variables under any kernel, and what is proved of it.
 
-For the quadratic kernel MMD²(z) = zᵀ𝒜z + 2c αᵀz exactly. With λ = 0 the choice is one sparse trust
-region problem, solved with a certificate; with λ > 0 its optimum is still an upper bound, since
-σ² ≥ 0 and so F ≤ MMD². For other kernels nothing is proved.
+For the linear kernel F itself is a sparse trust region problem, solved with a certificate. For the
+quadratic kernel MMD²(z) = zᵀ𝒜z + 2c αᵀz exactly: with λ = 0 the choice is one such problem; with
+λ > 0 its optimum is still an upper bound, since σ² ≥ 0 and so F ≤ MMD². For other kernels nothing
+is proved.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
+from tellapart.kernels import Abilities, FittedKernel
 from tellapart.search.annealing import Trace
-from tellapart.search.solver import Annealing
+from tellapart.search.linear import linear_problem
+from tellapart.search.solver import QUICK, Annealing
 from tellapart.search.starts import Start
-from tellapart.statistics.objective import Objective
-from tellapart.strs import Solver, solve
+from tellapart.statistics.coefficients import linear_coefficients
+from tellapart.statistics.objective import FittedObjective
+from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution, Status
+from tellapart.strs.solvers.thresholding import Thresholding
 
 SEARCH = "annealing"
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Solvers:
+    """Who chooses: `exact` the sparse trust region problems, `search` what is none.
+
+    `exact` is None where the search was asked for although an exact solver would do.
+    """
+
+    exact: str | Solver | None = AUTO
+    search: Annealing = field(default_factory=Annealing)
+
+
+HEURISTICS = Solvers(Thresholding(), QUICK)
+"""Milliseconds per choice and no proof: for choices that are made again and again."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A point, its value, and what is proved about it; as `tellapart.strs.Solution` has it.
+    """A point, its value, and what is proved about it; see `tellapart.strs.Solution`.
 
     `history` tells how the annealed runs went; it is empty where none was needed.
     """
@@ -40,45 +63,82 @@ class Choice:
     history: tuple[Trace, ...] = ()
 
 
+def resolve_solver(value: str | Solver | Annealing, abilities: Abilities) -> Solvers:
+    """Return who chooses under a kernel of these abilities; raise if `value` does not serve it.
+
+    The solvers of sparse trust region problems serve the linear kernel, and the quadratic one at
+    λ = 0; `tellapart.search.Annealing` serves all kernels but the linear one.
+    """
+    if isinstance(value, Annealing) and not abilities.exact:
+        return Solvers(None, value)
+    is_solver = not isinstance(value, str | type) and hasattr(value, "solve")
+    if is_solver and hasattr(value, "name") and abilities.exact_unregularized:
+        return Solvers(value)  # type: ignore[arg-type]
+    names = [
+        AUTO,
+        *(SOLVERS if abilities.exact_unregularized else ()),
+        *(() if abilities.exact else (SEARCH,)),
+    ]
+    name = check_choice("solver", value, names)
+    return Solvers(None if name == SEARCH else name)
+
+
 def choose_weights(
-    objective: Objective,
+    samples: Samples,
+    kernel: FittedKernel,
     n_variables: int,
+    regularization: float,
     *,
-    solver: str | Solver | Annealing,
+    solvers: Solvers,
     control: Control,
     n_jobs: int = 1,
+    estimator: str = "unbiased",
 ) -> Choice:
     """Return good weights of at most `n_variables` variables.
 
     Parameters
     ----------
-    objective : Objective
-        F, of a kernel other than the linear one.
+    samples : Samples
+        The two samples; every column varies.
+    kernel : FittedKernel
+        The kernel of these columns.
     n_variables : int
         d.
-    solver : str, Solver or Annealing
-        "auto", "annealing" or settings of it. For the quadratic kernel also a solver of sparse
-        trust region problems, which then solves the problem at λ = 0.
+    regularization : float
+        λ.
+    solvers : Solvers
+        Who chooses.
     control : Control
         Gap, time, randomness, progress.
     n_jobs : int
-        Threads over the starts of the search.
+        Threads.
+    estimator : str
+        See `tellapart.statistics.linear_coefficients`; kernels without fast sums have one only.
     """
-    search = solver if isinstance(solver, Annealing) else Annealing()
+    if not kernel.abilities.exact:
+        objective = FittedObjective(samples, kernel, regularization)
+        return _searched_and_bounded(objective, n_variables, solvers, control, n_jobs)
+    coefficients = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
+    problem = linear_problem(coefficients, regularization, n_variables)
+    return _as_choice(_solved(problem, solvers.exact, control, control.time_limit, control.rng))
+
+
+def _searched_and_bounded(
+    objective: FittedObjective, n_variables: int, solvers: Solvers, control: Control, n_jobs: int
+) -> Choice:
+    search = solvers.search
     form = None if search.bound_seconds == 0 else objective.quadratic_form()
     if form is None:
         return _searched(objective, n_variables, search, control, n_jobs)
     problem = SparseTrustRegion(*form, n_variables)
-    exact = "auto" if solver == SEARCH or isinstance(solver, Annealing) else solver
-    if objective.regularization == 0 and solver != SEARCH and not isinstance(solver, Annealing):
-        found = _solved(problem, exact, control, control.time_limit)
-        return Choice(
-            found.z, found.value, found.upper_bound, found.status, found.solver, control.elapsed
-        )
-    limit = search.bound_seconds
-    if control.time_limit is not None:
-        limit = min(limit, control.time_limit / 4)
-    free = _solved(problem, exact, control, limit)
+    limit = control.time_limit
+    unregularized = objective.regularization == 0 and solvers.exact is not None
+    if not unregularized:
+        limit = search.bound_seconds if limit is None else min(search.bound_seconds, limit / 4)
+    seeded = np.random.default_rng(control.rng.integers(2**63))
+    free = _solved(problem, solvers.exact, control, limit, seeded)
+    if unregularized:
+        return replace(_as_choice(free), seconds=control.elapsed)
     start = Start("λ = 0", free.z)
     choice = _searched(objective, n_variables, search, control, n_jobs, (start,))
     if free.upper_bound is None:
@@ -88,7 +148,7 @@ def choose_weights(
 
 
 def _searched(
-    objective: Objective,
+    objective: FittedObjective,
     n_variables: int,
     search: Annealing,
     control: Control,
@@ -101,13 +161,23 @@ def _searched(
 
 
 def _solved(
-    problem: SparseTrustRegion, solver: str | Solver, control: Control, limit: float | None
+    problem: SparseTrustRegion,
+    solver: str | Solver | None,
+    control: Control,
+    limit: float | None,
+    rng: np.random.Generator,
 ) -> Solution:
     return solve(
         problem,
-        solver=solver,
+        solver=AUTO if solver is None else solver,
         gap=control.gap,
         time_limit=limit,
-        random_state=np.random.default_rng(control.rng.integers(2**63)),
+        random_state=rng,
         progress=control.progress,
+    )
+
+
+def _as_choice(found: Solution) -> Choice:
+    return Choice(
+        found.z, found.value, found.upper_bound, found.status, found.solver, found.seconds
     )

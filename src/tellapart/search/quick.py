@@ -8,11 +8,11 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.kernels import FittedIndex
+from tellapart.kernels.base import FittedKernel
 from tellapart.search.screening import Screen
 from tellapart.search.sphere import climb
 from tellapart.search.starts import Scores, make_starts, score_columns
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 from tellapart.threads import one_blas_thread
 
@@ -32,9 +32,9 @@ class QuickSearch:
     screen: Screen
 
     @classmethod
-    def of(cls, samples: Samples, kernel: FittedIndex, scores: Scores) -> QuickSearch:
+    def of(cls, samples: Samples, kernel: FittedKernel, scores: Scores) -> QuickSearch:
         """Prepare the sums of those samples, all of whose columns vary."""
-        objective = Objective.of_fitted(samples, kernel, 0.0)
+        objective = FittedObjective(samples, kernel, 0.0)
         screen = Screen.of(objective, scores, min(_SCORED, samples.n_columns), MOST_CANDIDATES)
         with one_blas_thread():
             screen.objective.prepare()

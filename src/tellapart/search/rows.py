@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray
 from tellapart.search.sphere import Peak, climb, pruned
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 
 # ω of a variable that is tried, and the share by which F must grow for it to stay.
@@ -22,25 +22,20 @@ _FIRST_WEIGHT = 0.02
 _GAIN = 1e-4
 
 
-def on_some_rows(objective: Objective, most: int, rng: np.random.Generator) -> Objective:
+def on_some_rows(
+    objective: FittedObjective, most: int, rng: np.random.Generator
+) -> FittedObjective:
     """Return F of at most `most` random rows of each sample; F itself where there are no more."""
-    samples = objective.samples
-    if max(samples.n_x, samples.n_y) <= most:
+    drawn = objective.samples.draw(most, rng)
+    if drawn is objective.samples:
         return objective
-    return Objective.of_fitted(
-        samples.rows(_drawn(samples.n_x, most, rng), _drawn(samples.n_y, most, rng)),
-        objective.kernel,
-        objective.regularization,
-        memory_budget=objective.memory_budget,
+    return FittedObjective(
+        drawn, objective.kernel, objective.regularization, objective.memory_budget
     )
 
 
-def _drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
-    return np.sort(rng.permutation(n)[:most]) if n > most else np.arange(n)
-
-
 def finished_on_all_rows(
-    objective: Objective, finalists: Sequence[FloatArray], n_variables: int, control: Control
+    objective: FittedObjective, finalists: Sequence[FloatArray], n_variables: int, control: Control
 ) -> Peak:
     """Return the best point near one of the finalists, on all rows."""
     peaks = [_polished(objective, z, control) for z in finalists]
@@ -49,10 +44,10 @@ def finished_on_all_rows(
         slopes = objective.weight_slopes(best.z)
         lift = slopes if objective.squares_weights else np.abs(slopes)
         # Where Σω = 1 a newcomer takes its weight from the others, which have one slope in common.
-        price = float(objective.weights(best.z) @ slopes) if objective.squares_weights else 0.0
+        common = float(objective.weights(best.z) @ slopes) if objective.squares_weights else 0.0
         lift[best.support] = -np.inf
         newcomer = int(np.argmax(lift))
-        if lift[newcomer] <= price:
+        if lift[newcomer] <= common:
             break
         start = np.sqrt(1 - _FIRST_WEIGHT) * best.z
         # Where ω(z) = z the sign of a weight is that of its slope.
@@ -64,7 +59,7 @@ def finished_on_all_rows(
     return best
 
 
-def _polished(objective: Objective, z: FloatArray, control: Control) -> Peak:
+def _polished(objective: FittedObjective, z: FloatArray, control: Control) -> Peak:
     """Return the best weights of the variables of z, near z."""
     used = np.flatnonzero(z)
     part = objective.columns(used)

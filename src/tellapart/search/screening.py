@@ -9,7 +9,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.search.starts import Scores
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 
 # Newcomers in one round of screening at most.
 _NEWCOMERS = 30
@@ -24,7 +24,7 @@ class Screen:
     ----------
     columns : sorted int array
         The candidates.
-    objective : Objective
+    objective : FittedObjective
         F of the candidates alone, the kernel as it is for all columns.
     size : int
         Number of all columns.
@@ -33,14 +33,14 @@ class Screen:
     """
 
     columns: IntArray
-    objective: Objective
+    objective: FittedObjective
     size: int
     rounds: int = 1
 
     @classmethod
     def of(
         cls,
-        objective: Objective,
+        objective: FittedObjective,
         scores: Scores,
         n_variables: int,
         most: int,
@@ -78,7 +78,9 @@ class Screen:
         return full
 
 
-def widened(screen: Screen, objective: Objective, z: FloatArray, n_variables: int) -> Screen | None:
+def widened(
+    screen: Screen, objective: FittedObjective, z: FloatArray, n_variables: int
+) -> Screen | None:
     """Return a screen with more columns if some outside promise as much as those in use.
 
     Where Σω = 1, a column is worth a look if its ∂F/∂ω_s at z is above that of the chosen ones,

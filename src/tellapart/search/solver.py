@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,11 +14,10 @@ from tellapart.search.screening import Screen, widened
 from tellapart.search.sphere import Peak, climb, pruned
 from tellapart.search.starts import Scores, Start, make_starts, score_columns
 from tellapart.search.swaps import improve_by_exchanges
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
-from tellapart.threads import one_blas_thread
+from tellapart.threads import in_threads, one_blas_thread
 
-T = TypeVar("T")
 FEW_COLUMNS = 20
 """Up to this many columns all starts are annealed."""
 # Points closer than this in every weight are one.
@@ -92,6 +88,7 @@ class Annealing:
     --------
     >>> import numpy as np
     >>> from tellapart.kernels import Gaussian
+    >>> from tellapart.objective import Objective
     >>> rng = np.random.default_rng(0)
     >>> x, y = rng.normal(size=(100, 6)), rng.normal(size=(100, 6))
     >>> y[:, 4] = y[:, 1] + 0.3 * y[:, 4]
@@ -122,7 +119,7 @@ class Annealing:
 
     def search(
         self,
-        objective: Objective,
+        objective: FittedObjective,
         n_variables: int,
         control: Control,
         *,
@@ -144,7 +141,7 @@ class Annealing:
 
     def _search(
         self,
-        objective: Objective,
+        objective: FittedObjective,
         n_variables: int,
         control: Control,
         n_jobs: int,
@@ -189,7 +186,7 @@ class Annealing:
 
     def _starts(
         self,
-        part: Objective,
+        part: FittedObjective,
         screen: Screen,
         scores: Scores,
         n_variables: int,
@@ -211,7 +208,7 @@ class Annealing:
 
     def _anneal_all(
         self,
-        objective: Objective,
+        objective: FittedObjective,
         starts: list[Start],
         n_variables: int,
         control: Control,
@@ -220,7 +217,8 @@ class Annealing:
     ) -> list[Peak]:
         generators = control.rng.spawn(len(starts))
 
-        def run(start: Start, rng: np.random.Generator) -> tuple[Peak, Trace]:
+        def run(task: tuple[Start, np.random.Generator]) -> tuple[Peak, Trace]:
+            start, rng = task
             peak, trace = anneal(
                 objective,
                 start.origin,
@@ -234,12 +232,12 @@ class Annealing:
             control.tell_progress(len(trace.accepted), peak.value, None)
             return peak, trace
 
-        found = _in_threads(run, starts, generators, n_jobs=n_jobs)
+        found = in_threads(run, list(zip(starts, generators, strict=True)), n_jobs)
         traces += [trace for _, trace in found]
         return [peak for peak, _ in found]
 
     def _exchange(
-        self, objective: Objective, peaks: list[Peak], n_variables: int, control: Control
+        self, objective: FittedObjective, peaks: list[Peak], n_variables: int, control: Control
     ) -> tuple[Peak, int]:
         ranked = sorted(peaks, key=lambda peak: -peak.value)
         best, exchanges = ranked[0], 0
@@ -260,7 +258,7 @@ class Annealing:
 
 
 def _polished(
-    objective: Objective, starts: list[Start], control: Control, n_jobs: int
+    objective: FittedObjective, starts: list[Start], control: Control, n_jobs: int
 ) -> list[Start]:
     """Return the starts after a climb, the best first."""
 
@@ -268,7 +266,7 @@ def _polished(
         peak = climb(objective, start.z, control=control)
         return Start(start.origin, peak.z), peak.value
 
-    found = _in_threads(polish, starts, n_jobs=n_jobs)
+    found = in_threads(polish, starts, n_jobs)
     return [start for start, _ in sorted(found, key=lambda one: -one[1])]
 
 
@@ -279,14 +277,6 @@ def _best(starts: list[Start], count: int) -> list[Start]:
         if not any(np.allclose(np.abs(start.z), np.abs(one.z), atol=_SAME) for one in kept):
             kept.append(start)
     return kept[:count]
-
-
-def _in_threads(run: Callable[..., T], *arguments: list[Any], n_jobs: int) -> list[T]:
-    """Run all; the matrix products inside leave Python free for the other threads."""
-    if n_jobs == 1 or len(arguments[0]) == 1:
-        return list(map(run, *arguments))
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(run, *arguments))
 
 
 QUICK = Annealing(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
 from tellapart.strs.trust_region import maximise_on_sphere
@@ -99,7 +99,7 @@ def tangent_model(
 
 
 def climb(
-    objective: Objective,
+    objective: FittedObjective,
     z: FloatArray,
     *,
     support: IntArray | None = None,
@@ -117,7 +117,7 @@ def climb(
 
     Parameters
     ----------
-    objective : Objective
+    objective : FittedObjective
         F.
     z : array
         Where to start, ‖z‖₂ = 1.
@@ -165,7 +165,7 @@ def climb(
     return Peak(z, here.value)
 
 
-def pruned(objective: Objective, peak: Peak, control: Control) -> Peak:
+def pruned(objective: FittedObjective, peak: Peak, control: Control) -> Peak:
     """Return the peak without the variables whose weight does nothing for F.
 
     A climb leaves tiny entries where the maximum has none.

@@ -13,7 +13,7 @@ from tellapart.search.interactions import MOST_WORK, strongest_groups
 from tellapart.search.linear import linear_problem
 from tellapart.search.sphere import climb
 from tellapart.statistics.coefficients import linear_coefficients
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
 from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
@@ -24,7 +24,7 @@ N_GROUPS = 3
 # A start need not be polished.
 _GROWING_STEPS, _GROWING_TOLERANCE = 5, 1e-4
 # The regularization of the linear start where λ is 0 too would repeat the top-d of |a|.
-_LINEAR_PRICE = 0.1
+_LINEAR_REGULARIZATION = 0.1
 # Operations of a scan for groups, for each second of a time limit: a small part of it.
 _WORK_PER_SECOND = 3e9
 
@@ -74,7 +74,7 @@ def score_columns(
     single[kernel.constant] = 0.0
     if keep.size > 0:
         problem = linear_problem(
-            coefficients, regularization or _LINEAR_PRICE, min(n_variables, keep.size)
+            coefficients, regularization or _LINEAR_REGULARIZATION, min(n_variables, keep.size)
         )
         linear = solve(problem, solver=Thresholding()).z
     work = most_work
@@ -90,7 +90,7 @@ def score_columns(
 
 
 def make_starts(
-    objective: Objective,
+    objective: FittedObjective,
     n_variables: int,
     scores: Scores,
     *,
@@ -125,7 +125,7 @@ def make_starts(
 
 
 def grow(
-    objective: Objective, z: FloatArray, n_variables: int, control: Control | None = None
+    objective: FittedObjective, z: FloatArray, n_variables: int, control: Control | None = None
 ) -> FloatArray:
     """Return z with the steepest unused variables added, as many again at a time, up to d."""
     z = _climbed(objective, z, control)
@@ -146,7 +146,7 @@ def grow(
     return z
 
 
-def _climbed(objective: Objective, z: FloatArray, control: Control | None) -> FloatArray:
+def _climbed(objective: FittedObjective, z: FloatArray, control: Control | None) -> FloatArray:
     steps, tolerance = _GROWING_STEPS, _GROWING_TOLERANCE
     return climb(objective, z, most_steps=steps, tolerance=tolerance, control=control).z
 
@@ -168,7 +168,7 @@ def cut(z: FloatArray, n_variables: int) -> FloatArray:
     return kept / np.linalg.norm(kept)
 
 
-def spread(objective: Objective, z: FloatArray) -> FloatArray:
+def spread(objective: FittedObjective, z: FloatArray) -> FloatArray:
     """Return the point whose weights ω are in proportion to the entries of a linear solution."""
     if not objective.squares_weights:
         return z

@@ -6,7 +6,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.search.sphere import Peak, climb
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
 
@@ -19,7 +19,7 @@ _NOBODY = -1
 
 
 def improve_by_exchanges(
-    objective: Objective,
+    objective: FittedObjective,
     peak: Peak,
     n_variables: int,
     control: Control,
@@ -42,7 +42,7 @@ def improve_by_exchanges(
 
 
 def _first_improvement(
-    objective: Objective, peak: Peak, n_variables: int, control: Control, most_trials: int
+    objective: FittedObjective, peak: Peak, n_variables: int, control: Control, most_trials: int
 ) -> Peak | None:
     to_beat = peak.value + _LEAST_GAIN * abs(peak.value)
     for trial in promising_exchanges(objective, peak.z, n_variables, most_trials):
@@ -55,7 +55,7 @@ def _first_improvement(
 
 
 def promising_exchanges(
-    objective: Objective, z: FloatArray, n_variables: int, most: int
+    objective: FittedObjective, z: FloatArray, n_variables: int, most: int
 ) -> list[FloatArray]:
     """Return the points after one exchange, or one addition, the most promising first."""
     chosen, others = np.flatnonzero(z), np.flatnonzero(z == 0)

@@ -25,7 +25,7 @@ def choose_nonnegative(
     keep = varying_columns(samples, kernel)
     true = (np.arange(samples.n_x + samples.n_y) < samples.n_x).astype(np.uint8)
     labels = Permutations(np.packbits(true)[np.newaxis], exact=False)
-    a = permuted_statistics(samples, keep, labels, mmd_statistic(kernel.scalars), n_jobs)[0]
+    a = permuted_statistics(samples, keep, labels, mmd_statistic(kernel.scalar_kernels), n_jobs)[0]
     top = np.argsort(-a, kind="stable")[: min(n_variables, keep.size)]
     top = top[: max(np.count_nonzero(a[top] > 0), 1)]
     value, weights = float(a[top[0]]), np.ones(1)

@@ -13,13 +13,13 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
-from tellapart.kernels import FittedIndex, FittedKernel, Kernel
+from tellapart.kernels import FittedKernel, Kernel
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search.linear import linear_problem
 from tellapart.search.quick import QuickSearch, quick_scores
 from tellapart.search.starts import Scores
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
 from tellapart.strs.solvers.thresholding import Thresholding
 
@@ -129,7 +129,6 @@ class SearchFold(Fold):
     def search(self) -> QuickSearch:
         """The search among the columns that vary."""
         kernel, samples = self.kernel.columns(self.keep), self.train.columns(self.keep)
-        assert isinstance(kernel, FittedIndex)  # `make_folds` saw to it
         return QuickSearch.of(samples, kernel, self._scores(samples))
 
     def _scores(self, samples: Samples) -> Scores:
@@ -143,17 +142,17 @@ class SearchFold(Fold):
         return self.search.weights(n_variables, regularization)
 
     def _moments(self, samples: Samples, kernel: FittedKernel) -> ObjectiveMoments:
-        return ObjectiveMoments(Objective.of_fitted(samples, kernel, 0.0))
+        return ObjectiveMoments(FittedObjective(samples, kernel, 0.0))
 
 
 @dataclass(frozen=True)
 class ObjectiveMoments:
     """MMD² and σ² by F at λ = 0 and at λ = 1."""
 
-    free: Objective
+    free: FittedObjective
 
     @cached_property
-    def priced(self) -> Objective:
+    def regularized(self) -> FittedObjective:
         """F at λ = 1."""
         return self.free.at(1.0)
 
@@ -163,7 +162,7 @@ class ObjectiveMoments:
 
     def variance_at(self, z: FloatArray) -> float:
         """Return σ²(z)."""
-        return self.free.value(z) - self.priced.value(z)
+        return self.free.value(z) - self.regularized.value(z)
 
 
 def make_folds(
@@ -173,7 +172,7 @@ def make_folds(
     folds: list[Fold] = []
     for train, rest in halves:
         fitted = kernel.fit(train, n_jobs=n_jobs)
-        make = SearchFold if isinstance(fitted, FittedIndex) else LinearFold
+        make = LinearFold if fitted.abilities.fast_sums else SearchFold
         folds.append(make(train, rest, fitted, n_jobs))
     return [fold for fold in folds if fold.keep.size > 0]
 
@@ -193,14 +192,7 @@ def split_in_halves(
     if most_rows is None:
         return halves
     # The rows of a part stand in their old order, which may mean something: draw again.
-    return [(_some(one, most_rows, rng), _some(other, most_rows, rng)) for one, other in halves]
-
-
-def _some(samples: Samples, most: int, rng: np.random.Generator) -> Samples:
-    if max(samples.n_x, samples.n_y) <= most:
-        return samples
-    rows = [np.sort(rng.permutation(count)[:most]) for count in (samples.n_x, samples.n_y)]
-    return samples.rows(rows[0], rows[1])
+    return [(one.draw(most_rows, rng), other.draw(most_rows, rng)) for one, other in halves]
 
 
 def ratio(moments: Moments, z: FloatArray) -> float:

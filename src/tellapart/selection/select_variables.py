@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.arguments import (
-    check_choice,
-    check_integer,
-    check_n_jobs,
-    check_number,
-    check_random_state,
-    check_time_limit,
-)
+from tellapart.arguments import check_integer, check_number, check_random_state
 from tellapart.data.tables import read_samples
-from tellapart.errors import InputError
-from tellapart.kernels import Kernel, resolve_kernel
-from tellapart.kernels.tuned import with_multiplier
-from tellapart.progress import Progress, check_progress, showing
+from tellapart.kernels import Kernel
+from tellapart.progress import Progress, showing
 from tellapart.search import Annealing
-from tellapart.selection.choose import check_gap, check_solver, choose
+from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
-from tellapart.selection.tuning import tune
-from tellapart.statistics.mmd import ESTIMATORS
+from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
 
 
@@ -57,7 +47,7 @@ def select_variables(
         "linear", "quadratic" or "gaussian", or a kernel object such as
         `tellapart.kernels.Gaussian(bandwidth="cv")`.
     regularization : float
-        λ ≥ 0: the price of variance.
+        λ ≥ 0: how much variance counts against a choice.
     solver : str, Solver or Annealing
         "auto", which picks by kernel and size; a name in `tellapart.strs.SOLVERS` for the linear
         kernel, and for the quadratic one's problem at λ = 0; "annealing" or settings of
@@ -91,44 +81,24 @@ def select_variables(
     >>> select_variables(X, Y, 2, random_state=0).support.tolist()
     [1, 4]
     """
-    chosen = resolve_kernel(kernel)
-    price = check_number("regularization", regularization, 0.0)
-    check_solver(solver, chosen)
-    check_choice("estimator", estimator, ESTIMATORS)
-    if estimator == "paired" and chosen.name != "linear":
-        raise InputError(
-            f"estimator must be 'unbiased' for the {chosen.name} kernel; got 'paired', which "
-            "only the linear one has"
-        )
     check_integer("n_variables", n_variables, 1)
-    tolerance = check_gap(gap)
-    seconds = check_time_limit(time_limit)
-    rng = check_random_state(random_state)
-    threads = check_n_jobs(n_jobs)
-    shown = check_progress(progress)
+    check_number("regularization", regularization, 0.0)
+    settings = SelectionSettings(
+        n_variables=n_variables,
+        kernel=kernel,
+        regularization=regularization,
+        solver=solver,
+        gap=gap,
+        time_limit=time_limit,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        estimator=estimator,
+    )
     samples = read_samples(X, Y, missing=missing)
-    check_integer("n_variables", n_variables, 1, samples.n_columns)
-    # Tuning draws only where a bandwidth is left to it.
-    with showing(shown) as tell:
-        tuning = tune(
-            samples,
-            chosen,
-            n_variables=n_variables,
-            regularization=price,
-            rng=rng,
-            n_jobs=threads,
-            progress=tell,
-        )
-        return choose(
-            samples,
-            with_multiplier(chosen, tuning.multiplier).fit(samples, n_jobs=threads),
-            n_variables=n_variables,
-            regularization=price,
-            solver=solver,
-            gap=tolerance,
-            time_limit=seconds,
-            rng=rng,
-            n_jobs=threads,
-            estimator=estimator,
-            progress=tell,
-        )
+    settings.check_against(samples)
+    # One generator: tuning draws only where a bandwidth is left to it.
+    rng = check_random_state(settings.random_state)
+    with showing(settings.progress) as tell:
+        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
+    return chosen.selection

@@ -20,12 +20,11 @@ from tellapart.arguments import check_integer, check_n_jobs, check_random_state,
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
-from tellapart.kernels import FittedIndex, FittedKernel
+from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, check_progress, showing
-from tellapart.search import QUICK
+from tellapart.search.choice import HEURISTICS
 from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
-from tellapart.strs.solvers.thresholding import Thresholding
 
 FEWEST_ROWS = 4
 """Rows of a sample that two halves of at least two rows need."""
@@ -163,7 +162,6 @@ def measure_stability(
             f"stability needs at least {FEWEST_ROWS} training rows of each sample; "
             f"got {train.n_x} and {train.n_y}"
         )
-    quick = QUICK if isinstance(kernel, FittedIndex) else Thresholding()
     started = time.monotonic()
     counts = np.zeros(train.n_columns, dtype=np.intp)
     largest = (0, 0)
@@ -183,12 +181,10 @@ def measure_stability(
                     kernel,
                     n_variables=n_variables,
                     regularization=regularization,
-                    solver=quick,
-                    gap=1e-4,
+                    solvers=HEURISTICS,
                     time_limit=_left(seconds, started),
                     rng=rng,
                     n_jobs=threads,
-                    progress=_silent,
                 )
             counts[again.support] += 1
             largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
@@ -216,7 +212,3 @@ def _halves(train: Samples, n_resamples: int, rng: np.random.Generator) -> Itera
         if side == 0:
             order_x, order_y = rng.permutation(train.n_x), rng.permutation(train.n_y)
         yield train.rows(order_x[side::2][:MOST_ROWS], order_y[side::2][:MOST_ROWS])
-
-
-def _silent(stage: str, detail: str) -> None:
-    """Say nothing: a resample is one step of the display."""

@@ -15,32 +15,25 @@ case III and .98/1/1 in case IV (benchmarks/bench_tuning.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
-from tellapart.kernels.base import Kernel
+from tellapart.kernels.base import Abilities, Kernel
 from tellapart.kernels.tuned import multipliers_to_try, with_multiplier
 from tellapart.progress import Progress
 from tellapart.selection.folds import MOST_ROWS, Fold, make_folds, rescaled, split_in_halves
 
-GRID = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
-N_SPLITS = 5
-# Kernels other than the linear one take longer, and their weights change less with λ.
-SEARCH_GRID = (0.0, 0.1, 1.0, 5.0)
-MIDDLE_PRICE = 1.0
-N_SEARCH_SPLITS = 3
-SEARCH_VARIABLES = 20
 DEFAULT_REGULARIZATION = 0.1
 DEFAULT_VARIABLES = 5
 MOST_VARIABLES = 50
 
 
 @dataclass(frozen=True)
-class SizeScore:
+class NumberScore:
     """The held-out ratios √ñ·MMD²/σ̂ of one number of variables, one per split.
 
     Without a split, the one score of `tellapart.testing.reselection`.
@@ -51,7 +44,7 @@ class SizeScore:
 
 
 @dataclass(frozen=True)
-class PriceScore:
+class RegularizationScore:
     """The held-out p-values and ratios √ñ·MMD²/σ̂ of one λ (and bandwidth), one per split."""
 
     regularization: float
@@ -70,9 +63,50 @@ class Tuning:
 
     n_variables: int
     regularization: float
-    sizes: tuple[SizeScore, ...] = ()
-    prices: tuple[PriceScore, ...] = ()
+    numbers: tuple[NumberScore, ...] = ()
+    regularizations: tuple[RegularizationScore, ...] = ()
     multiplier: float = 1.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to tune a kernel.
+
+    Attributes
+    ----------
+    grid : tuple of float
+        The λ to try.
+    n_splits : int
+        Splits of the training half.
+    most_rows : int or None
+        Rows of a sample in either part of a split at most.
+    number_first : bool
+        Whether the number of variables is chosen before λ, at λ = 0.
+    best : callable
+        From the scores of λ to the one to take.
+    """
+
+    grid: tuple[float, ...]
+    n_splits: int
+    most_rows: int | None
+    number_first: bool
+    best: Callable[[Sequence[RegularizationScore]], RegularizationScore]
+
+    @classmethod
+    def of(cls, abilities: Abilities) -> Plan:
+        """Return the plan that the form of a kernel calls for."""
+        if abilities.closed_form:
+            return cls(GRID, N_SPLITS, None, True, best_regularization)
+        return cls(SEARCH_GRID, N_SEARCH_SPLITS, MOST_ROWS, False, best_ratio)
+
+
+GRID = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
+N_SPLITS = 5
+# Kernels without a closed form take longer, and their weights change less with λ.
+SEARCH_GRID = (0.0, 0.1, 1.0, 5.0)
+MIDDLE_REGULARIZATION = 1.0
+N_SEARCH_SPLITS = 3
+SEARCH_VARIABLES = 20
 
 
 def tune(
@@ -119,113 +153,113 @@ def tune(
     Tuning
         Both numbers and their scores.
     """
-    price = DEFAULT_REGULARIZATION if regularization is None else regularization
     multipliers = multipliers_to_try(kernel)
-    plain = with_multiplier(kernel, multipliers[0] if len(multipliers) == 1 else 1.0)
+    first = multipliers[0] if len(multipliers) == 1 else 1.0
     start = Tuning(
         min(samples.n_columns, DEFAULT_VARIABLES) if n_variables is None else n_variables,
-        price,
-        multiplier=multipliers[0] if len(multipliers) == 1 else 1.0,
+        DEFAULT_REGULARIZATION if regularization is None else regularization,
+        multiplier=first,
     )
     if n_variables is not None and regularization is not None and len(multipliers) == 1:
         return start
-    linear = kernel.name == "linear"
-    halves = split_in_halves(
-        samples,
-        N_SPLITS if linear else N_SEARCH_SPLITS,
-        rng,
-        None if linear else MOST_ROWS,
-    )
-    folds = make_folds(plain, halves, n_jobs)
+    plan = Plan.of(kernel.abilities)
+    halves = split_in_halves(samples, plan.n_splits, rng, plan.most_rows)
+    folds = make_folds(with_multiplier(kernel, first), halves, n_jobs)
     if not folds:
         return start
-    size_first = n_variables is None and linear
-    if size_first:
-        start = _with_size(start, folds, 0.0, progress)
+    if n_variables is None and plan.number_first:
+        start = _with_number(start, folds, 0.0, progress)
     elif n_variables is None:
         start = replace(start, n_variables=min(samples.n_columns, SEARCH_VARIABLES))
     if regularization is None or len(multipliers) > 1:
-        fitted = start.multiplier
         families = {
             multiplier: [rescaled(fold, with_multiplier(kernel, multiplier)) for fold in folds]
-            if multiplier != fitted
+            if multiplier != first
             else folds
             for multiplier in multipliers
         }
-        given = None if regularization is None else price
-        prices = _prices(families, start.n_variables, given, linear, rng, progress)
-        best = best_price(prices) if linear else best_ratio(prices)
+        scores = _score(families, start.n_variables, regularization, plan, rng, progress)
+        best = plan.best(scores)
         folds = families[best.multiplier]
         start = replace(
-            start, regularization=best.regularization, multiplier=best.multiplier, prices=prices
+            start,
+            regularization=best.regularization,
+            multiplier=best.multiplier,
+            regularizations=scores,
         )
-    if n_variables is None and not size_first:
-        start = _with_size(start, folds, start.regularization, progress)
+    if n_variables is None and not plan.number_first:
+        start = _with_number(start, folds, start.regularization, progress)
     return start
 
 
-def _prices(
+def _score(
     families: Mapping[float, Sequence[Fold]],
     n_variables: int,
-    price: float | None,
-    linear: bool,
+    regularization: float | None,
+    plan: Plan,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[PriceScore, ...]:
+) -> tuple[RegularizationScore, ...]:
     """Score λ and the bandwidths; where that takes a search each, the bandwidths at one λ first."""
     # One set of permutations for each split: what is compared meets the same chance.
     n_splits = max(len(folds) for folds in families.values())
     seeds = [int(rng.integers(2**32)) for _ in range(n_splits)]
-    if price is not None:
-        return score_prices(families, n_variables, [price], seeds, progress)
-    if linear or len(families) == 1:
-        grid = GRID if linear else SEARCH_GRID
-        return score_prices(families, n_variables, grid, seeds, progress)
-    first = score_prices(families, n_variables, [MIDDLE_PRICE], seeds, progress)
+
+    def scored(
+        some: Mapping[float, Sequence[Fold]], grid: Sequence[float]
+    ) -> tuple[RegularizationScore, ...]:
+        return score_regularizations(some, n_variables, grid, seeds, progress)
+
+    if regularization is not None:
+        return scored(families, [regularization])
+    if plan.number_first or len(families) == 1:
+        return scored(families, plan.grid)
+    first = scored(families, [MIDDLE_REGULARIZATION])
     best = best_ratio(first).multiplier
-    rest = [price for price in SEARCH_GRID if price != MIDDLE_PRICE]
-    return first + score_prices({best: families[best]}, n_variables, rest, seeds, progress)
+    rest = [value for value in plan.grid if value != MIDDLE_REGULARIZATION]
+    return first + scored({best: families[best]}, rest)
 
 
-def _with_size(
+def _with_number(
     tuning: Tuning, folds: Sequence[Fold], regularization: float, progress: Progress
 ) -> Tuning:
-    sizes = score_sizes(folds, progress, regularization)
-    return replace(tuning, n_variables=smallest_good_size(sizes), sizes=sizes)
+    scores = score_numbers(folds, progress, regularization)
+    return replace(tuning, n_variables=smallest_good_number(scores), numbers=scores)
 
 
-def score_sizes(
+def score_numbers(
     folds: Sequence[Fold], progress: Progress, regularization: float = 0.0
-) -> tuple[SizeScore, ...]:
+) -> tuple[NumberScore, ...]:
     """Score each number of variables on the path by its held-out ratio √ñ·MMD²/σ̂."""
-    path = size_path(min(fold.keep.size for fold in folds))
+    path = number_path(min(fold.keep.size for fold in folds))
     rows = []
     for number, fold in enumerate(folds, 1):
         progress("tune", f"number of variables, split {number} of {len(folds)}")
         rows.append(fold.ratios([fold.weights(d, regularization) for d in path]))
-    return tuple(SizeScore(d, tuple(ratios)) for d, *ratios in zip(path, *rows, strict=True))
+    return tuple(NumberScore(d, tuple(ratios)) for d, *ratios in zip(path, *rows, strict=True))
 
 
-def smallest_good_size(sizes: Sequence[SizeScore]) -> int:
+def smallest_good_number(scores: Sequence[NumberScore]) -> int:
     """Return the smallest number whose mean ratio is within one standard error of the best.
 
     Examples
     --------
-    >>> sizes = [SizeScore(1, (2.0, 2.1)), SizeScore(2, (3.0, 2.8)), SizeScore(3, (2.9, 3.0))]
-    >>> smallest_good_size(sizes)
+    >>> ratios = {1: (2.0, 2.1), 2: (3.0, 2.8), 3: (2.9, 3.0)}
+    >>> scores = [NumberScore(number, values) for number, values in ratios.items()]
+    >>> smallest_good_number(scores)
     2
     """
-    good = as_good_as_the_best([score.ratios for score in sizes])
-    return min(int(sizes[i].n_variables) for i in good)
+    good = as_good_as_the_best([score.ratios for score in scores])
+    return min(int(scores[i].n_variables) for i in good)
 
 
-def score_prices(
+def score_regularizations(
     families: Mapping[float, Sequence[Fold]],
     n_variables: int,
     grid: Sequence[float],
     seeds: Sequence[int],
     progress: Progress,
-) -> tuple[PriceScore, ...]:
+) -> tuple[RegularizationScore, ...]:
     """Score each λ by its validation p-value and, for ties, its validation ratio.
 
     `families` are the same splits with the kernel's bandwidth times different multipliers; each
@@ -239,35 +273,36 @@ def score_prices(
             progress(
                 "tune", f"λ for {n_variables} variables{bandwidth}, split {number} of {len(folds)}"
             )
-            candidates = [fold.weights(n_variables, price) for price in grid]
+            candidates = [fold.weights(n_variables, value) for value in grid]
             pvalues.append([fold.pvalue(z, seed) for z in candidates])
             ratios.append(fold.ratios(candidates))
         columns = zip(grid, zip(*pvalues, strict=True), zip(*ratios, strict=True), strict=True)
-        scores += [PriceScore(price, p, r, multiplier) for price, p, r in columns]
+        scores += [RegularizationScore(value, p, r, multiplier) for value, p, r in columns]
     return tuple(scores)
 
 
-def best_price(prices: Sequence[PriceScore]) -> PriceScore:
+def best_regularization(scores: Sequence[RegularizationScore]) -> RegularizationScore:
     """Return the λ of the least p-value; of ties the greatest ratio, of those the least λ.
 
     Examples
     --------
-    >>> scores = [PriceScore(0.1, (0.005,), (3.0,)), PriceScore(1.0, (0.005,), (4.0,))]
-    >>> best_price(scores).regularization
+    >>> low = RegularizationScore(0.1, (0.005,), (3.0,))
+    >>> scores = [low, RegularizationScore(1.0, (0.005,), (4.0,))]
+    >>> best_regularization(scores).regularization
     1.0
     """
-    tied = _least_pvalues(prices)
+    tied = _least_pvalues(scores)
     good = as_good_as_the_best([score.ratios for score in tied])
     return tied[min(good.tolist(), key=lambda i: tied[i].regularization)]
 
 
-def best_ratio(prices: Sequence[PriceScore]) -> PriceScore:
+def best_ratio(scores: Sequence[RegularizationScore]) -> RegularizationScore:
     """Return the λ and bandwidth of the least p-value, and of ties of the greatest mean ratio."""
-    return max(_least_pvalues(prices), key=lambda score: float(np.mean(score.ratios)))
+    return max(_least_pvalues(scores), key=lambda score: float(np.mean(score.ratios)))
 
 
-def _least_pvalues(prices: Sequence[PriceScore]) -> list[PriceScore]:
-    return [prices[i] for i in as_good_as_the_best([[-p for p in s.pvalues] for s in prices])]
+def _least_pvalues(scores: Sequence[RegularizationScore]) -> list[RegularizationScore]:
+    return [scores[i] for i in as_good_as_the_best([[-p for p in s.pvalues] for s in scores])]
 
 
 def as_good_as_the_best(scores: Sequence[Sequence[float]]) -> IntArray:
@@ -283,12 +318,12 @@ def as_good_as_the_best(scores: Sequence[Sequence[float]]) -> IntArray:
     return np.flatnonzero(short.mean(axis=1) <= spread / math.sqrt(count))
 
 
-def size_path(most: int) -> list[int]:
+def number_path(most: int) -> list[int]:
     """Return the numbers of variables to try: 1, 2, 3, 4, 5, 7, 10, 14, … up to `most` or 50.
 
     Examples
     --------
-    >>> size_path(12)
+    >>> number_path(12)
     [1, 2, 3, 4, 5, 7, 10, 12]
     """
     last = min(most, MOST_VARIABLES)

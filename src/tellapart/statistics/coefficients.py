@@ -17,11 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arguments import check_n_jobs
 from tellapart.arrays import FloatArray
 from tellapart.data.by_column import map_columns, transposed
 from tellapart.data.samples import Samples
-from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel, ScalarKernel
 from tellapart.statistics.mmd import checked_sizes, effective_size
 from tellapart.threads import in_threads, one_blas_thread
@@ -85,7 +83,7 @@ def linear_coefficients(
     kernel: FittedKernel,
     *,
     estimator: str = "unbiased",
-    n_jobs: int | None = 1,
+    n_jobs: int = 1,
 ) -> LinearCoefficients:
     """Return a and V of the linear kernel, in O(n) per column and without n × n matrices.
 
@@ -99,11 +97,12 @@ def linear_coefficients(
     samples : Samples
         The two samples.
     kernel : FittedKernel
-        A fitted linear kernel; its constant columns get a_s = 0 and zero rows in V.
+        One with fast sums, that is a linear kernel; its constant columns get a_s = 0 and zero
+        rows in V.
     estimator : {"unbiased", "paired"}
         "paired" is the paper's estimator and needs m = n.
-    n_jobs : int or None
-        Number of threads; −1 is every core.
+    n_jobs : int
+        Number of threads.
 
     Examples
     --------
@@ -118,16 +117,14 @@ def linear_coefficients(
     >>> int(coefficients.a.argmax()), coefficients.V.shape
     (0, (3, 3))
     """
-    if kernel.name != "linear":
-        raise InputError(f"kernel must be a fitted linear kernel; got {kernel.name!r}")
     m, n = checked_sizes(samples.n_x, samples.n_y, estimator)
-    jobs = check_n_jobs(n_jobs)
+    scalars = kernel.scalar_kernels
     paired = estimator == "paired"
 
     def expand(s: int, x: FloatArray, y: FloatArray) -> _Column:
-        return _Column.of(s, kernel.scalars[s], x, y, paired)
+        return _Column.of(s, scalars[s], x, y, paired)
 
-    columns = map_columns(expand, samples, np.flatnonzero(~kernel.constant), jobs)
+    columns = map_columns(expand, samples, np.flatnonzero(~kernel.constant), n_jobs)
     a = np.zeros(samples.n_columns)
     for column in columns:
         a[column.index] = column.mmd2(m, n, paired)
@@ -139,8 +136,8 @@ def linear_coefficients(
         parts = [_Part((0,), m, scale / m**2), _Part((1,), n, scale / n**2)]
     rows = sum(part.rows for part in parts)
     if D > DENSE_COLUMNS and rows <= MOST_FACTOR_ROWS * D:
-        return LinearCoefficients(a, None, _factor(samples, columns, parts, jobs), m, n)
-    return LinearCoefficients(a, _covariance(samples, columns, parts, jobs), None, m, n)
+        return LinearCoefficients(a, None, _factor(samples, columns, parts, n_jobs), m, n)
+    return LinearCoefficients(a, _covariance(samples, columns, parts, n_jobs), None, m, n)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,20 +13,129 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
-from tellapart.kernels import FittedIndex, FittedKernel, Kernel, resolve_kernel
-from tellapart.statistics.coefficients import linear_coefficients
-from tellapart.statistics.objective_sums import Derivatives, IndexSums, LinearSums, index_sums
+from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
+from tellapart.statistics.objective_sums import Derivatives, sums_of
 
 MEMORY_BUDGET = 1_000_000_000
 LEAST_MEMORY_BUDGET = 1_000_000
 
 
-class Objective:
-    """F(z) = MMD²(z) − λ σ²(z): a large difference, and a reliable one.
+class FittedObjective:
+    """F of samples that are read, and of a kernel that is fitted, already; it trusts its callers.
 
     For the linear kernel F(z) = aᵀz − λ zᵀVz, ∇F = a − 2λ V z, ∇²F = −2λ V, with a and V in
     O(n) per column. For any other additive-index kernel K_z = φ(Σ_s ω(z_s) ψ_s) all three are
     sums over pairs of rows, as `tellapart.statistics.pair_sums` says.
+
+    Parameters
+    ----------
+    samples : Samples
+        The two samples.
+    kernel : FittedKernel
+        The kernel with its bandwidths frozen.
+    regularization : float
+        λ ≥ 0.
+    memory_budget : int
+        Bytes that matrices over pairs of rows may take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.data.samples import Samples
+    >>> from tellapart.kernels import Quadratic
+    >>> samples = Samples(np.eye(3), 1 - np.eye(3), ("u", "v", "w"), ("numeric",) * 3)
+    >>> objective = FittedObjective(samples, Quadratic(c=1).fit(samples), 0.1)
+    >>> objective.gradient(np.array([1.0, 0.0, 0.0])).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        samples: Samples,
+        kernel: FittedKernel,
+        regularization: float,
+        memory_budget: int = MEMORY_BUDGET,
+    ) -> None:
+        self.samples = samples
+        self.kernel = kernel
+        self.regularization = regularization
+        self.memory_budget = memory_budget
+        self._sums = sums_of(samples, kernel, regularization, memory_budget)
+
+    def columns(self, index: IntArray) -> FittedObjective:
+        """Return the objective of some variables only, the others at 0, kernel as it is.
+
+        A search among few candidates of many columns then costs what the candidates cost.
+        """
+        return FittedObjective(
+            self.samples.columns(index),
+            self.kernel.columns(index),
+            self.regularization,
+            self.memory_budget,
+        )
+
+    def at(self, regularization: float) -> Self:
+        """Return the objective with another λ; the sums over pairs that exist are shared."""
+        other = copy(self)
+        other.regularization = regularization
+        other._sums = self._sums.at(regularization)
+        return other
+
+    def prepare(self) -> None:
+        """Do now what is done once, so that threads that share the objective need not wait."""
+        self._sums.prepare()
+
+    def value(self, z: FloatArray) -> float:
+        """Return F(z)."""
+        return self._sums.value(z)
+
+    def gradient(self, z: FloatArray) -> FloatArray:
+        """Return ∇F(z), of shape (D,)."""
+        return self._sums.gradient(z)
+
+    def hessian(self, z: FloatArray, variables: IntArray | None = None) -> FloatArray:
+        """Return ∇²F(z) in all variables, or in some: a matrix of shape (|S|, |S|)."""
+        return self._sums.hessian(z, self._all_if_none(variables))
+
+    def derivatives(self, z: FloatArray, variables: IntArray | None = None) -> Derivatives:
+        """Return F(z), ∇F(z), and ∇²F(z) in some variables: less work than one by one."""
+        return self._sums.derivatives(z, self._all_if_none(variables))
+
+    def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and ∇F(z) and ∇²F(z) in some variables only: for steps on a support."""
+        return self._sums.local(z, variables)
+
+    def in_weights(self, z: FloatArray, variables: IntArray | None = None) -> Derivatives:
+        """Return F(z), and its gradient and Hessian with respect to the weights ω_s of some."""
+        return self._sums.in_weights(z, self._all_if_none(variables))
+
+    def weight_slopes(self, z: FloatArray) -> FloatArray:
+        """Return ∂F/∂ω_s, of shape (D,), ω_s = ω(z_s) the weight of column s in the index.
+
+        What a variable that is not yet used would bring. The gradient cannot tell where
+        ω(z) = z², for then it is 0 at z_s = 0; for ω(z) = z the two are the same.
+        """
+        return self._sums.weight_slopes(z)
+
+    def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz for the quadratic kernel, None for others."""
+        return self._sums.quadratic_form()
+
+    @property
+    def squares_weights(self) -> bool:
+        """Whether ω(z) = z²: then the signs of z say nothing."""
+        return self.kernel.weight.power == 2
+
+    def weights(self, z: FloatArray) -> FloatArray:
+        """Return the weights ω(z_s) of the columns in the index, of shape (D,)."""
+        return self.kernel.weights(z)
+
+    def _all_if_none(self, variables: IntArray | None) -> IntArray:
+        return np.arange(self.samples.n_columns) if variables is None else variables
+
+
+class Objective(FittedObjective):
+    """F(z) = MMD²(z) − λ σ²(z): a large difference, and a reliable one.
 
     Parameters
     ----------
@@ -72,132 +180,27 @@ class Objective:
         *,
         memory_budget: int = MEMORY_BUDGET,
     ) -> None:
-        strength = check_number("regularization", regularization, 0.0)
+        checked = check_number("regularization", regularization, 0.0)
         budget = check_integer("memory_budget", memory_budget, LEAST_MEMORY_BUDGET)
         settings = resolve_kernel(kernel)
         samples = read_samples(X, Y)
-        self._prepare(samples, settings.fit(samples), strength, budget)
-
-    @classmethod
-    def of_fitted(
-        cls,
-        samples: Samples,
-        kernel: FittedKernel,
-        regularization: float,
-        *,
-        memory_budget: int = MEMORY_BUDGET,
-    ) -> Objective:
-        """Return the objective of samples that are read, and of a kernel that is fitted, already.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from tellapart.kernels import Quadratic
-        >>> from tellapart.data.samples import Samples
-        >>> samples = Samples(np.eye(3), 1 - np.eye(3), ("u", "v", "w"), ("numeric",) * 3)
-        >>> objective = Objective.of_fitted(samples, Quadratic(c=1).fit(samples), 0.1)
-        >>> objective.gradient(np.array([1.0, 0.0, 0.0])).shape
-        (3,)
-        """
-        strength = check_number("regularization", regularization, 0.0)
-        budget = check_integer("memory_budget", memory_budget, LEAST_MEMORY_BUDGET)
-        objective = cls.__new__(cls)
-        objective._prepare(samples, kernel, strength, budget)
-        return objective
-
-    def columns(self, variables: ArrayLike) -> Objective:
-        """Return the objective of some variables only, the others at 0, kernel as it is.
-
-        A search among few candidates of many columns then costs what the candidates cost.
-        """
-        chosen = self._chosen(variables)
-        scalars = tuple(self.kernel.scalars[s] for s in chosen)
-        kernel = replace(self.kernel, scalars=scalars, constant=self.kernel.constant[chosen])
-        return Objective.of_fitted(
-            self.samples.columns(chosen),
-            kernel,
-            self.regularization,
-            memory_budget=self.memory_budget,
-        )
-
-    def at(self, regularization: float) -> Objective:
-        """Return the objective with another λ; the sums over pairs that exist are shared."""
-        strength = check_number("regularization", regularization, 0.0)
-        other = copy(self)
-        other.regularization = strength
-        other._sums = self._sums.at(strength)
-        return other
-
-    def _prepare(
-        self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
-    ) -> None:
-        self.samples = samples
-        self.kernel = kernel
-        self.regularization = regularization
-        self.memory_budget = memory_budget
-        self._sums: LinearSums | IndexSums
-        if isinstance(kernel, FittedIndex):
-            self._sums = index_sums(samples, kernel, regularization, memory_budget)
-        else:
-            self._sums = LinearSums(linear_coefficients(samples, kernel), regularization)
-
-    def prepare(self) -> None:
-        """Do now what is done once, so that threads that share the objective need not wait."""
-        if isinstance(self._sums, IndexSums):
-            self._sums.sums.prepare()
+        super().__init__(samples, settings.fit(samples), checked, budget)
 
     def value(self, z: ArrayLike) -> float:
         """Return F(z)."""
-        return self._sums.value(self._checked(z))
+        return super().value(self._checked(z))
 
     def gradient(self, z: ArrayLike) -> FloatArray:
         """Return ∇F(z), of shape (D,)."""
-        return self._sums.gradient(self._checked(z))
+        return super().gradient(self._checked(z))
 
     def hessian(self, z: ArrayLike, variables: ArrayLike | None = None) -> FloatArray:
         """Return ∇²F(z) in all variables, or in some: a matrix of shape (|S|, |S|)."""
-        return self._sums.hessian(self._checked(z), self._chosen(variables))
+        chosen = None if variables is None else self._chosen(variables)
+        return super().hessian(self._checked(z), chosen)
 
-    def derivatives(self, z: ArrayLike, variables: ArrayLike | None = None) -> Derivatives:
-        """Return F(z), ∇F(z), and ∇²F(z) in some variables: less work than one by one."""
-        return self._sums.derivatives(self._checked(z), self._chosen(variables))
-
-    def local(self, z: ArrayLike, variables: ArrayLike) -> Derivatives:
-        """Return F(z), and ∇F(z) and ∇²F(z) in some variables only: for steps on a support."""
-        return self._sums.local(self._checked(z), self._chosen(variables))
-
-    def in_weights(self, z: ArrayLike, variables: ArrayLike | None = None) -> Derivatives:
-        """Return F(z), and its gradient and Hessian with respect to the weights ω_s of some."""
-        return self._sums.in_weights(self._checked(z), self._chosen(variables))
-
-    def weight_slopes(self, z: ArrayLike) -> FloatArray:
-        """Return ∂F/∂ω_s, of shape (D,), ω_s = ω(z_s) the weight of column s in the index.
-
-        What a variable that is not yet used would bring. The gradient cannot tell where
-        ω(z) = z², for then it is 0 at z_s = 0; for ω(z) = z the two are the same.
-        """
-        return self._sums.weight_slopes(self._checked(z))
-
-    def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz for the quadratic kernel, None for others."""
-        sums = self._sums
-        return sums.quadratic_form(self.samples) if isinstance(sums, IndexSums) else None
-
-    @property
-    def squares_weights(self) -> bool:
-        """Whether ω(z) = z²: then the signs of z say nothing."""
-        kernel = self.kernel
-        return isinstance(kernel, FittedIndex) and kernel.weight.power == 2
-
-    def weights(self, z: ArrayLike) -> FloatArray:
-        """Return the weights ω(z_s) of the columns in the index, of shape (D,)."""
-        point = self._checked(z)
-        return self.kernel.weights(point) if isinstance(self.kernel, FittedIndex) else point
-
-    def _chosen(self, variables: ArrayLike | None) -> IntArray:
+    def _chosen(self, variables: ArrayLike) -> IntArray:
         n_columns = self.samples.n_columns
-        if variables is None:
-            return np.arange(n_columns)
         chosen = np.asarray(variables)
         expected = f"variables must be distinct integers in 0..{n_columns - 1}"
         if chosen.ndim != 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
-from tellapart.kernels import FittedIndex
-from tellapart.kernels.quadratic import Square
-from tellapart.statistics.coefficients import LinearCoefficients
+from tellapart.kernels.base import FittedKernel
+from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.pair_sums import FirstOrder, PairSums
 from tellapart.statistics.row_moments import RowMoments, fits
 from tellapart.statistics.squared_sums import SquaredSums, opens_up
@@ -35,21 +35,67 @@ class Derivatives:
     hessian: FloatArray
 
 
-def index_sums(
-    samples: Samples, kernel: FittedIndex, regularization: float, memory_budget: int
-) -> IndexSums:
-    """Return the sums over pairs of a kernel: the same numbers, as fast as it allows."""
+class Sums(Protocol):
+    """F and its derivatives, λ given; see `Objective` for the methods."""
+
+    def at(self, regularization: float) -> Sums:
+        """Return the sums with another λ."""
+        ...
+
+    def prepare(self) -> None:
+        """Do now what is done once."""
+        ...
+
+    def value(self, z: FloatArray) -> float:
+        """Return F(z)."""
+        ...
+
+    def gradient(self, z: FloatArray) -> FloatArray:
+        """Return ∇F(z)."""
+        ...
+
+    def weight_slopes(self, z: FloatArray) -> FloatArray:
+        """Return ∂F/∂ω_s."""
+        ...
+
+    def hessian(self, z: FloatArray, variables: IntArray) -> FloatArray:
+        """Return ∇²F(z) in `variables`."""
+        ...
+
+    def derivatives(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), ∇F(z), and ∇²F(z) in `variables`."""
+        ...
+
+    def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and ∇F(z) and ∇²F(z) in `variables`."""
+        ...
+
+    def in_weights(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and its derivatives with respect to the weights of `variables`."""
+        ...
+
+    def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz, where there are such."""
+        ...
+
+
+def sums_of(
+    samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
+) -> Sums:
+    """Return F of a kernel by the fastest way that its form and the budget allow."""
+    if kernel.abilities.fast_sums:
+        return LinearSums(linear_coefficients(samples, kernel), regularization)
     way = PairSums
     if opens_up(samples, kernel):
         way = SquaredSums
     elif fits(samples, kernel, memory_budget):
         way = RowMoments
-    return IndexSums(way(samples, kernel, regularization, memory_budget), kernel)
+    return IndexSums(way(samples, kernel, regularization, memory_budget), kernel, samples)
 
 
 @dataclass(frozen=True)
 class LinearSums:
-    """F of the linear kernel, by its coefficients; methods as of `Objective`."""
+    """F of the linear kernel, by its coefficients; see `Objective` for the methods."""
 
     coefficients: LinearCoefficients
     regularization: float
@@ -60,8 +106,8 @@ class LinearSums:
 
     def value(self, z: FloatArray) -> float:
         """Return F(z)."""
-        penalty = self.regularization * self.coefficients.variance_at(z)
-        return self.coefficients.statistic(z) - penalty
+        variance = self.regularization * self.coefficients.variance_at(z)
+        return self.coefficients.statistic(z) - variance
 
     def gradient(self, z: FloatArray) -> FloatArray:
         """Return ∇F(z)."""
@@ -89,16 +135,27 @@ class LinearSums:
 
     in_weights = local
 
+    def prepare(self) -> None:
+        """Nothing is left to do: the coefficients are there."""
+
+    def quadratic_form(self) -> None:
+        """Return None: F itself is a quadratic, and its coefficients are at hand."""
+
 
 @dataclass(frozen=True)
 class IndexSums:
     """F of any additive-index kernel: the sums over pairs, and the chain rule through ω.
 
-    Methods as of `Objective`.
+    See `Objective` for the methods.
     """
 
     sums: PairSums
-    kernel: FittedIndex
+    kernel: FittedKernel
+    samples: Samples
+
+    def prepare(self) -> None:
+        """Make what is kept from call to call."""
+        self.sums.prepare()
 
     def at(self, regularization: float) -> IndexSums:
         """Return the sums with another λ."""
@@ -146,22 +203,15 @@ class IndexSums:
         hessian[np.ix_(places, places)] = self.sums.second_order(z, asked, first)
         return Derivatives(first.value, self._spread(first.slopes, asked)[variables], hessian)
 
-    def quadratic_form(self, samples: Samples) -> tuple[FloatArray, FloatArray] | None:
+    def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
         """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz for the quadratic kernel, None for others."""
-        if not isinstance(self.kernel.outer, Square) or self.kernel.weight.power != 1:
+        if self.kernel.square_offset is None:
             return None
-        everything = np.arange(self.sums.varying.shape[0])
-        if isinstance(self.sums, RowMoments):
-            moments = self.sums.moments
-            part, slopes = moments.matrix, 2 * self.kernel.outer.c * moments.vector
-        else:
-            nowhere = np.zeros(samples.n_columns)
-            free = PairSums(samples, self.kernel, 0.0, self.sums.memory_budget)
-            first = free.first_order(nowhere, everything)
-            part, slopes = free.second_order(nowhere, everything, first) / 2, first.slopes
-        matrix = np.zeros((samples.n_columns, samples.n_columns))
+        n_columns = self.samples.n_columns
+        matrix = np.zeros((n_columns, n_columns))
+        part, slopes = self.sums.statistic_form()
         matrix[np.ix_(self.sums.varying, self.sums.varying)] = part
-        return matrix, self._spread(slopes, everything)
+        return matrix, self._spread(slopes, np.arange(self.sums.varying.shape[0]))
 
     def _first(self, z: FloatArray) -> FirstOrder:
         return self.sums.first_order(z, np.arange(self.sums.varying.shape[0]))

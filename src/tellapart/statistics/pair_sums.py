@@ -25,7 +25,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels.additive_index import FittedIndex
+from tellapart.kernels.base import FittedKernel
 from tellapart.threads import one_blas_thread
 
 # Numbers in the stack of one tile at most: 2 MB, which stay in cache from one use to the next.
@@ -85,7 +85,7 @@ class PairSums:
     ----------
     samples : Samples
         The two samples.
-    kernel : FittedIndex
+    kernel : FittedKernel
         The kernel; its constant columns take no part.
     regularization : float
         λ.
@@ -96,7 +96,7 @@ class PairSums:
     """
 
     def __init__(
-        self, samples: Samples, kernel: FittedIndex, regularization: float, memory_budget: int
+        self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
     ) -> None:
         m, n = samples.n_x, samples.n_y
         self.kernel = kernel
@@ -108,7 +108,7 @@ class PairSums:
         self._values = np.ascontiguousarray(self._values)
         self._signs = np.repeat([1 / m, -1 / n], [m, n])
         self._group_weights = np.repeat([1 / m**2, 1 / n**2], [m, n])
-        self._penalty = self._penalty_of(regularization)
+        self._variance_weight = self._variance_weight_of(regularization)
         depth = max(1, self.varying.shape[0])
         # A tile's stack, its product with φ′ or M φ″, and a copy of some of its columns; the
         # other matrices of a tile have the depth of one column each.
@@ -122,10 +122,10 @@ class PairSums:
     def at(self, regularization: float) -> PairSums:
         """Return the same sums with another λ; what is kept is shared."""
         other = copy(self)
-        other._penalty = self._penalty_of(regularization)
+        other._variance_weight = self._variance_weight_of(regularization)
         return other
 
-    def _penalty_of(self, regularization: float) -> float:
+    def _variance_weight_of(self, regularization: float) -> float:
         return 4 * regularization * 2 * self._m * self._n / (self._m + self._n)
 
     def prepare(self) -> None:
@@ -144,6 +144,14 @@ class PairSums:
         """Return ∂²F/∂ω_s∂ω_r for `variables`; `first` are the derivatives in these."""
         with one_blas_thread():
             return self._second_order(z, variables, first)
+
+    def statistic_form(self) -> tuple[FloatArray, FloatArray]:
+        """Return 𝒜 and 𝒯 of the varying columns, MMD² = ωᵀ𝒜ω + 𝒯ᵀω, where φ is a square."""
+        everything = np.arange(self.varying.shape[0])
+        nowhere = np.zeros(self.kernel.constant.shape[0])
+        free = self.at(0.0)
+        first = free.first_order(nowhere, everything)
+        return free.second_order(nowhere, everything, first) / 2, first.slopes
 
     def _first_order(self, z: FloatArray, variables: IntArray) -> FirstOrder:
         weights = self.kernel.weights(z)[self.varying]
@@ -166,16 +174,16 @@ class PairSums:
             jacobian[:, tile.rows] += moved @ signs[tile.columns]
             if not tile.diagonal:
                 jacobian[:, tile.columns] += signs[tile.rows] @ moved
-        return self._penalised(statistic, sums, slopes, jacobian)
+        return self._regularized(statistic, sums, slopes, jacobian)
 
-    def _penalised(
+    def _regularized(
         self, statistic: float, sums: FloatArray, slopes: FloatArray, jacobian: FloatArray
     ) -> FirstOrder:
         """Return F and its slopes, given those of MMD², and r with its derivatives."""
         centred = self._centred(sums)
         pulls = self._group_weights * centred
-        value = statistic - self._penalty * float(centred @ pulls)
-        slopes = slopes - 2 * self._penalty * (jacobian @ pulls)
+        value = statistic - self._variance_weight * float(centred @ pulls)
+        slopes = slopes - 2 * self._variance_weight * (jacobian @ pulls)
         if not (math.isfinite(value) and np.isfinite(slopes).all()):
             raise InputError(
                 f"kernel {self.kernel.name!r} must be finite on the samples; got NaN or infinity"
@@ -186,13 +194,13 @@ class PairSums:
         weights = self.kernel.weights(z)[self.varying]
         size = variables.shape[0]
         centred = self._centred(first.jacobian)
-        hessian = (centred * (-2 * self._penalty * self._group_weights)) @ centred.T
+        hessian = (centred * (-2 * self._variance_weight * self._group_weights)) @ centred.T
         if size == 0:
             return hessian
         for k, tile in enumerate(self._tiles):
             index, stack = self._index(k, weights, variables)
             pair_weights = self._statistic_weights(tile)
-            pulls, signs = self._penalty * first.pulls, self._signs
+            pulls, signs = self._variance_weight * first.pulls, self._signs
             pair_weights -= np.multiply.outer(pulls[tile.rows], signs[tile.columns])
             pair_weights -= np.multiply.outer(signs[tile.rows], pulls[tile.columns])
             pair_weights *= tile.copies * self.kernel.outer.curvature(index)

@@ -17,8 +17,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
-from tellapart.kernels.additive_index import FittedIndex
-from tellapart.kernels.quadratic import Square
+from tellapart.kernels.base import FittedKernel
 from tellapart.statistics.pair_sums import FirstOrder, PairSums
 from tellapart.threads import one_blas_thread
 
@@ -48,11 +47,11 @@ class Moments:
     row_vectors: FloatArray
 
 
-def fits(samples: Samples, kernel: FittedIndex, memory_budget: int) -> bool:
+def fits(samples: Samples, kernel: FittedKernel, memory_budget: int) -> bool:
     """Return whether the kernel is quadratic and its R_i take at most half of the budget."""
     size = int(np.count_nonzero(~kernel.constant))
     needed = 8 * (samples.n_x + samples.n_y) * size**2
-    return isinstance(kernel.outer, Square) and needed <= memory_budget // 2
+    return kernel.square_offset is not None and needed <= memory_budget // 2
 
 
 class RowMoments(PairSums):
@@ -61,15 +60,16 @@ class RowMoments(PairSums):
     Parameters
     ----------
     samples, kernel, regularization, memory_budget
-        As of `PairSums`; `fits` says whether the budget is enough.
+        See `PairSums`; `fits` says whether the budget is enough.
     """
 
     def __init__(
-        self, samples: Samples, kernel: FittedIndex, regularization: float, memory_budget: int
+        self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
     ) -> None:
         super().__init__(samples, kernel, regularization, memory_budget)
         self._keep = False  # every ψ is looked at once
-        self._c = float(kernel.outer.c)  # type: ignore[attr-defined]
+        assert kernel.square_offset is not None  # `fits` says so
+        self._c = kernel.square_offset
         self._moments: Moments | None = None
 
     def prepare(self) -> None:
@@ -83,6 +83,10 @@ class RowMoments(PairSums):
             with one_blas_thread():
                 self._moments = self._gathered()
         return self._moments
+
+    def statistic_form(self) -> tuple[FloatArray, FloatArray]:
+        """Return 𝒜 and 𝒯 of the varying columns, MMD² = ωᵀ𝒜ω + 𝒯ᵀω."""
+        return self.moments.matrix, 2 * self._c * self.moments.vector
 
     def _gathered(self) -> Moments:
         m, n = self._m, self._n
@@ -132,15 +136,17 @@ class RowMoments(PairSums):
         chosen = np.searchsorted(wanted, variables)
         jacobian = np.ascontiguousarray(2 * (pulled[:, chosen] + c * lines[:, chosen]).T)
         slopes = 2 * (moments.matrix[np.ix_(variables, active)] @ w + c * moments.vector[variables])
-        return self._penalised(statistic, sums, slopes, jacobian)
+        return self._regularized(statistic, sums, slopes, jacobian)
 
     def _second_order(self, z: FloatArray, variables: IntArray, first: FirstOrder) -> FloatArray:  # noqa: ARG002
         moments = self.moments
         centred = self._centred(first.jacobian)
-        hessian = (centred * (-2 * self._penalty * self._group_weights)) @ centred.T
+        hessian = (centred * (-2 * self._variance_weight * self._group_weights)) @ centred.T
         block = moments.row_matrices
         if variables.shape[0] < block.shape[1]:
             block = block[:, variables[:, None], variables]
         bent = np.tensordot(first.pulls, block, 1)
-        hessian += 2 * (moments.matrix[np.ix_(variables, variables)] - 2 * self._penalty * bent)
+        hessian += 2 * (
+            moments.matrix[np.ix_(variables, variables)] - 2 * self._variance_weight * bent
+        )
         return (hessian + hessian.T) / 2

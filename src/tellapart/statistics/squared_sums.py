@@ -22,8 +22,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
-from tellapart.kernels.additive_index import FittedIndex
-from tellapart.kernels.differences import SquaredDifference
+from tellapart.kernels.base import FittedKernel
 from tellapart.statistics.pair_sums import FirstOrder, PairSums
 
 # Beyond this many τ the squares of squares lose too many digits.
@@ -32,13 +31,12 @@ FARTHEST = 1e3
 _BLOCK_ENTRIES = 524_288
 
 
-def opens_up(samples: Samples, kernel: FittedIndex) -> bool:
+def opens_up(samples: Samples, kernel: FittedKernel) -> bool:
     """Return whether the squares may be opened up: all ψ_s are, and no value is far out."""
-    varying = np.flatnonzero(~kernel.constant)
-    scales = [getattr(kernel.scalars[s], "scale", None) for s in varying]
-    if not all(isinstance(kernel.scalars[s], SquaredDifference) for s in varying):
+    scales = kernel.squared_scales
+    if scales is None:
         return False
-    values = _scaled(samples, varying, np.array(scales, dtype=np.float64))
+    values = _scaled(samples, np.flatnonzero(~kernel.constant), scales)
     return bool((np.abs(values) <= FARTHEST).all())
 
 
@@ -48,16 +46,17 @@ class SquaredSums(PairSums):
     Parameters
     ----------
     samples, kernel, regularization, memory_budget
-        As of `PairSums`. The matrices φ and φ′ are made block by block of rows; the
+        See `PairSums`. The matrices φ and φ′ are made block by block of rows; the
         sums per row, of shape (|S|, m + n), come on top of the budget.
     """
 
     def __init__(
-        self, samples: Samples, kernel: FittedIndex, regularization: float, memory_budget: int
+        self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
     ) -> None:
         super().__init__(samples, kernel, regularization, memory_budget)
         self._keep = False  # second derivatives are asked for in few columns only
-        scales = np.array([kernel.scalars[s].scale for s in self.varying])  # type: ignore[attr-defined]
+        scales = kernel.squared_scales
+        assert scales is not None  # `opens_up` says so
         self._scaled = _scaled(samples, self.varying, scales)
         n_rows = self._scaled.shape[0]
         self._rows = max(1, min(_BLOCK_ENTRIES, memory_budget // 64) // n_rows)
@@ -89,7 +88,7 @@ class SquaredSums(PairSums):
     def _second_order(self, z: FloatArray, variables: IntArray, first: FirstOrder) -> FloatArray:
         size = variables.shape[0]
         centred = self._centred(first.jacobian)
-        hessian = (centred * (-2 * self._penalty * self._group_weights)) @ centred.T
+        hessian = (centred * (-2 * self._variance_weight * self._group_weights)) @ centred.T
         if size == 0:
             return hessian
         index_of, values = self._index_rows(z), self._asked(variables)
@@ -100,7 +99,7 @@ class SquaredSums(PairSums):
         width = max(1, self.memory_budget // (64 * values.shape[0]))
         parts = [slice(i, i + width) for i in range(0, left.shape[0], width)]
         crosses = values[:, left[parts[0]]] * values[:, right[parts[0]]]
-        pulls, signs = self._penalty * first.pulls, self._signs
+        pulls, signs = self._variance_weight * first.pulls, self._signs
         paired = np.zeros(left.shape[0])
         mixed = np.zeros((size, size))
         for rows in self._blocks:
@@ -185,7 +184,7 @@ class SquaredSums(PairSums):
         rises = slopes[0, x].sum(axis=0) / (m * (m - 1)) + slopes[1, y].sum(axis=0) / (n * (n - 1))
         rises -= 2 * slopes[1, x].sum(axis=0) / (m * n)
         jacobian = np.ascontiguousarray((slopes[0] / m - slopes[1] / n).T)
-        return self._penalised(float(statistic), sums[0] / m - sums[1] / n, rises, jacobian)
+        return self._regularized(float(statistic), sums[0] / m - sums[1] / n, rises, jacobian)
 
 
 def _diagonal(rows: slice) -> tuple[IntArray, IntArray]:

@@ -21,17 +21,16 @@ import numpy as np
 from tellapart.arguments import (
     check_choice,
     check_integer,
-    check_n_jobs,
     check_number,
     check_random_state,
 )
 from tellapart.arrays import IntArray
 from tellapart.data.missing import POLICIES, handle_missing
-from tellapart.data.samples import Samples
+from tellapart.data.samples import Samples, draw_rows
 from tellapart.data.sources import open_source
 from tellapart.data.tables import read_samples, read_sources
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels import Kernel
 from tellapart.progress import Progress
 from tellapart.strs import Solver
 from tellapart.testing.check_result import USUAL_RATIO, CheckRecord, CheckResult
@@ -171,8 +170,7 @@ class ReferenceMonitor:
     ) -> None:
         samples = _read_alone(reference, missing)
         _check_rows("reference", samples.n_x)
-        if settings.n_variables is not None:
-            check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
+        settings.check_against(samples)
         seed = settings.random_state
         # A seed of our own in place of a generator or of none: check k then depends on the
         # seed, on k and on the batch, not on what happened before.
@@ -255,13 +253,13 @@ class ReferenceMonitor:
 
     def _stored_kernel(self, reference: Samples) -> Kernel:
         """Return the kernel, with the reference's bandwidths where columns have their own."""
-        kernel = resolve_kernel(self._settings.kernel)
-        if kernel.name != "linear":
+        kernel = self._settings.fittable
+        if not kernel.abilities.own_bandwidths:
             return kernel
         train = self._parts[0]
         # Every second row on either side: a kernel pools both sides again.
         pooled = reference.rows(train[::2], train[1::2])
-        return StoredKernel.of(kernel, pooled, check_n_jobs(self._settings.n_jobs))
+        return StoredKernel.of(kernel, pooled, self._settings.threads)
 
     def _halves(self, samples: Samples, rng: np.random.Generator) -> Samples:
         """Return the samples with their halves decided: the reference's rows never change side."""
@@ -341,6 +339,4 @@ def _split(n_rows: int, test_size: float, rng: np.random.Generator) -> tuple[Int
 
 def _some(rows: IntArray, most: float, rng: np.random.Generator) -> IntArray:
     """Return at most so many of the rows, drawn at random."""
-    if rows.size <= most:
-        return rows
-    return np.sort(rng.choice(rows, math.ceil(most), replace=False))
+    return rows[draw_rows(rows.size, math.ceil(min(most, rows.size)), rng)]

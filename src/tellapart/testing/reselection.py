@@ -1,6 +1,6 @@
 """A test without a split: the variables are chosen on all rows, and again under every permutation.
 
-For the linear kernel without a price of variance the best choice is known in closed form,
+For the linear kernel at λ = 0 the best choice is known in closed form,
 
     S_d = max {aᵀz : z ≥ 0, ‖z‖₂ = 1, ‖z‖₀ ≤ d} = (sum of the d largest a_s² with a_s > 0)^½,
 
@@ -30,9 +30,9 @@ from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.columns import TIE, mmd_statistic, permuted_statistics
 from tellapart.permutation.labels import draw_permutations
 from tellapart.permutation.nulls import PermutationNull, null_of
-from tellapart.progress import Progress
+from tellapart.progress import Progress, silent
 from tellapart.selection.choose import varying_columns
-from tellapart.selection.tuning import SizeScore, size_path
+from tellapart.selection.tuning import NumberScore, number_path
 
 # Statistics of columns at a time, 128 MB, and columns: progress is told after each block.
 TABLE_ENTRIES = 16_000_000
@@ -55,13 +55,13 @@ class Reselected:
         Of S_d, or of T where the number was left open.
     n_variables : int
         The number asked for, or the smallest one whose score is nearly the best.
-    sizes : tuple of SizeScore
+    numbers : tuple of NumberScore
         (S_d − mean)/deviation of each number tried; empty where one was asked for.
     """
 
     null: PermutationNull
     n_variables: int
-    sizes: tuple[SizeScore, ...] = ()
+    numbers: tuple[NumberScore, ...] = ()
 
 
 def reselection_test(
@@ -73,7 +73,7 @@ def reselection_test(
     alpha: float,
     rng: np.random.Generator,
     n_jobs: int = 1,
-    progress: Progress = lambda *_: None,
+    progress: Progress = silent,
 ) -> Reselected:
     """Test the best `n_variables` variables against the best ones of every permutation.
 
@@ -97,7 +97,7 @@ def reselection_test(
         Told how far the work is.
     """
     keep = varying_columns(samples, kernel, warn=False)  # the selection that follows does
-    path = size_path(keep.size) if n_variables is None else [min(n_variables, keep.size)]
+    path = number_path(keep.size) if n_variables is None else [min(n_variables, keep.size)]
     best = best_values(samples, kernel, keep, path, n_permutations, rng, n_jobs, progress)
     if n_variables is not None:
         tolerance = TIE_TOLERANCE * math.sqrt(n_variables)
@@ -107,10 +107,10 @@ def reselection_test(
     tolerance = TIE * max(1.0, float(np.abs(scores).max()))
     null = null_of(scores.max(axis=1), tolerance, alpha, exact=best.exact)
     mine = scores[0]
-    sizes = tuple(SizeScore(d, (float(score),)) for d, score in zip(path, mine, strict=True))
+    numbers = tuple(NumberScore(d, (float(score),)) for d, score in zip(path, mine, strict=True))
     # A few variables that carry nearly all of the difference tell more than many that carry it all.
     enough = int(np.argmax(mine >= mine.max() - (1 - NEARLY) * abs(mine.max())))
-    return Reselected(null, path[enough], sizes)
+    return Reselected(null, path[enough], numbers)
 
 
 def against_others(values: FloatArray) -> FloatArray:
@@ -125,7 +125,7 @@ def against_others(values: FloatArray) -> FloatArray:
     total = squares.sum(axis=0)
     mean = -centred / (count - 1)
     variance = (total - squares) / (count - 1) - np.square(mean)
-    # What makes up most of a sum cannot be taken from it without loss: the others are summed anew.
+    # What makes up most of a sum cannot be taken from it without loss: the others are summed again.
     for row, column in np.argwhere(squares > total / 2):
         variance[row, column] = np.var(np.delete(centred[:, column], row))
     flat = variance <= np.square(ROUNDING * np.abs(values).max(axis=0))
@@ -157,7 +157,7 @@ def best_values(
     """
     labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, rng)
     count = labels.bits.shape[0]
-    statistic = mmd_statistic(kernel.scalars)
+    statistic = mmd_statistic(kernel.scalar_kernels)
     largest = np.zeros((count, 0))
     step = max(min(TABLE_ENTRIES // count, BLOCK_COLUMNS), 1)
     for start in range(0, columns.size, step):

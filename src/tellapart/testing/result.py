@@ -119,7 +119,7 @@ class TestResult:
         if not self.reselected:
             return "MMD²"
         # With the number of variables left open, the numbers are compared in standard units.
-        open_number = self.tuning is not None and self.tuning.sizes
+        open_number = self.tuning is not None and self.tuning.numbers
         return "largest MMD², standardised" if open_number else "largest MMD²"
 
     @property

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tellapart.data.samples import Samples
-from tellapart.kernels.base import FittedKernel, Kernel, ScalarKernel
+from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class StoredKernel:
     ----------
     kernel : Kernel
         The linear kernel's settings.
-    scalars : mapping of str to ScalarKernel
+    scalars : dict of str to ScalarKernel
         The scalar kernels of the columns that vary in the reference, by name.
 
     Examples
@@ -41,7 +39,7 @@ class StoredKernel:
     """
 
     kernel: Kernel
-    scalars: Mapping[str, ScalarKernel]
+    scalars: dict[str, ScalarKernel]
 
     @classmethod
     def of(cls, kernel: Kernel, reference: Samples, n_jobs: int) -> StoredKernel:
@@ -49,7 +47,10 @@ class StoredKernel:
         fitted = kernel.fit(reference, n_jobs=n_jobs)
         return cls(
             kernel,
-            {reference.names[s]: fitted.scalars[s] for s in np.flatnonzero(~fitted.constant)},
+            {
+                reference.names[s]: fitted.scalar_kernels[s]
+                for s in np.flatnonzero(~fitted.constant)
+            },
         )
 
     @property
@@ -57,14 +58,17 @@ class StoredKernel:
         """The name of the kernel."""
         return self.kernel.name
 
-    def fit(self, samples: Samples, *, n_jobs: int | None = 1) -> FittedKernel:
+    @property
+    def abilities(self) -> Abilities:
+        """What the form of the kernel allows."""
+        return self.kernel.abilities
+
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Return the stored bandwidths; only columns without one are fitted on the samples."""
-        scalars = [self.scalars.get(name) for name in samples.names]
+        unknown = [s for s, name in enumerate(samples.names) if name not in self.scalars]
+        fitted = self.kernel.fit(samples.columns(unknown), n_jobs=n_jobs)
         constant = np.zeros(samples.n_columns, dtype=np.bool_)
-        unknown = [s for s, scalar in enumerate(scalars) if scalar is None]
-        if unknown:
-            fitted = self.kernel.fit(samples.columns(unknown), n_jobs=n_jobs)
-            constant[unknown] = fitted.constant
-            for s, scalar in zip(unknown, fitted.scalars, strict=True):
-                scalars[s] = scalar
-        return FittedKernel(self.name, tuple(cast("list[ScalarKernel]", scalars)), constant)
+        constant[unknown] = fitted.constant
+        new = {samples.names[s]: k for s, k in zip(unknown, fitted.scalar_kernels, strict=True)}
+        scalars = tuple((self.scalars | new)[name] for name in samples.names)
+        return replace(fitted, scalars=scalars, constant=constant)

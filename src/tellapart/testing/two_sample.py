@@ -1,6 +1,6 @@
 """Do two samples differ? Split, tune and select on one part, permutation test on the other.
 
-Or, without a split, select on all rows, and again under every permutation.
+Or, without a split, select on all rows, and reselect under every permutation of the labels.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_n_jobs, check_random_state
+from tellapart.arguments import check_random_state
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
-from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
-from tellapart.kernels.tuned import with_multiplier
+from tellapart.kernels import FittedKernel, Kernel
 from tellapart.permutation.labels import least_pvalue
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.progress import Progress, showing
 from tellapart.search import Annealing
-from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
-from tellapart.selection.tuning import Tuning, tune
+from tellapart.selection.tuning import Tuning
 from tellapart.strs import Solver
 from tellapart.testing.reselection import reselection_test
 from tellapart.testing.result import TestResult
@@ -59,8 +58,8 @@ def two_sample_test(
     was chosen on the training rows.
 
     With `split=False` all rows choose and all rows test, and the p-value is as valid: T is the
-    maximum of MMD²(z) over z ≥ 0, taken anew under every permutation. It needs the linear kernel
-    without a price of variance, where that maximum has a closed form. With few rows this test
+    maximum of MMD²(z) over z ≥ 0, reselected under every permutation. It needs the linear kernel
+    at λ = 0, where that maximum has a closed form. With few rows this test
     is the more powerful one, as no row is spent on the choice alone; its p-value speaks of the
     best choice of all, not of the chosen variables on rows of their own.
 
@@ -74,7 +73,8 @@ def two_sample_test(
     kernel : str or Kernel
         The kernel, or its name.
     regularization : "cv" or float
-        λ ≥ 0, the price of variance; "cv" chooses it by cross-validation on the training rows.
+        λ ≥ 0: how much variance counts against a choice; "cv" chooses it by cross-validation on
+        the training rows.
     solver : str or Solver
         A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
     test_size : float
@@ -97,8 +97,8 @@ def two_sample_test(
     time_limit : float or None
         Seconds after which the solver of the final selection stops.
     split : bool
-        Whether rows are held out. False tests all rows, choosing anew under every permutation;
-        λ is 0 then, and there is no `test_size`.
+        Whether rows are held out. False tests all rows, the variables reselected under every
+        permutation; λ is 0 then, and there is no `test_size`.
 
     Returns
     -------
@@ -138,13 +138,14 @@ def run_test(
 ) -> TestResult:
     """Run the test on samples that were read already; see `two_sample_test`."""
     started = time.perf_counter()
-    if settings.n_variables is not None:
-        check_integer("n_variables", settings.n_variables, 1, samples.n_columns)
+    settings.check_against(samples)
     if settings.random_state is None:
         # A seed of our own: whoever gave none can still repeat the answer.
         settings = replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
-    run = _run_split if settings.split else _run_unsplit
-    return run(samples, settings, labels, started)
+    with showing(settings.progress) as progress:
+        run = _run_split if settings.split else _run_unsplit
+        found = run(samples, settings, progress)
+    return found.result(settings, labels, time.perf_counter() - started)
 
 
 def _generators(settings: TestSettings) -> list[np.random.Generator]:
@@ -153,74 +154,44 @@ def _generators(settings: TestSettings) -> list[np.random.Generator]:
     return [np.random.default_rng(seed) for seed in seeds]
 
 
-def _run_split(
-    samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
-) -> TestResult:
+def _run_split(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
     """Choose on one part of the rows, test on the other."""
     split_rng, tune_rng, solve_rng, permute_rng = _generators(settings)
-    threads = check_n_jobs(settings.n_jobs)
-    kernel = resolve_kernel(settings.kernel)
     train, held_out = samples.split(settings.test_size, split_rng)
     _warn_of_tiny_halves(held_out, settings)
-    with showing(settings.progress) as progress:
-        tuning = tune(
-            train,
-            kernel,
-            n_variables=settings.n_variables,
-            regularization=settings.price,
-            rng=tune_rng,
-            n_jobs=threads,
-            progress=progress,
-        )
-        fitted = with_multiplier(kernel, tuning.multiplier).fit(train, n_jobs=threads)
-        selection = choose(
-            train,
-            fitted,
-            n_variables=tuning.n_variables,
-            regularization=tuning.regularization,
-            solver=settings.solver,
-            gap=settings.gap,
-            time_limit=settings.time_limit,
-            rng=solve_rng,
-            n_jobs=threads,
-            progress=progress,
-        )
-        progress("test", f"{settings.n_permutations} permutations")
-        null = permutation_test(
-            held_out,
-            fitted,
-            selection.z,
-            n_permutations=settings.n_permutations,
-            alpha=settings.alpha,
-            rng=permute_rng,
-        )
-    found = _Found(null, selection, tuning, fitted, train, held_out)
-    return found.result(settings, labels, time.perf_counter() - started)
+    chosen = tune_fit_choose(
+        train, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=progress
+    )
+    progress("test", f"{settings.n_permutations} permutations")
+    null = permutation_test(
+        held_out,
+        chosen.kernel,
+        chosen.selection.z,
+        n_permutations=settings.n_permutations,
+        alpha=settings.alpha,
+        rng=permute_rng,
+    )
+    return _Found(null, chosen.selection, chosen.tuning, chosen.kernel, train, held_out)
 
 
-def _run_unsplit(
-    samples: Samples, settings: TestSettings, labels: tuple[str, str], started: float
-) -> TestResult:
-    """Choose on all rows, and again under every permutation of them."""
+def _run_unsplit(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
+    """Choose on all rows, and again under every permutation of their labels."""
     *_, permute_rng = _generators(settings)
-    threads = check_n_jobs(settings.n_jobs)
     _warn_of_tiny_halves(samples, settings)
-    with showing(settings.progress) as progress:
-        fitted = resolve_kernel(settings.kernel).fit(samples, n_jobs=threads)
-        anew = reselection_test(
-            samples,
-            fitted,
-            settings.n_variables,
-            n_permutations=settings.n_permutations,
-            alpha=settings.alpha,
-            rng=permute_rng,
-            n_jobs=threads,
-            progress=progress,
-        )
-        tuning = Tuning(anew.n_variables, 0.0, sizes=anew.sizes)
-        selection = choose_nonnegative(samples, fitted, anew.n_variables, threads)
-    found = _Found(anew.null, selection, tuning, fitted, samples, samples)
-    return found.result(settings, labels, time.perf_counter() - started)
+    fitted = settings.fittable.fit(samples, n_jobs=settings.threads)
+    reselected = reselection_test(
+        samples,
+        fitted,
+        settings.n_variables,
+        n_permutations=settings.n_permutations,
+        alpha=settings.alpha,
+        rng=permute_rng,
+        n_jobs=settings.threads,
+        progress=progress,
+    )
+    tuning = Tuning(reselected.n_variables, 0.0, numbers=reselected.numbers)
+    selection = choose_nonnegative(samples, fitted, reselected.n_variables, settings.threads)
+    return _Found(reselected.null, selection, tuning, fitted, samples, samples)
 
 
 @dataclass(frozen=True)
