@@ -6,25 +6,9 @@ from pathlib import Path
 import pytest
 
 import tellapart
+from file_map import LEAVES, ROOMS
 
 ROOT = Path(tellapart.__file__).parent
-LEAVES = {"errors", "arguments", "arrays", "threads", "progress", "writing"}
-ROOMS = (
-    "data",
-    "kernels",
-    "statistics",
-    "strs",
-    "search",
-    "permutation",
-    "selection",
-    "testing",
-    "estimator",
-    "datasets",
-    "baselines",
-    "report",
-    "reproduction",
-    "cli",
-)
 # Faces name what is behind them: the package itself, its command, and the objective's old address.
 FACES = {"__init__", "__main__", "objective"}
 # A result draws and tells of itself, but only when asked: the import waits inside the method.

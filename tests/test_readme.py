@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from file_map import with_map
 from outputs_shown import same_but_for_seconds
 
 README = Path(__file__).parent.parent / "README.md"
@@ -23,3 +24,8 @@ def test_example_prints_what_the_readme_says(
     exec(compile(code.group(1), str(README), "exec"), {})
     assert (tmp_path / "report.html").stat().st_size > 0
     assert same_but_for_seconds(capsys.readouterr().out, shown.group(1))
+
+
+def test_the_file_map_is_that_of_the_tree() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert with_map(text) == text, "run: .venv/bin/python tools/file_map.py"
