@@ -11,22 +11,10 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
+from annotated_data import GENES, annotated
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
-
-GENES = ["CD3E", "MS4A1", "NKG7", "LYZ"]
-
-
-class AnnData(SimpleNamespace):
-    """What is read of the real thing, which the tests do without."""
-
-
-AnnData.__module__ = "anndata._core.anndata"
-
-
-def annotated(matrix, names=GENES, **obs):
-    return AnnData(X=matrix, var_names=pd.Index(names), obs=pd.DataFrame(obs), layers={})
 
 
 def counts(rows, seed=0, columns=4):
