@@ -50,7 +50,9 @@ def test_number(value):
     assert type(result) is float
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, 1j])
+@pytest.mark.parametrize(
+    "bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, 1j, 10**400, -(10**400)]
+)
 def test_number_refused(bad):
     with pytest.raises(InputError, match=r"alpha must be a finite number in \[0, 1\]; got"):
         check_number("alpha", bad, 0, 1)

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tellapart.data.grouping import read_groups
+from tellapart.data.grouping import read_grouped, read_groups
 from tellapart.errors import InputError
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -98,6 +98,13 @@ class TestGroups:
     def test_nothing_but_the_column_is_refused(self, table):
         with pytest.raises(InputError, match="table must have at least one column"):
             read_groups(table({"arm": ["a", "b", "a", "b"]}), "arm")
+
+    def test_labels_no_column_can_hold_are_refused(self):
+        for labels in ([10**400, 1, 10**400, 1], [[1], [2]], 5):
+            with pytest.raises(
+                InputError, match=r"by must be .* a sequence with one label per row"
+            ):
+                read_grouped(np.eye(4), labels)
 
     def test_arrays_and_dates_are_refused(self, table):
         with pytest.raises(InputError, match=r"table must be a pandas, .* got numpy ndarray"):

@@ -1,5 +1,7 @@
 """Missing, infinite and huge values: what is counted, what is dropped, what is refused."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,6 +100,12 @@ def test_huge_values_are_refused_with_advice():
         InputError, match=r"at most 1e\+150 .*rescale.*larger values in column 'b' \(1 in X\)"
     ):
         handle_missing(samples, "error")
+
+
+def test_a_signalling_nan_is_missing_like_any_other():
+    x = np.array([[Decimal("sNaN"), 1], [2, 3]], dtype=object)
+    with pytest.raises(InputError, match=r"missing values; got values in column 'x0' \(1 in X\)"):
+        read_samples(x, np.ones((2, 2)))
 
 
 def test_numbers_beyond_float64_are_refused():

@@ -38,6 +38,8 @@ def test_arrays_give_the_chosen_columns():
         (np.zeros((2, 4)), "3 columns"),
         (np.full((1, 3), np.inf), "finite"),
         ("age", "array of numbers"),
+        ([[10**400, 1, 1]], "array of numbers"),
+        (np.full((2, 3), 1j), "array of numbers"),
         (None, "3 columns"),
     ],
 )

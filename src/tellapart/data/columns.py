@@ -95,6 +95,8 @@ def as_float(value: object) -> float:
         return float(cast(SupportsFloat, value))
     except OverflowError:
         return math.inf
+    except ValueError:  # the signalling NaN of Decimal
+        return math.nan
 
 
 def sorted_labels(labels: Iterable[str]) -> tuple[str, ...]:

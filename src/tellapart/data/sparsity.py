@@ -72,9 +72,8 @@ def _check_pointers(matrix: Any, n_lines: int, lines: str) -> None:
             f"its indptr must have {n_lines + 1} entries for {n_lines} {lines}; got {pointers.size}"
         )
     if pointers[0] != 0 or pointers[-1] > indices.size or np.any(pointers[1:] < pointers[:-1]):
-        raise ValueError(
-            f"its indptr must rise from 0 to at most {indices.size}, the entries stored"
-        )
+        most = indices.size
+        raise ValueError(f"its indptr must rise from 0 to at most {most}, the entries stored")
 
 
 def _check_coordinates(matrix: Any) -> None:
