@@ -8,7 +8,7 @@ import pytest
 import tellapart
 
 ROOT = Path(tellapart.__file__).parent
-LEAVES = {"errors", "arguments", "arrays", "threads", "progress", "writing"}
+LEAVES = {"errors", "arguments", "arrays", "threads", "progress", "text", "writing"}
 ROOMS = (
     "data",
     "kernels",

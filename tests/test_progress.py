@@ -20,6 +20,15 @@ def test_standard_output_is_left_alone(progress, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_labels_are_shown_as_they_are_and_steer_nothing(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with showing(True) as tell:
+        tell("compare", "group [/red] [bold] \x1b]0;title\x07 two\nlines")
+    shown = capsys.readouterr().err
+    assert r"compare: group [/red] [bold] \x1b]0;title\x07 two lines" in shown
+
+
 def test_solvers_are_put_in_words():
     seen = []
     tell = solver_progress(lambda stage, detail: seen.append((stage, detail)), "select")

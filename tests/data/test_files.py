@@ -15,6 +15,7 @@ from pyarrow import feather, ipc, parquet
 from tellapart.data.files import READERS, read_stream, read_table
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError, MissingDependencyError
+from tellapart.text import safe
 
 TABLE = pa.table({"age": [31, 47, 52], "sex": ["f", "m", "f"]})
 TEXT = "age,sex\n31,f\n47,m\n52,f\n"
@@ -87,6 +88,24 @@ def test_bad_files_give_one_line_without_a_chain(tmp_path, name, content, messag
         read_table(path)
     assert "\n" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_nothing_in_a_name_or_a_line_steers_the_terminal(tmp_path):
+    path = tmp_path / "a\x1b[31m\u202e\udcff.csv"
+    path.write_bytes(b"a,b\n1,2\n3\x1b]0;title\x07\n")
+    seen = []
+    for name in (path, path.with_suffix(".gone"), path.with_suffix(".GONE.csv")):
+        with pytest.raises(InputError) as caught:
+            read_table(name)
+        seen.append(str(caught.value))
+    path.write_text(",b\n1,2\n")
+    with pytest.warns(UserWarning, match="row labels") as warned:
+        read_table(path)
+    seen.append(str(warned[0].message))
+    assert r"3\x1b]0;title\x07" in seen[0]
+    for message in seen:
+        assert r"a\x1b[31m\u202e\udcff" in message
+        assert message == safe(message)
 
 
 def test_absent_file_and_folder(tmp_path):

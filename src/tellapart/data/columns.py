@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Kind
 from tellapart.errors import InputError
+from tellapart.text import safe
 
 Form = Literal["numeric", "boolean", "category", "text", "empty"]
 Series = nw.Series[Any]
@@ -253,7 +254,7 @@ def _is_text(kind: Any) -> bool:
 
 def _dtype_name(series: Series) -> str:
     native = series.to_native()
-    return str(native.dtype if hasattr(native, "dtype") else native.type)
+    return safe(native.dtype if hasattr(native, "dtype") else native.type)
 
 
 def _described(column: Column) -> str:
