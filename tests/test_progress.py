@@ -2,6 +2,7 @@
 
 import pytest
 
+from each import each
 from tellapart.errors import InputError
 from tellapart.progress import check_progress, showing, solver_progress
 
@@ -13,7 +14,7 @@ def test_a_function_is_called():
     assert seen == [("tune", "half way")]
 
 
-@pytest.mark.parametrize("progress", [True, False])
+@each("progress", [True, False])
 def test_standard_output_is_left_alone(progress, capsys):
     with showing(progress) as tell:
         tell("tune", "[half] way")
@@ -40,7 +41,7 @@ def test_solvers_are_put_in_words():
     ]
 
 
-@pytest.mark.parametrize("value", [None, 1, "yes"])
+@each("value", [None, 1, "yes"])
 def test_anything_else_is_an_error(value):
     with pytest.raises(InputError, match="progress must be"):
         check_progress(value)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
+from each import each
 from tellapart.data.files import READERS, read_stream, read_table
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError, MissingDependencyError
@@ -41,7 +42,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@each("name", WRITERS)
 def test_every_format_gives_the_same_table(tmp_path, name):
     WRITERS[name](tmp_path / name)
     assert read_table(tmp_path / name).to_pydict() == TABLE.to_pydict()
@@ -66,8 +67,8 @@ def test_quoted_fields_may_hold_line_breaks(tmp_path):
     assert read_table(path)["note"].to_pylist() == ["two\nlines", "one"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
+@each(
+    "name, content, message",
     [
         ("a.csv", b"", r"a\.csv: the file is empty"),
         ("a.csv", b"a,b\n1,2\n3\n", r"a\.csv: .*Expected 2 columns, got 1"),
@@ -132,7 +133,7 @@ def test_row_labels_saved_by_pandas_are_left_out_with_a_warning(tmp_path):
         assert table.to_pydict() == {"age": [31, 47]}
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@each("name", WRITERS)
 def test_streams_give_the_same_table(tmp_path, name):
     path = tmp_path / name
     WRITERS[name](path)
@@ -162,7 +163,7 @@ def test_named_pipes(tmp_path):
     writer.join()
 
 
-@pytest.mark.parametrize("form", READERS)
+@each("form", READERS)
 def test_bad_streams_are_one_line(form):
     with pytest.raises(InputError, match="standard input: expected a table; got nothing"):
         read_stream(io.BytesIO(b""), form)

@@ -4,25 +4,17 @@ from datetime import date
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
+from each import each, every_library
 from tellapart.data.grouping import read_grouped, read_groups
 from tellapart.errors import InputError
-
-LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-
-
-@pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES)
-def table(request):
-    """Make a table of each library in turn."""
-    return request.param
 
 
 class TestGroups:
     DATA = {"arm": ["b", "a", "b", "a", "a"], "dose": [1.0, 2.0, 3.0, 4.0, 5.0]}  # noqa: RUF012
 
+    @every_library
     def test_split_by_text(self, table):
         samples, labels = read_groups(table(self.DATA), "arm")
         assert labels == ("a", "b")
@@ -30,8 +22,8 @@ class TestGroups:
         assert samples.x.tolist() == [[2], [4], [5]]
         assert samples.y.tolist() == [[1], [3]]
 
-    @pytest.mark.parametrize(
-        ("values", "expected"),
+    @each(
+        "values, expected",
         [
             ([10, 9, 10, 9, 9], ("9", "10")),
             ([10.0, 9.5, 10.0, 9.5, 9.5], ("9.5", "10")),
@@ -39,6 +31,7 @@ class TestGroups:
             (["10", "9", "10", "9", "9"], ("9", "10")),
         ],
     )
+    @every_library
     def test_split_by_other_dtypes(self, table, values, expected):
         samples, labels = read_groups(table({**self.DATA, "arm": values}), "arm")
         assert labels == expected
@@ -51,6 +44,7 @@ class TestGroups:
         assert labels == ("a", "b")
         assert samples.x.tolist() == [[2], [4], [5]]
 
+    @every_library
     def test_split_keeps_categorical_columns(self, table):
         data = {**self.DATA, "sex": ["f", "m", "m", "f", "f"]}
         samples, _ = read_groups(table(data), "arm")
@@ -63,12 +57,14 @@ class TestGroups:
         assert labels == ("0", "1")
         assert samples.names == ("7",)
 
+    @every_library
     def test_absent_column_lists_the_nearest_names(self, table):
         with pytest.raises(InputError, match=r"got 'arms'; the nearest names are 'arm'$"):
             read_groups(table(self.DATA), "arms")
         with pytest.raises(InputError, match=r"got 'zzz'; there are 'arm', 'dose'$"):
             read_groups(table(self.DATA), "zzz")
 
+    @every_library
     def test_not_two_values(self, table):
         with pytest.raises(
             InputError, match=r"'dose' must hold exactly two .* got 5: '1', '2', '3'"
@@ -77,11 +73,13 @@ class TestGroups:
         with pytest.raises(InputError, match=r"exactly two distinct values; got 1: 'a'$"):
             read_groups(table({"arm": ["a"] * 5, "dose": [1.0] * 5}), "arm")
 
+    @every_library
     def test_missing_values_in_the_column(self, table):
         data = {**self.DATA, "arm": ["b", None, "b", "a", None]}
         with pytest.raises(InputError, match=r"'arm' must say of every row.* got 2 missing of 5"):
             read_groups(table(data), "arm", missing="drop-rows")
 
+    @every_library
     def test_messages_name_the_groups(self, table):
         data = {"arm": ["b", "a", "b"], "dose": [1.0, 2.0, 3.0]}
         with pytest.raises(InputError, match="group 'a' must have at least 2 rows; got 1"):
@@ -90,11 +88,13 @@ class TestGroups:
         with pytest.raises(InputError, match=r"column 'dose' \(1 in group 'b'\)"):
             read_groups(table(data), "arm")
 
+    @every_library
     def test_missing_values_can_be_dropped(self, table):
         data = {**self.DATA, "dose": [1.0, 2.0, 3.0, None, 5.0]}
         samples, _ = read_groups(table(data), "arm", missing="drop-rows")
         assert samples.x.tolist() == [[2], [5]]
 
+    @every_library
     def test_nothing_but_the_column_is_refused(self, table):
         with pytest.raises(InputError, match="table must have at least one column"):
             read_groups(table({"arm": ["a", "b", "a", "b"]}), "arm")
@@ -106,6 +106,7 @@ class TestGroups:
             ):
                 read_grouped(np.eye(4), labels)
 
+    @every_library
     def test_arrays_and_dates_are_refused(self, table):
         with pytest.raises(InputError, match=r"table must be a pandas, .* got numpy ndarray"):
             read_groups(np.eye(4), "x0")

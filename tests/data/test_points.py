@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from each import each
 from tellapart.data.points import read_points
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
@@ -28,8 +29,8 @@ def test_arrays_give_the_chosen_columns():
     np.testing.assert_array_equal(read_points([1, 0, np.nan], LIKE, NEEDED), [[1, 0]])
 
 
-@pytest.mark.parametrize(
-    ("points", "part"),
+@each(
+    "points, part",
     [
         (pa.table({"age": [1.0]}), "'arm'"),
         (pa.table({"age": ["x"], "arm": ["a"]}), "'age' of points must be numeric"),

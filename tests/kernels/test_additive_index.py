@@ -4,6 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
+from each import each
 from reference import make_samples
 from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, GaussianScalar, Indicator, LaplaceScalar
@@ -64,7 +65,7 @@ def test_a_fitted_kernel_can_be_restricted_to_columns(samples):
     )
 
 
-@pytest.mark.parametrize("name", WEIGHTS)
+@each("name", WEIGHTS)
 def test_weights_and_their_derivatives(name):
     weight, z, step = WEIGHTS[name], np.array([-0.7, 0.0, 0.4]), 1e-5
     slope = (weight.value(z + step) - weight.value(z - step)) / (2 * step)
@@ -85,8 +86,8 @@ def test_fitted_differences_survive_pickling():
         assert pickle.loads(pickle.dumps(psi)) == psi
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@each(
+    "change, message",
     [
         ({"weight": "cube"}, "weight must be one of 'linear', 'square'; got 'cube'"),
         ({"bandwidth": "mean"}, "bandwidth must be one of 'median', 'paper'; got 'mean'"),

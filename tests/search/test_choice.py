@@ -7,6 +7,7 @@ import pytest
 from small_problems import objective
 
 from bench_search_small import best_of_all_supports
+from each import each
 from tellapart.kernels import Quadratic
 from tellapart.search import QUICK, Annealing
 from tellapart.search.choice import choose_weights
@@ -29,8 +30,8 @@ def best_without_variance(goal, d):
     return max(polish(problem, np.array(s))[1] for s in combinations(range(size), d))
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 8])
-@pytest.mark.parametrize("kind", ["pair", "null"])
+@each("d", [1, 2, 3, 8])
+@each("kind", ["pair", "null"])
 def test_the_quadratic_kernel_without_variance_is_solved_with_a_proof(kind, d):
     goal = objective(kind, "quadratic", 0.0)
     choice, best = choose(goal, d), best_without_variance(goal, d)
@@ -43,8 +44,8 @@ def test_the_quadratic_kernel_without_variance_is_solved_with_a_proof(kind, d):
     assert choice.solver in SOLVERS
 
 
-@pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("kind", ["shift", "signs"])
+@each("d", [2, 3])
+@each("kind", ["shift", "signs"])
 def test_with_variance_the_bound_is_that_of_the_problem_without(kind, d):
     goal = objective(kind, "quadratic", 0.5)
     choice = choose(goal, d)
@@ -58,8 +59,8 @@ def test_with_variance_the_bound_is_that_of_the_problem_without(kind, d):
     assert len(choice.history) > 0
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "rational", "cube"])
-@pytest.mark.parametrize("regularization", [0.0, 0.5])
+@each("kernel", ["gaussian", "rational", "cube"])
+@each("regularization", [0.0, 0.5])
 def test_nothing_is_proved_for_other_kernels(kernel, regularization):
     choice = choose(objective("shift", kernel, regularization), 2)
     assert choice.upper_bound is None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_problems import objective, point
 
+from each import each
 from tellapart.search.sphere import climb
 from tellapart.search.swaps import improve_by_exchanges, promising_exchanges
 from tellapart.strs.control import Control
@@ -15,9 +16,9 @@ def improved(goal, n_variables, seed=0, **settings):
     return start, *improve_by_exchanges(goal, start, n_variables, Control(), **settings)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "quadratic", "cube"])
-@pytest.mark.parametrize("kind", ["shift", "pair"])
-@pytest.mark.parametrize("n_variables", [1, 2, 3])
+@each("kernel", ["gaussian", "quadratic", "cube"])
+@each("kind", ["shift", "pair"])
+@each("n_variables", [1, 2, 3])
 def test_no_exchange_at_best_weights_is_better(kernel, kind, n_variables):
     goal = objective(kind, kernel, 0.5)
     start, peak, made = improved(goal, n_variables)

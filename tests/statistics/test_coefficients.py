@@ -3,6 +3,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from each import each
 from reference import coefficients, make_samples, pairs
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, GaussianScalar, Linear
@@ -38,9 +39,9 @@ def mixed_samples(m, n, seed=0):
 CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2, "paired")]
 
 
-@pytest.mark.parametrize("few_pairs", [0, coefficients_module.FEW_PAIRS])
-@pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
-@pytest.mark.parametrize(("m", "n", "estimator"), CASES)
+@each("few_pairs", [0, coefficients_module.FEW_PAIRS])
+@each("scalar", ["gaussian", "laplace"])
+@each("m, n, estimator", CASES)
 def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, monkeypatch):
     monkeypatch.setattr(coefficients_module, "FEW_PAIRS", few_pairs)
     samples = mixed_samples(m, n)
@@ -60,8 +61,8 @@ def test_constant_columns_are_exactly_zero():
     np.testing.assert_array_equal(found.V[:, 7], 0)
 
 
-@pytest.mark.parametrize("estimator", ["unbiased", "paired"])
-@pytest.mark.parametrize("n_jobs", [1, 3])
+@each("estimator", ["unbiased", "paired"])
+@each("n_jobs", [1, 3])
 def test_blocks_and_threads_change_nothing(estimator, n_jobs, monkeypatch):
     samples = mixed_samples(83, 83)
     for scalar in ("gaussian", "laplace"):
@@ -74,14 +75,15 @@ def test_blocks_and_threads_change_nothing(estimator, n_jobs, monkeypatch):
         np.testing.assert_allclose(blocks.V, whole.V, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("m", "n", "estimator"), CASES)
+@each("m, n, estimator", CASES)
 def test_the_factor_stands_for_the_matrix(m, n, estimator, monkeypatch):
     samples = mixed_samples(m, n)
     kernel = Linear().fit(samples)
     dense = linear_coefficients(samples, kernel, estimator=estimator)
-    monkeypatch.setattr(coefficients_module, "DENSE_COLUMNS", 1)
-    monkeypatch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 100)
-    factored = linear_coefficients(samples, kernel, estimator=estimator)
+    with monkeypatch.context() as patch:
+        patch.setattr(coefficients_module, "DENSE_COLUMNS", 1)
+        patch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 100)
+        factored = linear_coefficients(samples, kernel, estimator=estimator)
     assert factored.V is None
     rows = m if estimator == "paired" else m + n
     assert factored.B.shape == (rows, samples.n_columns)
@@ -121,7 +123,7 @@ def test_bandwidths_make_the_coefficients_free_of_units_unlike_the_printed_rule(
     assert np.abs(second.a - first.a).max() > 1e-2
 
 
-@pytest.mark.parametrize("estimator", ["unbiased", "paired"])
+@each("estimator", ["unbiased", "paired"])
 def test_the_variance_is_a_cost_unlike_the_printed_sign(estimator):
     samples = mixed_samples(40, 40, seed=5)
     kernel = Linear().fit(samples)
@@ -148,7 +150,7 @@ def test_the_variance_is_a_cost_unlike_the_printed_sign(estimator):
     assert -z @ problem.A @ z + problem.a @ z == pytest.approx(objective + 2 * cost, abs=1e-12)
 
 
-@pytest.mark.parametrize(("m", "estimator"), [(2, "unbiased"), (3, "paired")])
+@each("m, estimator", [(2, "unbiased"), (3, "paired")])
 def test_a_is_unbiased_under_the_null(m, estimator):
     # Over all orders of a fixed pooled sample the mean is 0: exactly, whatever the sample.
     pooled = np.random.default_rng(7).normal(size=(6, 2))
