@@ -7,10 +7,9 @@ import pytest
 from each import each
 from reference import make_samples
 from tellapart.errors import InputError
-from tellapart.kernels import AdditiveIndex, Gaussian, GaussianScalar, Linear, Quadratic
+from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.statistics.mmd import mmd2, variance
 from tellapart.statistics.objective import Objective
-from tellapart.statistics.pair_sums import PairSums
 
 RATIONAL = AdditiveIndex(
     value=lambda t: 1 / (1 + t / 2),
@@ -230,27 +229,6 @@ def test_a_kernel_that_is_not_finite_on_the_samples_is_named(data):
         objective.value(POINT)
 
 
-@pytest.fixture
-def grams(monkeypatch):
-    """Return a list that gets an entry for every Gram matrix that is made."""
-    made = []
-
-    def counted(self, u, v):
-        made.append(u.shape)
-        return np.exp(-0.5 * np.square(np.subtract.outer(u, v)))
-
-    monkeypatch.setattr(GaussianScalar, "gram", counted)
-    return made
-
-
-def test_pair_sums_make_their_stacks_once(data, grams):
-    samples = make_samples(*data)
-    sums = PairSums(samples, Quadratic(1.0).fit(samples), 0.1, 10**9)
-    for _ in range(3):
-        sums.first_order(POINT, np.arange(4))
-    assert len(grams) == 4 * len(sums._tiles)
-
-
 @every_kernel
 @each("regularization", [0.0, 0.8])
 def test_derivatives_in_the_weights(data, kernel, regularization):
@@ -322,13 +300,3 @@ def test_memory_of_the_opened_squares_stays_within_the_budget(budget):
     tracemalloc.stop()
     # All products of two columns take 21 MB; the sums per row and their copies come on top.
     assert peak < budget + 8 * 8 * 80 * 800
-
-
-def test_preparing_makes_the_stacks_that_are_kept(data, grams):
-    samples = make_samples(*data)
-    sums = PairSums(samples, IDENTITY.fit(samples), 0.1, 10**9)
-    sums.prepare()
-    count = len(grams)
-    sums.first_order(POINT, np.arange(4))
-    sums.at(0.5).first_order(POINT, np.arange(4))
-    assert len(grams) == count == 4 * len(sums._tiles)
