@@ -130,9 +130,7 @@ class TestManyGroups:
             assert grouped.rows_of_others(0).tolist() == [0, 3]
             assert grouped.samples(np.array([1]), np.array([0, 3])).n_y == 2
         assert read_grouped(self.VALUES, pd.Series([2, 1, 1, 2, 1, 1], name="arm")).by == "arm"
-        with pytest.raises(
-            InputError, match=r"one label for each of the 6 rows .*; got 2"
-        ):
+        with pytest.raises(InputError, match=r"one label for each of the 6 rows .*; got 2"):
             read_grouped(self.VALUES, ["a", "b"])
 
     def test_columns_of_obs_name_the_groups_of_annotated_data(self):

@@ -4,7 +4,7 @@ import pytest
 from each import each
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Linear, resolve_kernel
+from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Linear
 
 
 @pytest.fixture
@@ -53,12 +53,3 @@ def test_bad_settings_are_refused():
         Linear(scalar="cubic")
     with pytest.raises(InputError, match="'median', 'paper', 'cv'; got 3"):
         Linear(bandwidth=3)
-
-
-def test_kernels_by_name():
-    assert resolve_kernel("linear") == Linear()
-    own = Linear("laplace")
-    assert resolve_kernel(own) is own
-    for unknown in ("cubic", 7, None):
-        with pytest.raises(InputError, match="kernel must be one of 'linear'"):
-            resolve_kernel(unknown)

@@ -8,7 +8,6 @@ from reference import make_samples
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.statistics.mmd import mmd2
 from tellapart.statistics.objective import Objective
-from tellapart.statistics.objective_sums import index_sums
 from tellapart.statistics.pair_sums import PairSums
 from tellapart.statistics.row_moments import RowMoments, fits
 
@@ -92,16 +91,6 @@ def test_other_kernels_have_no_such_form():
     data = samples()
     assert Objective.of_fitted(data, Gaussian().fit(data), 0.1).quadratic_form() is None
     assert not fits(data, Gaussian().fit(data), 10**9)
-
-
-def test_what_does_not_fit_is_summed_over_pairs():
-    data = samples()
-    fitted = Quadratic().fit(data)
-    needed = 2 * 8 * 75 * 25
-    assert fits(data, fitted, needed)
-    assert not fits(data, fitted, needed - 2)
-    assert type(index_sums(data, fitted, 0.1, needed).sums) is RowMoments
-    assert type(index_sums(data, fitted, 0.1, needed - 2).sums) is PairSums
 
 
 def test_another_price_shares_what_was_gathered():
