@@ -107,7 +107,7 @@ def test_a_named_pipe_is_written_to_and_stays(tmp_path):
     reader.start()
     write_atomically(pipe, b"through the pipe")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    reader.join(timeout=60)
+    reader.join()
     assert read == [b"through the pipe"]
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -12,7 +12,6 @@ from tellapart.errors import InputError
 from tellapart.kernels.bandwidth import EXACT_ROWS, median_bandwidths, median_distance
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     arrays(
         float,
@@ -21,8 +20,7 @@ from tellapart.kernels.bandwidth import EXACT_ROWS, median_bandwidths, median_di
     )
 )
 def test_median_distance_is_the_median_of_all_pairs(values):
-    if values.min() == values.max():
-        return
+    assume(values.min() < values.max())
     assert median_distance(np.sort(values)) == pytest.approx(direct(values), rel=1e-15)
 
 

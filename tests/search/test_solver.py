@@ -1,6 +1,4 @@
-"""The whole search: as good as brute force on small problems, repeatable, and on time."""
-
-import time
+"""The whole search: as good as brute force on small problems, repeatable, and without time."""
 
 import numpy as np
 import pytest
@@ -52,7 +50,8 @@ def test_the_best_of_all_supports_is_reached(kernel):
 @each("kernel", KERNELS)
 def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads(kernel):
     goal = objective("pair", kernel, seed=2)
-    one, again, two = (search(goal, 3, n_jobs=n_jobs) for n_jobs in (1, 1, 2))
+    few = Annealing(iterations=8)
+    one, again, two = (search(goal, 3, n_jobs=n_jobs, settings=few) for n_jobs in (1, 1, 2))
     for other in (again, two):
         np.testing.assert_array_equal(one.z, other.z)
         assert one.value == other.value
@@ -75,14 +74,13 @@ def test_traces_and_progress():
     assert found.candidates == 8
 
 
-def test_time_limit():
+def test_without_time_there_is_an_answer_without_a_search():
     rng = np.random.default_rng(0)
     goal = Objective(rng.normal(size=(150, 60)), rng.normal(size=(150, 60)), Gaussian("median"))
-    started = time.perf_counter()
-    found = search(goal, 10, time_limit=1e-3)
+    found = search(goal, 10, time_limit=1e-9)
     check_point(goal, found, 10)
-    # No timing is asserted, only that the work was left: no step was taken, no exchange made.
-    assert time.perf_counter() > started
+    # The limit has passed before the start: no step was taken, no exchange made.
+    assert found.traces
     assert found.exchanges == 0
     assert all(trace.accepted == () for trace in found.traces)
 

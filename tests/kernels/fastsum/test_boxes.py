@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -64,7 +64,6 @@ def test_witness_far_beyond_any_box_and_at_nan():
     assert sums.witness(np.empty(0)).shape == (0,)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     arrays(float, st.integers(1, 12), elements=st.floats(-1e7, 1e7)),
     arrays(float, st.integers(1, 12), elements=st.floats(-30, 30)),
