@@ -9,6 +9,7 @@ import pytest
 from each import each
 from tellapart.arguments import (
     check_choice,
+    check_flag,
     check_integer,
     check_n_jobs,
     check_number,
@@ -36,6 +37,14 @@ def test_integer(value):
 def test_integer_refused(bad):
     with pytest.raises(InputError, match=r"n must be an integer in 1\.\.5; got"):
         check_integer("n", bad, 1, 5)
+
+
+def test_flag():
+    assert check_flag("exact", True) is True
+    assert check_flag("exact", np.False_) is False
+    for bad in (1, 0, "yes", None):
+        with pytest.raises(InputError, match="exact must be True or False; got"):
+            check_flag("exact", bad)
 
 
 def test_integer_without_upper_end():

@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and nothing else is lost on the way."""
 
+import json
 import os
 import socket
 import stat
@@ -8,7 +9,7 @@ import threading
 import pytest
 
 from tellapart.errors import InputError
-from tellapart.writing import check_targets, check_writable, write_atomically
+from tellapart.writing import check_targets, check_writable, strict_json, write_atomically
 
 
 def mode_of(path):
@@ -121,6 +122,13 @@ def test_what_cannot_be_opened_for_writing_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match=r"--json must be a path .*; 'pipe': permission denied"):
         check_writable("--json", "pipe")
+
+
+def test_json_holds_what_every_reader_takes():
+    value = {"a": [1, float("nan"), {"b": -float("inf")}], "c": "é", "d": (0.5, None)}
+    text = strict_json(value)
+    assert json.loads(text) == {"a": [1, None, {"b": None}], "c": "é", "d": [0.5, None]}
+    assert "é" in text
 
 
 @pytest.fixture

@@ -5,13 +5,17 @@ import io
 import os
 import sys
 import threading
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
+from scipy import sparse
 
+from annotated_data import annotated
 from each import each
 from tellapart.data.files import READERS, read_stream, read_table
 from tellapart.data.tables import read_samples
@@ -178,6 +182,32 @@ def test_annotated_data_needs_its_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "tellapart\[anndata\]"'):
         read_table(path)
+
+
+def test_annotated_files_are_checked_like_any_matrix(tmp_path, monkeypatch):
+    matrix = sparse.csr_matrix(np.eye(4))
+    reader = SimpleNamespace(read_h5ad=lambda path: annotated(matrix))
+    monkeypatch.setitem(sys.modules, "anndata", reader)
+    path = tmp_path / "cells.h5ad"
+    path.write_bytes(b"any")
+    assert read_samples(read_table(path), np.eye(4)).n_columns == 4
+    matrix.indices[0] = 10**8
+    with pytest.raises(InputError, match="X must be a sound sparse matrix; its column indices"):
+        read_samples(read_table(path), np.eye(4))
+
+    def refuse(path):
+        raise KeyError("no X\n\x1b[31m")
+
+    reader.read_h5ad = refuse
+    with pytest.raises(InputError, match=r"cells\.h5ad: the file cannot be read: .*no X"):
+        read_table(path)
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with pytest.raises(InputError, match=r"loop\.csv: the file cannot be read: .*symbolic links"):
+        read_table(loop)
 
 
 def test_categories_survive_parquet_and_feather(tmp_path):

@@ -158,7 +158,10 @@ def _read_annotated(content: Content) -> Any:
         raise MissingDependencyError(
             f'{safe(content)}: reading it needs anndata; run: pip install "tellapart[anndata]"'
         ) from cause
-    return anndata.read_h5ad(content)
+    try:
+        return anndata.read_h5ad(content)
+    except Exception as error:  # it has errors of its own, and passes on those of HDF5
+        raise ValueError(str(error)) from error
 
 
 def _open(content: Content) -> Any:
