@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Linear
@@ -28,24 +27,6 @@ def test_the_literal_rule_is_the_root_of_the_median_distance(samples):
     median = Linear().fit(samples).scalars[0].bandwidth
     literal = Linear(bandwidth="paper").fit(samples).scalars[0].bandwidth
     assert literal == pytest.approx(np.sqrt(median))
-
-
-@each("scalar", ["gaussian", "laplace"])
-def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, monkeypatch):
-    fitted = Linear(scalar).fit(samples)
-    z = np.array([0.8, -0.6, 0.0])
-    expected = sum(
-        z[s] * fitted.scalars[s].gram(samples.x[:, s], samples.y[:, s]) for s in range(3)
-    )
-    np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
-    with monkeypatch.context() as patch:
-        patch.setattr("tellapart.kernels.base._BLOCK_ENTRIES", 150)
-        np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
-
-
-def test_gram_without_active_columns_is_zero(samples):
-    gram = Linear().fit(samples).gram(samples.x, samples.y, np.zeros(3))
-    np.testing.assert_array_equal(gram, np.zeros((40, 60)))
 
 
 def test_bad_settings_are_refused():
