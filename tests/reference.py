@@ -46,3 +46,26 @@ def coefficients(samples: Samples, kernel: FittedKernel, estimator="unbiased"):
     cov_p = np.cov(p, rowvar=False, ddof=0).reshape(D, D)
     cov_q = np.cov(q, rowvar=False, ddof=0).reshape(D, D)
     return a, 4 * size * (cov_p / m + cov_q / n)
+
+
+def mixed_samples(m, n, seed=0):
+    """Every awkward kind of column at once."""
+    rng = np.random.default_rng(seed)
+
+    def draw(size, shift):
+        return np.column_stack(
+            [
+                rng.normal(shift, 1, size=size),
+                rng.normal(0, 1 + shift, size=size),
+                rng.standard_cauchy(size),
+                np.r_[rng.normal(size=size - 2), 1e6, 1e15 + shift],
+                rng.uniform(size=size) * 1e-9,
+                rng.poisson(1 + shift, size=size),
+                np.where(rng.random(size) < 0.8, 0.0, rng.exponential(size=size)),
+                np.full(size, 3.0),
+                rng.integers(0, 4, size=size),
+            ]
+        )
+
+    kinds = ["numeric"] * 8 + ["categorical"]
+    return make_samples(draw(m, 0.0), draw(n, 0.5), kinds)

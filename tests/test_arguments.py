@@ -6,8 +6,10 @@ import os
 import numpy as np
 import pytest
 
+from each import each
 from tellapart.arguments import (
     check_choice,
+    check_flag,
     check_integer,
     check_n_jobs,
     check_number,
@@ -24,17 +26,25 @@ def test_choice():
             check_choice("kernel", bad, ("linear", "gaussian"))
 
 
-@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
+@each("value", [3, np.int64(3), np.uint8(3)])
 def test_integer(value):
     result = check_integer("n", value, 1, 5)
     assert result == 3
     assert type(result) is int
 
 
-@pytest.mark.parametrize("bad", [0, 6, 2.0, "2", None, True, np.True_, math.nan])
+@each("bad", [0, 6, 2.0, "2", None, True, np.True_, math.nan])
 def test_integer_refused(bad):
     with pytest.raises(InputError, match=r"n must be an integer in 1\.\.5; got"):
         check_integer("n", bad, 1, 5)
+
+
+def test_flag():
+    assert check_flag("exact", True) is True
+    assert check_flag("exact", np.False_) is False
+    for bad in (1, 0, "yes", None):
+        with pytest.raises(InputError, match="exact must be True or False; got"):
+            check_flag("exact", bad)
 
 
 def test_integer_without_upper_end():
@@ -43,14 +53,14 @@ def test_integer_without_upper_end():
         check_integer("n", 0, 1)
 
 
-@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.float64(0.5)])
+@each("value", [0.5, np.float32(0.5), np.float64(0.5)])
 def test_number(value):
     result = check_number("alpha", value, 0, 1)
     assert result == 0.5
     assert type(result) is float
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, 1j])
+@each("bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, 1j, 10**400, -(10**400)])
 def test_number_refused(bad):
     with pytest.raises(InputError, match=r"alpha must be a finite number in \[0, 1\]; got"):
         check_number("alpha", bad, 0, 1)

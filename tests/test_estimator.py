@@ -13,9 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import tellapart as ta
+from each import each
 from tellapart import InputError, MMDSelector
 from tellapart.kernels import Linear
 from tellapart.selection.tuning import GRID
@@ -23,14 +24,13 @@ from tellapart.selection.tuning import GRID
 NAMES = ["age", "dose", "weight", "height", "noise"]
 
 
-@parametrize_with_checks(
-    [
-        MMDSelector(),
-        MMDSelector(n_variables=1, regularization="cv", solver="truncation"),
-    ]
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@each(
+    "estimator",
+    [MMDSelector(), MMDSelector(n_variables=1, regularization="cv", solver="truncation")],
 )
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
+def test_passes_the_checks_of_scikit_learn(estimator):
+    check_estimator(estimator)
 
 
 @pytest.fixture
@@ -71,14 +71,13 @@ def test_one_seed_one_answer(data):
     np.testing.assert_array_equal(twice[0].scores_, twice[1].scores_)
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda X: pd.DataFrame(X, columns=NAMES),
         lambda X: pl.DataFrame(X, schema=NAMES),
         lambda X: pa.table(dict(zip(NAMES, X.T, strict=True))),
     ],
-    ids=["pandas", "polars", "pyarrow"],
 )
 def test_keeps_the_names_of_tables(data, make):
     X, y = data
@@ -90,7 +89,7 @@ def test_keeps_the_names_of_tables(data, make):
     np.testing.assert_array_equal(np.asarray(selector.transform(table)), X[:, [1, 3]])
 
 
-@pytest.mark.parametrize(("name", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+@each("name, kind", [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
 def test_gives_tables_when_asked(data, name, kind):
     X, y = data
     table = kind(dict(zip(NAMES, X.T, strict=True)))
@@ -106,7 +105,7 @@ def test_categories_of_a_table_are_columns_like_others(data):
     assert selector.transform(table).columns.tolist() == ["sex"]
 
 
-@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+@each("make", [sparse.csr_array, sparse.csc_matrix])
 def test_sparse_matrices_give_the_same_choice(data, make):
     X, y = data
     X = np.where(np.abs(X) < 0.7, 0.0, X)
@@ -140,7 +139,7 @@ def test_is_cloned_and_pickled(data):
     assert not hasattr(copy, "selection_")
 
 
-@pytest.mark.parametrize("y", [[True, False], [0, 1], [-1.0, 1.0], ["x", "y"]])
+@each("y", [[True, False], [0, 1], [-1.0, 1.0], ["x", "y"]])
 def test_takes_any_two_labels(data, y):
     X, labels = data
     codes = np.array(y)[(labels == "a").astype(int)]
@@ -149,9 +148,9 @@ def test_takes_any_two_labels(data, y):
     assert selector.get_support(indices=True).tolist() == [1, 3]
 
 
-@pytest.mark.parametrize("table", [False, True])
-@pytest.mark.parametrize(
-    ("labels", "message"),
+@each("table", [False, True])
+@each(
+    "labels, message",
     [
         (lambda y: np.zeros(y.size), "exactly two classes.* got 1 class: 0.0"),
         (lambda y: np.arange(y.size) % 7, "got 7 classes: 0, 1, 2, 3, 4, …"),
@@ -177,8 +176,8 @@ def test_names_the_class_and_the_column_of_a_missing_value(data):
         MMDSelector(1).fit(table, y)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@each(
+    "settings, message",
     [
         ({"n_variables": 6}, r"n_variables must be an integer in 1..5; got 6"),
         ({"n_variables": 0}, "n_variables must be an integer of at least 1"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from each import each
 from tellapart.errors import InputError
 from tellapart.progress import check_progress, showing, solver_progress
 
@@ -13,11 +14,20 @@ def test_a_function_is_called():
     assert seen == [("tune", "half way")]
 
 
-@pytest.mark.parametrize("progress", [True, False])
+@each("progress", [True, False])
 def test_standard_output_is_left_alone(progress, capsys):
     with showing(progress) as tell:
         tell("tune", "[half] way")
     assert capsys.readouterr().out == ""
+
+
+def test_labels_are_shown_as_they_are_and_steer_nothing(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with showing(True) as tell:
+        tell("compare", "group [/red] [bold] \x1b]0;title\x07 two\nlines")
+    shown = capsys.readouterr().err
+    assert r"compare: group [/red] [bold] \x1b]0;title\x07 two lines" in shown
 
 
 def test_solvers_are_put_in_words():
@@ -31,7 +41,9 @@ def test_solvers_are_put_in_words():
     ]
 
 
-@pytest.mark.parametrize("value", [None, 1, "yes"])
-def test_anything_else_is_an_error(value):
-    with pytest.raises(InputError, match="progress must be"):
-        check_progress(value)
+def test_true_false_and_functions_pass_and_nothing_else():
+    for good in (True, False, print):
+        assert check_progress(good) is good
+    for bad in (None, 1, "yes"):
+        with pytest.raises(InputError, match="progress must be"):
+            check_progress(bad)

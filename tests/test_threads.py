@@ -44,7 +44,7 @@ def test_threads_that_come_and_go_do_not_end_the_limit_of_others():
 
     def inside(_):
         with one_blas_thread():
-            meeting.wait(timeout=30)
+            meeting.wait()
             return _ONE_THREAD._inside
 
     with one_blas_thread():

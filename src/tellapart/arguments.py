@@ -54,7 +54,10 @@ def check_number(
     expected = f"a finite number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InputError(f"{name} must be {expected}; got {value!r}")
-    number = float(cast(SupportsFloat, value))
+    try:
+        number = float(cast(SupportsFloat, value))
+    except OverflowError:  # an integer beyond float64
+        number = math.inf if cast(int, value) > 0 else -math.inf
     below = number < low or (open_low and number == low)
     above = number > high or (open_high and number == high)
     if not math.isfinite(number) or below or above:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from tellapart.errors import InputError
+from tellapart.text import safe
 
 Progress = Callable[[str, str], None]
 """Called as progress(stage, detail): "select", "12 steps, value 0.31, bound 0.33"."""
@@ -43,9 +44,11 @@ def showing(progress: bool | Progress) -> Iterator[Progress]:
         return
     # Only those who ask for the display wait for rich to load.
     from rich.console import Console
+    from rich.text import Text
 
     with Console(stderr=True).status("tellapart") as status:
-        yield lambda stage, detail: status.update(f"{stage}: {detail}")
+        # As Text: a label like "[/red]" is no markup.
+        yield lambda stage, detail: status.update(Text(safe(f"{stage}: {detail}")))
 
 
 def solver_progress(progress: Progress, stage: str) -> Callable[[int, float, float | None], None]:

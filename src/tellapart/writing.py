@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
+import stat
 import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from tellapart.errors import InputError
+
+AnyPath = str | os.PathLike[str]
 
 
 def check_writable(name: str, path: object) -> Path:
@@ -20,26 +28,78 @@ def check_writable(name: str, path: object) -> Path:
     if target.is_dir():
         raise InputError(f"{name} must be the path of a file; {str(target)!r} is a folder")
     try:
-        # The temporary file that `write_atomically` will need is the honest check.
-        with tempfile.NamedTemporaryFile(dir=target.parent):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"{name} must be a path that can be written to; {str(target)!r}: {error.strerror}"
-        ) from None
+        reason = _obstacle(target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason is not None:
+        raise InputError(f"{name} must be a path that can be written to; {str(target)!r}: {reason}")
     return target
 
 
+def check_targets(targets: Mapping[str, AnyPath | None], inputs: Iterable[AnyPath] = ()) -> None:
+    """Refuse to write over a file that is read, or to write two things to one file.
+
+    Links, hard and symbolic, count as the file they lead to. Devices and pipes may be named
+    more than once: nothing in them is lost.
+
+    Parameters
+    ----------
+    targets : mapping
+        The option that names each output, and its path; None where nothing is written. Leave out
+        "-" and other names of open streams.
+    inputs : iterable of paths
+        The files that are read.
+
+    Examples
+    --------
+    >>> check_targets({"--json": "a.json", "--report": "sub/../a.json", "--plot": None})
+    Traceback (most recent call last):
+    ...
+    tellapart.errors.InputError: --json and --report must be different files; got 'a.json' and
+    'sub/../a.json'
+    """
+    files = [(name, path) for name, path in targets.items() if path is not None]
+    sources = list(inputs)
+    for name, path in files:
+        for source in sources:
+            if _same_file(path, source):
+                shown = repr(os.fspath(path))
+                also = "" if os.fspath(path) == os.fspath(source) else f", {os.fspath(source)!r},"
+                raise InputError(
+                    f"{name} must not be a file that is read; {shown} is the input{also} "
+                    "and would be lost"
+                )
+    for (one, first), (other, second) in combinations(files, 2):
+        if _same_file(first, second):
+            raise InputError(
+                f"{one} and {other} must be different files; "
+                f"got {os.fspath(first)!r} and {os.fspath(second)!r}"
+            )
+
+
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a temporary file beside `path`, then put it in its place in one step."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    """Write a temporary file beside `path`, then put it in its place in one step.
+
+    A symbolic link stays, and what it leads to is replaced. A file that is replaced hands on its
+    mode, and its owner where the system lets it. Pipes and devices are written to as they are.
+    """
+    there = _status(path)
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        with os.fdopen(os.open(path, os.O_WRONLY), "wb") as file:
             file.write(content)
-        os.chmod(temporary, _usual_mode())
-        os.replace(temporary, path)
+        return
+    target = _followed(path)
+    temporary = target.with_name(f".tellapart-{secrets.token_hex(8)}")
+    # What replaces a private file is never open to others, not even while it is written.
+    mode = 0o666 if there is None else 0o600
+    try:
+        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
+            file.write(content)
+        if there is not None:
+            _hand_on(there, temporary)
+        os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -63,8 +123,46 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _usual_mode() -> int:
-    """Return the mode of an ordinary new file: temporary files are private to their owner."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _status(path: AnyPath) -> os.stat_result | None:
+    """Return what is at the end of a path and its links, or None if nothing is."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _obstacle(target: Path) -> str | None:
+    """Say why a path cannot be written to, if the system does not say so by an error."""
+    there = _status(target)
+    if there is None or stat.S_ISREG(there.st_mode):
+        # The temporary file that `write_atomically` will need is the honest check.
+        with tempfile.NamedTemporaryFile(dir=_followed(target).parent):
+            return None
+    if stat.S_ISSOCK(there.st_mode):
+        return "it is a socket"
+    # Not by opening it: a pipe would wait for its reader.
+    return None if os.access(target, os.W_OK) else "permission denied"
+
+
+def _followed(path: AnyPath) -> Path:
+    """Return the path of the file that a path and its links lead to, there or not yet."""
+    return Path(os.path.realpath(path))
+
+
+def _same_file(one: AnyPath, other: AnyPath) -> bool:
+    """Say whether writing to one of two paths would change the other."""
+    try:
+        here, there = _status(one), _status(other)
+    except (OSError, ValueError):
+        return False  # what cannot be reached cannot be written either, and is refused elsewhere
+    if here is None or there is None:
+        return here is there and _followed(one) == _followed(other)
+    return os.path.samestat(here, there) and stat.S_ISREG(here.st_mode)
+
+
+def _hand_on(there: os.stat_result, temporary: Path) -> None:
+    """Give a new file the owner and the mode of the one it will replace."""
+    if hasattr(os, "chown"):
+        with suppress(OSError):  # only the superuser may give files away
+            os.chown(temporary, there.st_uid, there.st_gid)
+    os.chmod(temporary, stat.S_IMODE(there.st_mode) & 0o777)

@@ -9,18 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from each import each, every_library
 from tellapart.data.columns import label_of, looks_numeric, sorted_labels
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
-
-LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-
-
-@pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES)
-def table(request):
-    """Make a table of each library in turn."""
-    return request.param
-
 
 NUMERIC = {
     "pandas nullable": pd.DataFrame({"v": pd.array([1, 2, 3], dtype="Int64")}),
@@ -52,7 +44,7 @@ CATEGORICAL = {
 WIDE = pa.table({"v": ["c", "a"]})
 
 
-@pytest.mark.parametrize("frame", NUMERIC.values(), ids=NUMERIC)
+@each("frame", NUMERIC.values())
 def test_numbers_of_every_dtype(frame):
     samples = read_samples(frame, pa.table({"v": [5.5, 6.5]}))
     assert samples.kinds == ("numeric",)
@@ -60,7 +52,7 @@ def test_numbers_of_every_dtype(frame):
     assert samples.x.ravel().tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("frame", NUMERIC.values(), ids=NUMERIC)
+@each("frame", NUMERIC.values())
 def test_numbers_beside_a_text_column_are_the_same(frame):
     text = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": pa.array}
     values = text[type(frame).__module__.partition(".")[0]](["p", "q", "p"])
@@ -75,7 +67,7 @@ def test_numbers_beside_a_text_column_are_the_same(frame):
     assert samples.x[:, 0].tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("frame", CATEGORICAL.values(), ids=CATEGORICAL)
+@each("frame", CATEGORICAL.values())
 def test_labels_of_every_dtype_are_pooled_and_sorted(frame):
     samples = read_samples(frame, WIDE)
     assert samples.kinds == ("categorical",)
@@ -84,6 +76,7 @@ def test_labels_of_every_dtype_are_pooled_and_sorted(frame):
     assert samples.y.ravel().tolist() == [2, 0]
 
 
+@every_library
 def test_booleans_keep_both_labels(table):
     samples = read_samples(table({"v": [True, True]}), table({"v": [True, True, True]}))
     assert samples.kinds == ("categorical",)
@@ -106,7 +99,7 @@ def test_intervals_of_pandas_keep_their_printed_form():
     assert samples.x.ravel().tolist() == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("value", [None, float("nan"), pd.NA])
+@each("value", [None, float("nan"), pd.NA])
 def test_missing_objects_of_pandas(value):
     frame = pd.DataFrame({"v": pd.Series(["a", value, "b", "b"], dtype=object)})
     with pytest.raises(InputError, match=r"column 'v' \(1 in X, 1 in Y\)"):
@@ -115,6 +108,7 @@ def test_missing_objects_of_pandas(value):
     assert samples.x.ravel().tolist() == [0, 1, 1]
 
 
+@every_library
 def test_missing_values_of_every_library(table):
     data = {"n": [1.0, None, 3.0], "i": [1, 2, None], "s": ["a", "b", "b"], "b": [True, None, True]}
     with pytest.raises(
@@ -135,6 +129,7 @@ def test_missing_stored_as_a_label_by_arrow_is_missing():
         read_samples(pa.table({"v": values}), pa.table({"v": ["a", "b"]}))
 
 
+@every_library
 def test_a_column_of_nothing_takes_the_kind_of_the_other(table):
     empty = table({"v": [None, None], "w": [1, 2]})
     with pytest.raises(InputError, match=r"missing values; got values in column 'v' \(2 in X\)"):
@@ -142,6 +137,7 @@ def test_a_column_of_nothing_takes_the_kind_of_the_other(table):
     assert read_samples(empty, empty, missing="drop-columns").names == ("w",)
 
 
+@every_library
 def test_damaged_numbers_are_refused_with_an_example(table):
     x, y = table({"v": ["12", "n/a", "13.5"]}), table({"v": ["7", "8"]})
     with pytest.raises(
@@ -151,6 +147,7 @@ def test_damaged_numbers_are_refused_with_an_example(table):
         read_samples(x, y)
 
 
+@every_library
 def test_damaged_numbers_against_numbers_name_the_damaged_sample(table):
     with pytest.raises(InputError, match="column 'v' of Y must hold numbers; got text in 1 of 2"):
         read_samples(table({"v": [1.0, 2.0]}), table({"v": ["12", "?"]}))
@@ -162,6 +159,7 @@ def test_numbers_among_objects_count_as_numbers():
         read_samples(frame, frame)
 
 
+@every_library
 def test_numbers_written_as_text_are_refused(table):
     for values in (["1", "2"], ["1,5", "2,5"], ["1,000.5", "2"]):
         with pytest.raises(
@@ -170,6 +168,7 @@ def test_numbers_written_as_text_are_refused(table):
             read_samples(table({"v": values}), table({"v": values}))
 
 
+@every_library
 def test_text_with_few_numbers_is_categorical(table):
     frame = table({"v": ["low", "high", "3"]})
     assert read_samples(frame, frame).categories == {"v": ("3", "high", "low")}
@@ -180,6 +179,7 @@ def test_a_dtype_that_says_category_may_hold_numbers():
     assert read_samples(x, pd.DataFrame({"v": ["2", "1"]})).categories == {"v": ("1", "2")}
 
 
+@every_library
 def test_identifiers_are_refused(table):
     x = table({"v": [f"p{i}" for i in range(40)]})
     y = table({"v": [f"q{i}" for i in range(40)]})
@@ -189,21 +189,22 @@ def test_identifiers_are_refused(table):
     assert len(read_samples(many, many).categories["v"]) == 60
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "message"),
+@each(
+    "x, y, message",
     [
         ([1.0, 2.0], ["a", "b"], r"got numbers \(.*\) in X and text \(.*\) in Y"),
         ([True, False], [1, 0], r"got booleans \(.*\) in X and numbers \(.*\) in Y"),
         (["a", "b"], [True, False], r"got text \(.*\) in X and booleans \(.*\) in Y"),
     ],
 )
+@every_library
 def test_kinds_that_differ_are_refused(table, x, y, message):
     with pytest.raises(InputError, match="column 'v' must be of one kind in X and Y; " + message):
         read_samples(table({"v": x}), table({"v": y}))
 
 
-@pytest.mark.parametrize(
-    ("frame", "dtype"),
+@each(
+    "frame, dtype",
     [
         (pd.DataFrame({"v": pd.to_datetime(["2020-01-01"] * 2)}), "datetime64"),
         (pd.DataFrame({"v": pd.to_timedelta([1, 2])}), "timedelta64"),
@@ -217,7 +218,6 @@ def test_kinds_that_differ_are_refused(table, x, y, message):
         (pa.table({"v": [b"a", b"b"]}), "binary"),
         (pa.table({"v": [{"a": 1}, {"a": 2}]}), "struct"),
     ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__module__,
 )
 def test_other_dtypes_are_refused_by_name(frame, dtype):
     with pytest.raises(
@@ -227,12 +227,12 @@ def test_other_dtypes_are_refused_by_name(frame, dtype):
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-@pytest.mark.parametrize("text", ["1", "-2.5", "1e5", " 3 ", "1,5", "1,234.5", "nan", "inf"])
+@each("text", ["1", "-2.5", "1e5", " 3 ", "1,5", "1,234.5", "nan", "inf"])
 def test_looks_numeric(text):
     assert looks_numeric(text)
 
 
-@pytest.mark.parametrize("text", ["", "a", "n/a", "1_000", "1-2", "2020-01-01"])
+@each("text", ["", "a", "n/a", "1_000", "1-2", "2020-01-01"])
 def test_does_not_look_numeric(text):
     assert not looks_numeric(text)
 

@@ -5,16 +5,22 @@ import io
 import os
 import sys
 import threading
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
+from scipy import sparse
 
+from annotated_data import annotated
+from each import each
 from tellapart.data.files import READERS, read_stream, read_table
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError, MissingDependencyError
+from tellapart.text import safe
 
 TABLE = pa.table({"age": [31, 47, 52], "sex": ["f", "m", "f"]})
 TEXT = "age,sex\n31,f\n47,m\n52,f\n"
@@ -40,7 +46,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@each("name", WRITERS)
 def test_every_format_gives_the_same_table(tmp_path, name):
     WRITERS[name](tmp_path / name)
     assert read_table(tmp_path / name).to_pydict() == TABLE.to_pydict()
@@ -65,8 +71,8 @@ def test_quoted_fields_may_hold_line_breaks(tmp_path):
     assert read_table(path)["note"].to_pylist() == ["two\nlines", "one"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
+@each(
+    "name, content, message",
     [
         ("a.csv", b"", r"a\.csv: the file is empty"),
         ("a.csv", b"a,b\n1,2\n3\n", r"a\.csv: .*Expected 2 columns, got 1"),
@@ -87,6 +93,24 @@ def test_bad_files_give_one_line_without_a_chain(tmp_path, name, content, messag
         read_table(path)
     assert "\n" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_nothing_in_a_name_or_a_line_steers_the_terminal(tmp_path):
+    path = tmp_path / "a\x1b[31m\u202e\udcff.csv"
+    path.write_bytes(b"a,b\n1,2\n3\x1b]0;title\x07\n")
+    seen = []
+    for name in (path, path.with_suffix(".gone"), path.with_suffix(".GONE.csv")):
+        with pytest.raises(InputError) as caught:
+            read_table(name)
+        seen.append(str(caught.value))
+    path.write_text(",b\n1,2\n")
+    with pytest.warns(UserWarning, match="row labels") as warned:
+        read_table(path)
+    seen.append(str(warned[0].message))
+    assert r"3\x1b]0;title\x07" in seen[0]
+    for message in seen:
+        assert r"a\x1b[31m\u202e\udcff" in message
+        assert message == safe(message)
 
 
 def test_absent_file_and_folder(tmp_path):
@@ -113,7 +137,7 @@ def test_row_labels_saved_by_pandas_are_left_out_with_a_warning(tmp_path):
         assert table.to_pydict() == {"age": [31, 47]}
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@each("name", WRITERS)
 def test_streams_give_the_same_table(tmp_path, name):
     path = tmp_path / name
     WRITERS[name](path)
@@ -143,7 +167,7 @@ def test_named_pipes(tmp_path):
     writer.join()
 
 
-@pytest.mark.parametrize("form", READERS)
+@each("form", READERS)
 def test_bad_streams_are_one_line(form):
     with pytest.raises(InputError, match="standard input: expected a table; got nothing"):
         read_stream(io.BytesIO(b""), form)
@@ -158,6 +182,32 @@ def test_annotated_data_needs_its_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "tellapart\[anndata\]"'):
         read_table(path)
+
+
+def test_annotated_files_are_checked_like_any_matrix(tmp_path, monkeypatch):
+    matrix = sparse.csr_matrix(np.eye(4))
+    reader = SimpleNamespace(read_h5ad=lambda path: annotated(matrix))
+    monkeypatch.setitem(sys.modules, "anndata", reader)
+    path = tmp_path / "cells.h5ad"
+    path.write_bytes(b"any")
+    assert read_samples(read_table(path), np.eye(4)).n_columns == 4
+    matrix.indices[0] = 10**8
+    with pytest.raises(InputError, match="X must be a sound sparse matrix; its column indices"):
+        read_samples(read_table(path), np.eye(4))
+
+    def refuse(path):
+        raise KeyError("no X\n\x1b[31m")
+
+    reader.read_h5ad = refuse
+    with pytest.raises(InputError, match=r"cells\.h5ad: the file cannot be read: .*no X"):
+        read_table(path)
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with pytest.raises(InputError, match=r"loop\.csv: the file cannot be read: .*symbolic links"):
+        read_table(loop)
 
 
 def test_categories_survive_parquet_and_feather(tmp_path):

@@ -1,5 +1,7 @@
 """Missing, infinite and huge values: what is counted, what is dropped, what is refused."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from each import each
 from tellapart.data.missing import handle_missing
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
@@ -82,7 +85,7 @@ def test_nothing_left_is_an_error():
         handle_missing(samples, "drop-columns")
 
 
-@pytest.mark.parametrize("policy", ["error", "drop-rows", "drop-columns"])
+@each("policy", ["error", "drop-rows", "drop-columns"])
 def test_infinite_values_are_always_refused(policy):
     samples = pair([[1, INF, NAN], [2, -INF, 3]], [[1, 2, 3], [INF, 5, 6]])
     with pytest.raises(
@@ -98,6 +101,12 @@ def test_huge_values_are_refused_with_advice():
         InputError, match=r"at most 1e\+150 .*rescale.*larger values in column 'b' \(1 in X\)"
     ):
         handle_missing(samples, "error")
+
+
+def test_a_signalling_nan_is_missing_like_any_other():
+    x = np.array([[Decimal("sNaN"), 1], [2, 3]], dtype=object)
+    with pytest.raises(InputError, match=r"missing values; got values in column 'x0' \(1 in X\)"):
+        read_samples(x, np.ones((2, 2)))
 
 
 def test_numbers_beyond_float64_are_refused():

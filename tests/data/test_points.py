@@ -3,9 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
+from each import each
 from tellapart.data.points import read_points
 from tellapart.data.samples import Samples
+from tellapart.data.sources import with_names
 from tellapart.errors import InputError
 
 LIKE = Samples(
@@ -28,8 +31,21 @@ def test_arrays_give_the_chosen_columns():
     np.testing.assert_array_equal(read_points([1, 0, np.nan], LIKE, NEEDED), [[1, 0]])
 
 
-@pytest.mark.parametrize(
-    ("points", "part"),
+def test_matrices_are_matched_by_name_if_they_have_names():
+    values = np.array([[2.0, 40.0, 1.0], [0.0, 50.0, 0.0]])
+    for matrix in (values, sparse.csr_array(values)):
+        named = with_names(matrix, ["other", "age", "arm"])
+        np.testing.assert_array_equal(read_points(named, LIKE, NEEDED), values[:, 1:])
+        with pytest.raises(InputError, match=r"the column 'arm'; got \['age', 'b', 'c'\]"):
+            read_points(with_names(matrix, ["age", "b", "c"]), LIKE, NEEDED)
+    points = read_points(sparse.csr_array(values), LIKE, NEEDED)
+    np.testing.assert_array_equal(points, values[:, :2])
+    with pytest.raises(InputError, match="points must have 3 columns"):
+        read_points(sparse.csr_array(values[:, :2]), LIKE, NEEDED)
+
+
+@each(
+    "points, part",
     [
         (pa.table({"age": [1.0]}), "'arm'"),
         (pa.table({"age": ["x"], "arm": ["a"]}), "'age' of points must be numeric"),
@@ -38,6 +54,8 @@ def test_arrays_give_the_chosen_columns():
         (np.zeros((2, 4)), "3 columns"),
         (np.full((1, 3), np.inf), "finite"),
         ("age", "array of numbers"),
+        ([[10**400, 1, 1]], "array of numbers"),
+        (np.full((2, 3), 1j), "array of numbers"),
         (None, "3 columns"),
     ],
 )

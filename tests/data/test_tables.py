@@ -11,18 +11,12 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from each import each, every_library
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 
 DATA_X = {"age": [31, 47, 52], "dose": [0.5, 1.5, 2.5]}
 DATA_Y = {"dose": [3.5, 4.5], "age": [64, 58]}
-LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-
-
-@pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES)
-def table(request):
-    """Make a table of each library in turn."""
-    return request.param
 
 
 def good():
@@ -30,7 +24,7 @@ def good():
 
 
 class TestArrays:
-    @pytest.mark.parametrize("order", ["C", "F"])
+    @each("order", ["C", "F"])
     def test_float64_is_not_copied(self, order):
         X = np.asarray(np.random.default_rng(0).normal(size=(50, 4)), order=order)
         Y = X[:20]
@@ -40,7 +34,7 @@ class TestArrays:
         assert samples.names == ("x0", "x1", "x2", "x3")
         assert samples.kinds == ("numeric",) * 4
 
-    @pytest.mark.parametrize("order", ["C", "F"])
+    @each("order", ["C", "F"])
     def test_checks_allocate_nothing_of_the_size_of_the_data(self, order):
         X = np.asarray(np.random.default_rng(0).normal(size=(20_000, 50)), order=order)
         tracemalloc.start()
@@ -49,7 +43,7 @@ class TestArrays:
         tracemalloc.stop()
         assert peak < X.nbytes / 20
 
-    @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", ">f8"])
+    @each("dtype", ["float32", "float16", "int8", "uint64", ">f8"])
     def test_other_numbers_become_float64(self, dtype):
         samples = read_samples(good().astype(dtype), good())
         assert samples.x.dtype == np.float64
@@ -78,8 +72,8 @@ class TestArrays:
         with pytest.raises(InputError, match=r"column 'x1' \(1 in X\)"):
             read_samples(X, good())
 
-    @pytest.mark.parametrize(
-        ("bad", "message"),
+    @each(
+        "bad, message",
         [
             (np.arange(5.0), r"X must be 2-dimensional.*got numpy ndarray of one dimension.*resh"),
             ([1, 2, 3], r"X must be 2-dimensional.*got list of one dimension; reshape"),
@@ -122,6 +116,7 @@ class TestArrays:
 
 
 class TestNames:
+    @every_library
     def test_columns_are_matched_by_name_in_the_order_of_x(self, table):
         samples = read_samples(table(DATA_X), table(DATA_Y))
         assert samples.names == ("age", "dose")
@@ -132,6 +127,7 @@ class TestNames:
         samples = read_samples(pd.DataFrame(DATA_X), pl.DataFrame(DATA_Y))
         assert samples.y.tolist() == [[64, 3.5], [58, 4.5]]
 
+    @every_library
     def test_an_array_takes_the_names_of_a_table_and_is_not_copied(self, table):
         for samples, values in (
             (read_samples(table(DATA_X), good()), "y"),
@@ -153,6 +149,7 @@ class TestNames:
         assert samples.names == ("1", "0")
         assert samples.kinds == ("categorical", "numeric")
 
+    @every_library
     def test_different_columns_are_named(self, table):
         X = table({"a": [1, 2], "b": [1, 2], **{f"c{i}": [1, 2] for i in range(9)}})
         Y = table({"a": [1, 2], "z": [1, 2]})
@@ -163,11 +160,12 @@ class TestNames:
         ):
             read_samples(X, Y)
 
+    @every_library
     def test_one_sided_difference_says_one_side_only(self, table):
         with pytest.raises(InputError, match=r"got only in Y: 'dose'$"):
             read_samples(table({"age": [1, 2]}), table(DATA_Y))
 
-    @pytest.mark.parametrize(
+    @each(
         "bad",
         [
             pd.DataFrame(good(), columns=["a", "a"]),
@@ -184,6 +182,7 @@ class TestNames:
         with pytest.raises(InputError, match=r"Y must have distinct column names; .* one '1'$"):
             read_samples(good(), bad)
 
+    @every_library
     def test_empty_tables_are_refused(self, table):
         with pytest.raises(InputError, match="X must have at least one column; got none"):
             read_samples(table({}), table({}))

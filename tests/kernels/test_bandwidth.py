@@ -1,17 +1,17 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tellapart.kernels.bandwidth
+from each import each
 from reference import make_samples
 from reference import median_distance as direct
 from tellapart.errors import InputError
 from tellapart.kernels.bandwidth import EXACT_ROWS, median_bandwidths, median_distance
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     arrays(
         float,
@@ -20,12 +20,11 @@ from tellapart.kernels.bandwidth import EXACT_ROWS, median_bandwidths, median_di
     )
 )
 def test_median_distance_is_the_median_of_all_pairs(values):
-    if values.min() == values.max():
-        return
+    assume(values.min() < values.max())
     assert median_distance(np.sort(values)) == pytest.approx(direct(values), rel=1e-15)
 
 
-@pytest.mark.parametrize(
+@each(
     "draw",
     [
         lambda rng: rng.normal(size=1500),
@@ -35,14 +34,13 @@ def test_median_distance_is_the_median_of_all_pairs(values):
         lambda rng: np.where(rng.random(1500) < 0.8, 0.0, rng.exponential(size=1500)),
         lambda rng: 1e9 + np.round(rng.normal(size=1500), 3),
     ],
-    ids=["normal", "heavy", "ties", "lattice", "sparse", "offset"],
 )
 def test_median_distance_at_sizes_where_the_search_starts_from_a_hint(draw):
     values = draw(np.random.default_rng(0))
     assert median_distance(np.sort(values)) == pytest.approx(direct(values), rel=1e-15)
 
 
-@pytest.mark.parametrize(
+@each(
     "draw",
     [
         lambda rng, n: rng.normal(size=n),
@@ -51,13 +49,13 @@ def test_median_distance_at_sizes_where_the_search_starts_from_a_hint(draw):
         lambda rng, n: np.where(rng.random(n) < 0.7, 0.0, rng.exponential(size=n)),
         lambda rng, n: np.where(rng.random(n) < 0.75, 0.0, rng.exponential(size=n)),
     ],
-    ids=["normal", "cauchy", "counts", "just positive", "sparse"],
 )
 def test_large_samples_lose_almost_nothing(draw, monkeypatch):
     ordered = np.sort(draw(np.random.default_rng(1), 6 * EXACT_ROWS + 1))
     fast = median_distance(ordered)
-    monkeypatch.setattr(tellapart.kernels.bandwidth, "EXACT_ROWS", ordered.shape[0])
-    assert fast == pytest.approx(median_distance(ordered), rel=1e-4, abs=1e-4)
+    with monkeypatch.context() as patch:
+        patch.setattr(tellapart.kernels.bandwidth, "EXACT_ROWS", ordered.shape[0])
+        assert fast == pytest.approx(median_distance(ordered), rel=1e-4, abs=1e-4)
 
 
 def test_rare_values_of_a_large_column_are_not_thinned_away():
@@ -66,7 +64,7 @@ def test_rare_values_of_a_large_column_are_not_thinned_away():
     assert median_distance(np.sort(values)) == 2.0
 
 
-@pytest.mark.parametrize("n", [50, 2 * EXACT_ROWS])
+@each("n", [50, 2 * EXACT_ROWS])
 def test_neither_the_order_of_rows_nor_the_labels_matter(n):
     rng = np.random.default_rng(2)
     pooled = np.column_stack([rng.normal(size=n), rng.poisson(1, n), rng.random(n) < 0.1])
@@ -103,14 +101,13 @@ def test_constant_and_categorical_columns():
     np.testing.assert_array_equal(constant, [True, False, True])
 
 
-@pytest.mark.parametrize(
+@each(
     "column",
     [
         [0.0, -1.7e308, 1.7e308, 1.0],
         [0.0, 1e-290, 2e-290, 3e-290, 4e-290, 1e300],
         [0.0, 1e-310, 2e-310, 3e-310],
     ],
-    ids=["range", "range over bandwidth", "subnormal"],
 )
 def test_overflow_names_the_column(column):
     with pytest.raises(InputError, match="'v0'"):

@@ -3,7 +3,7 @@ import pytest
 
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Linear, resolve_kernel
+from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Linear
 
 
 @pytest.fixture
@@ -29,34 +29,8 @@ def test_the_literal_rule_is_the_root_of_the_median_distance(samples):
     assert literal == pytest.approx(np.sqrt(median))
 
 
-@pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
-def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, monkeypatch):
-    fitted = Linear(scalar).fit(samples)
-    z = np.array([0.8, -0.6, 0.0])
-    expected = sum(
-        z[s] * fitted.scalars[s].gram(samples.x[:, s], samples.y[:, s]) for s in range(3)
-    )
-    np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
-    monkeypatch.setattr("tellapart.kernels.base._BLOCK_ENTRIES", 150)
-    np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
-
-
-def test_gram_without_active_columns_is_zero(samples):
-    gram = Linear().fit(samples).gram(samples.x, samples.y, np.zeros(3))
-    np.testing.assert_array_equal(gram, np.zeros((40, 60)))
-
-
 def test_bad_settings_are_refused():
     with pytest.raises(InputError, match="'gaussian', 'laplace'; got 'cubic'"):
         Linear(scalar="cubic")
     with pytest.raises(InputError, match="'median', 'paper', 'cv'; got 3"):
         Linear(bandwidth=3)
-
-
-def test_kernels_by_name():
-    assert resolve_kernel("linear") == Linear()
-    own = Linear("laplace")
-    assert resolve_kernel(own) is own
-    for unknown in ("cubic", 7, None):
-        with pytest.raises(InputError, match="kernel must be one of 'linear'"):
-            resolve_kernel(unknown)

@@ -1,12 +1,11 @@
-"""The whole search: as good as brute force on small problems, repeatable, and on time."""
-
-import time
+"""The whole search: as good as brute force on small problems, repeatable, and without time."""
 
 import numpy as np
 import pytest
 from small_problems import KERNELS, joint, objective, samples_of
 
 from bench_search_small import KINDS, best_of_all_supports
+from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing, screening, solver
@@ -33,7 +32,7 @@ def check_point(goal, found, n_variables):
         assert (found.z >= 0).all()
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "quadratic"])
+@each("kernel", ["gaussian", "quadratic"])
 def test_the_best_of_all_supports_is_reached(kernel):
     """benchmarks/bench_search_small.py has 400 instances: here are a few."""
     missed = 0
@@ -48,10 +47,11 @@ def test_the_best_of_all_supports_is_reached(kernel):
     assert missed == 0
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("kernel", KERNELS)
 def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads(kernel):
     goal = objective("pair", kernel, seed=2)
-    one, again, two = (search(goal, 3, n_jobs=n_jobs) for n_jobs in (1, 1, 2))
+    few = Annealing(iterations=8)
+    one, again, two = (search(goal, 3, n_jobs=n_jobs, settings=few) for n_jobs in (1, 1, 2))
     for other in (again, two):
         np.testing.assert_array_equal(one.z, other.z)
         assert one.value == other.value
@@ -74,14 +74,13 @@ def test_traces_and_progress():
     assert found.candidates == 8
 
 
-def test_time_limit():
+def test_without_time_there_is_an_answer_without_a_search():
     rng = np.random.default_rng(0)
     goal = Objective(rng.normal(size=(150, 60)), rng.normal(size=(150, 60)), Gaussian("median"))
-    started = time.perf_counter()
-    found = search(goal, 10, time_limit=1e-3)
+    found = search(goal, 10, time_limit=1e-9)
     check_point(goal, found, 10)
-    # No timing is asserted, only that the work was left: no step was taken, no exchange made.
-    assert time.perf_counter() > started
+    # The limit has passed before the start: no step was taken, no exchange made.
+    assert found.traces
     assert found.exchanges == 0
     assert all(trace.accepted == () for trace in found.traces)
 
@@ -94,7 +93,7 @@ def test_a_start_of_the_callers_is_not_lost():
     assert found.value >= best.value - 1e-9 * abs(best.value)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
+@each("kernel", [Gaussian("median"), Quadratic()])
 def test_a_pair_is_found_that_only_differs_jointly(kernel):
     x, y = joint(12, (150, 150), (4, 9), seed=1)
     assert np.flatnonzero(search(Objective(x, y, kernel, 0.1), 2).z).tolist() == [4, 9]
@@ -106,7 +105,7 @@ def test_a_triple_is_found_of_which_no_pair_differs():
     assert np.flatnonzero(found.z).tolist() == [2, 5, 7]
 
 
-@pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
+@each("kernel", [Gaussian("median"), Quadratic()])
 def test_many_columns_are_screened(kernel):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 300)), rng.normal(size=(45, 300))
@@ -140,8 +139,8 @@ def test_strong_variables_outside_the_first_screen_are_found(monkeypatch):
     assert found.candidates > 10
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "quadratic", "cube"])
-@pytest.mark.parametrize("n_variables", [1, 8])
+@each("kernel", ["gaussian", "quadratic", "cube"])
+@each("n_variables", [1, 8])
 def test_one_variable_and_all_variables(kernel, n_variables):
     goal = objective("shift", kernel)
     found = search(goal, n_variables)
@@ -161,8 +160,8 @@ def test_duplicated_columns_and_equal_samples():
     check_point(same, search(same, 2), 2)
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
+@each(
+    "setting, value",
     [
         ("iterations", -1),
         ("n_random", -1),

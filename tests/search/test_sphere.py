@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from small_problems import KERNELS, objective, point
 
+from each import each
 from tellapart.kernels import Gaussian
 from tellapart.search.sphere import Peak, climb, model, pruned, tangent_model
 from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
-every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+every_kernel = each("kernel", KERNELS)
 RNG = np.random.default_rng(0)
 
 
@@ -33,7 +34,7 @@ def counted(goal):
 
 
 @every_kernel
-@pytest.mark.parametrize("proximity", [0.0, 0.7])
+@each("proximity", [0.0, 0.7])
 def test_the_gradient_of_the_model_is_that_of_the_objective(kernel, proximity):
     """[E6] The signs printed in the paper fail here."""
     goal = objective(kernel=kernel)
@@ -90,8 +91,8 @@ def test_the_penalty_of_the_model_along_the_sphere():
 
 
 @every_kernel
-@pytest.mark.parametrize("regularization", [0.0, 0.5])
-@pytest.mark.parametrize("kind", ["shift", "pair", "null"])
+@each("regularization", [0.0, 0.5])
+@each("kind", ["shift", "pair", "null"])
 def test_a_climb_ends_at_a_maximum_of_its_support(kernel, regularization, kind):
     goal = objective(kind, kernel, regularization, seed=3)
     for seed in range(3):
@@ -112,7 +113,7 @@ def test_a_climb_ends_at_a_maximum_of_its_support(kernel, regularization, kind):
         assert np.linalg.eigvalsh(bends).max() < 1e-3 * size
 
 
-@pytest.mark.parametrize("regularization", [0.0, 0.5])
+@each("regularization", [0.0, 0.5])
 def test_a_climb_takes_few_steps(regularization):
     """The plain model promises most at −z where F is even, and 50 steps lead nowhere."""
     goal, values = counted(objective("pair", regularization=regularization, seed=5))

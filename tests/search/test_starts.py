@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_problems import KERNELS, joint, objective, samples_of
 
+from each import each
 from tellapart.kernels import Gaussian
 from tellapart.search.starts import Scores, cut, equal, grow, make_starts, score_columns, spread
 from tellapart.statistics.objective import FittedObjective
@@ -32,8 +33,8 @@ def starts_of(goal, n_variables, scores, n_random=2, seed=0):
     )
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("n_variables", [1, 2, 3, 8])
+@each("kernel", KERNELS)
+@each("n_variables", [1, 2, 3, 8])
 def test_starts_are_feasible_and_distinct(kernel, n_variables):
     goal = objective("pair", kernel)
     starts = starts_of(goal, n_variables, scores_of(goal, n_variables))
@@ -45,8 +46,8 @@ def test_starts_are_feasible_and_distinct(kernel, n_variables):
     assert starts[0].origin == "linear kernel"
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "quadratic"])
-@pytest.mark.parametrize("n_variables", [1, 2])
+@each("kernel", ["gaussian", "quadratic"])
+@each("n_variables", [1, 2])
 def test_scores_of_more_variables_than_wanted_are_cut(kernel, n_variables):
     goal = objective("shift", kernel)
     scores = scores_of(goal, 6)
@@ -94,7 +95,7 @@ def test_random_starts_come_from_the_seed():
     assert sum(s.origin == "random" for s in one) >= 3
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "quadratic"])
+@each("kernel", ["gaussian", "quadratic"])
 def test_growing_never_lowers_the_objective_by_much_and_stops_at_d(kernel):
     goal = objective("shift", kernel, 0.0)
     seed = equal(np.array([0, 5]), 8)

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from each import each
 from reference import make_samples
 from tellapart.errors import InputError
-from tellapart.kernels import AdditiveIndex, Gaussian, GaussianScalar, Linear, Quadratic
+from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.statistics.mmd import mmd2, variance
 from tellapart.statistics.objective import FittedObjective, Objective
-from tellapart.statistics.pair_sums import PairSums
 
 RATIONAL = AdditiveIndex(
     value=lambda t: 1 / (1 + t / 2),
@@ -35,7 +35,7 @@ KERNELS = {
     "rational quadratic": RATIONAL,
     "identity": IDENTITY,
 }
-every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+every_kernel = each("kernel", KERNELS.values())
 # The last entry is 0: there z² has no slope, and the Hessian must still be right.
 POINT = np.array([0.1, 0.7, -0.4, 0.0])
 
@@ -74,14 +74,14 @@ def differences(function, z, step=1e-4):
 
 
 @every_kernel
-@pytest.mark.parametrize("regularization", [0.0, 0.8])
+@each("regularization", [0.0, 0.8])
 def test_value_is_mmd2_minus_the_weighted_variance(data, kernel, regularization):
     objective = Objective(*data, kernel, regularization)
     assert objective.value(POINT) == pytest.approx(naive(objective, POINT), abs=1e-13)
 
 
 @every_kernel
-@pytest.mark.parametrize("regularization", [0.0, 0.8])
+@each("regularization", [0.0, 0.8])
 def test_gradient_and_hessian_are_the_derivatives(data, kernel, regularization):
     objective = Objective(*data, kernel, regularization)
     slopes = differences(objective.value, POINT)
@@ -125,7 +125,7 @@ def test_the_general_way_agrees_with_the_coefficients_of_the_linear_kernel(data)
     np.testing.assert_allclose(general.weight_slopes(POINT), fast.weight_slopes(POINT), atol=1e-13)
 
 
-@pytest.mark.parametrize("kernel", [Quadratic(), Gaussian()], ids=["quadratic", "gaussian"])
+@each("kernel", [Quadratic(), Gaussian()])
 def test_the_memory_budget_changes_nothing(kernel):
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(130, 40)), rng.normal(0.1, 1.1, size=(97, 40))
@@ -140,7 +140,7 @@ def test_the_memory_budget_changes_nothing(kernel):
     np.testing.assert_allclose(bends, second.hessian, rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("budget", [10**6, 10**7])
+@each("budget", [10**6, 10**7])
 def test_memory_stays_within_the_budget(budget):
     rng = np.random.default_rng(3)
     samples = make_samples(rng.normal(size=(200, 60)), rng.normal(size=(200, 60)))
@@ -155,7 +155,7 @@ def test_memory_stays_within_the_budget(budget):
     assert peak < budget + 3 * 8 * 60 * 400
 
 
-@pytest.mark.parametrize("kernel", [Quadratic(), Gaussian(), RATIONAL])
+@each("kernel", [Quadratic(), Gaussian(), RATIONAL])
 def test_constant_columns_have_no_effect_and_categorical_ones_do(data, kernel):
     objective = Objective(*with_a_constant_and_codes(data), kernel, 0.8)
     assert objective.samples.kinds == ("categorical", "numeric", "numeric")
@@ -229,29 +229,8 @@ def test_a_kernel_that_is_not_finite_on_the_samples_is_named(data):
         objective.value(POINT)
 
 
-@pytest.fixture
-def grams(monkeypatch):
-    """Return a list that gets an entry for every Gram matrix that is made."""
-    made = []
-
-    def counted(self, u, v):
-        made.append(u.shape)
-        return np.exp(-0.5 * np.square(np.subtract.outer(u, v)))
-
-    monkeypatch.setattr(GaussianScalar, "gram", counted)
-    return made
-
-
-def test_pair_sums_make_their_stacks_once(data, grams):
-    samples = make_samples(*data)
-    sums = PairSums(samples, Quadratic(1.0).fit(samples), 0.1, 10**9)
-    for _ in range(3):
-        sums.first_order(POINT, np.arange(4))
-    assert len(grams) == 4 * len(sums._tiles)
-
-
 @every_kernel
-@pytest.mark.parametrize("regularization", [0.0, 0.8])
+@each("regularization", [0.0, 0.8])
 def test_derivatives_in_the_weights(data, kernel, regularization):
     objective = Objective(*data, kernel, regularization)
     found = objective.in_weights(POINT)
@@ -307,7 +286,7 @@ def test_where_the_signs_of_z_say_nothing(data):
     np.testing.assert_array_equal(linear.weights(POINT), POINT)
 
 
-@pytest.mark.parametrize("budget", [10**6, 10**7])
+@each("budget", [10**6, 10**7])
 def test_memory_of_the_opened_squares_stays_within_the_budget(budget):
     rng = np.random.default_rng(3)
     samples = make_samples(rng.normal(size=(400, 80)), rng.normal(size=(400, 80)))
@@ -320,13 +299,3 @@ def test_memory_of_the_opened_squares_stays_within_the_budget(budget):
     tracemalloc.stop()
     # All products of two columns take 21 MB; the sums per row and their copies come on top.
     assert peak < budget + 8 * 8 * 80 * 800
-
-
-def test_preparing_makes_the_stacks_that_are_kept(data, grams):
-    samples = make_samples(*data)
-    sums = PairSums(samples, IDENTITY.fit(samples), 0.1, 10**9)
-    sums.prepare()
-    count = len(grams)
-    sums.first_order(POINT, np.arange(4))
-    sums.at(0.5).first_order(POINT, np.arange(4))
-    assert len(grams) == count == 4 * len(sums._tiles)

@@ -295,7 +295,7 @@ def test_tunes_and_shows_progress():
 
 def test_checks_hold_their_level_and_so_does_the_sequence():
     """Under H₀, a share of at most α of the checks rejects, and of the sequences alarms."""
-    runs, checks, rejections, alarms, sharpened = 60, 4, 0, 0, 0
+    runs, checks, rejections, alarms, refined = 60, 4, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([7, run])
         monitor = ta.compare_to_reference(
@@ -308,7 +308,7 @@ def test_checks_hold_their_level_and_so_does_the_sequence():
             random_state=run,
         )
         results = [monitor.check(rng.normal(size=(16, 3))) for _ in range(checks)]
-        sharpened += sum(result.null_distribution.size > 9 for result in results)
+        refined += sum(result.null_distribution.size > 9 for result in results)
         rejections += sum(result.reject for result in results)
         alarms += any(result.alarm for result in results)
     # Clustered within a reference, so the binomial error of `runs` trials is the honest one.
@@ -316,7 +316,7 @@ def test_checks_hold_their_level_and_so_does_the_sequence():
     assert rejections / (runs * checks) < 0.2 + 3 * error
     assert alarms / runs < 0.2 + 3 * error
     assert rejections > 0
-    assert sharpened > 0
+    assert refined > 0
 
 
 def test_result_keeps_every_field_of_a_test_result():

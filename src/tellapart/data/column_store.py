@@ -99,6 +99,7 @@ class SparseColumns(ColumnStore):
         with np.errstate(over="ignore"):  # long doubles: infinite values are refused later
             floats = matrix.astype(np.float64, copy=False)
         held = sparse.csc_array(floats)
+        held.prune()  # room that is not in use may hold anything
         if not held.has_canonical_format:
             if any(np.shares_memory(held.data, part) for part in _arrays_of(matrix)):
                 held = held.copy()

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Kind
 from tellapart.errors import InputError
+from tellapart.text import safe
 
 Form = Literal["numeric", "boolean", "category", "text", "empty"]
 Series = nw.Series[Any]
@@ -95,6 +96,8 @@ def as_float(value: object) -> float:
         return float(cast(SupportsFloat, value))
     except OverflowError:
         return math.inf
+    except ValueError:  # the signalling NaN of Decimal
+        return math.nan
 
 
 def sorted_labels(labels: Iterable[str]) -> tuple[str, ...]:
@@ -251,7 +254,7 @@ def _is_text(kind: Any) -> bool:
 
 def _dtype_name(series: Series) -> str:
     native = series.to_native()
-    return str(native.dtype if hasattr(native, "dtype") else native.type)
+    return safe(native.dtype if hasattr(native, "dtype") else native.type)
 
 
 def _described(column: Column) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -15,9 +16,11 @@ from pyarrow import csv, feather, ipc, parquet
 
 from tellapart.arguments import check_choice
 from tellapart.errors import InputError, MissingDependencyError
+from tellapart.text import safe
 
 # How pandas names a row index that it writes into a Parquet or Feather file.
 PANDAS_INDEX = "__index_level_"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP_MAGIC = b"\x1f\x8b"
 
 Content = Path | bytes
@@ -61,8 +64,10 @@ def read_table(path: str | os.PathLike[str], form: str | None = None) -> Any:
     file = Path(path)
     reader = READERS[_form_of(file) if form is None else check_choice("form", form, READERS)]
     _check_readable(file)
-    # What is no regular file cannot be read twice or from its end: take all of it first.
-    return _read(str(file), reader, file if file.is_file() else file.read_bytes())
+    # What is no regular file cannot be read twice or from its end: take all of it first. And
+    # Arrow opens no file whose name is not UTF-8.
+    by_name = file.is_file() and not _SURROGATE.search(str(file))
+    return _read(safe(file), reader, file if by_name else file.read_bytes())
 
 
 def read_stream(stream: BinaryIO, form: str = "csv", title: str = "standard input") -> Any:
@@ -89,7 +94,7 @@ def _read(title: str, reader: Callable[[Content], Any], content: Content) -> Any
             f"{title}: the column names are not UTF-8; save the file as UTF-8"
         ) from None
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
-        reason = " ".join(str(error).split())
+        reason = " ".join(safe(error).split())  # Arrow quotes the line it could not read
         raise InputError(f"{title}: the file cannot be read: {reason}") from None
     return _without_row_labels(title, table) if isinstance(table, pa.Table) else table
 
@@ -151,9 +156,12 @@ def _read_annotated(content: Content) -> Any:
         anndata = import_module("anndata")
     except ImportError as cause:
         raise MissingDependencyError(
-            f'{content}: reading it needs anndata; run: pip install "tellapart[anndata]"'
+            f'{safe(content)}: reading it needs anndata; run: pip install "tellapart[anndata]"'
         ) from cause
-    return anndata.read_h5ad(content)
+    try:
+        return anndata.read_h5ad(content)
+    except Exception as error:  # it has errors of its own, and passes on those of HDF5
+        raise ValueError(str(error)) from error
 
 
 def _open(content: Content) -> Any:
@@ -188,21 +196,23 @@ def _form_of(file: Path) -> str:
         if name.endswith(ending):
             return form
     raise InputError(
-        f"{file}: the file name must end in one of {', '.join(ENDINGS)}, or its format be given"
+        f"{safe(file)}: the file name must end in one of {', '.join(ENDINGS)}, "
+        "or its format be given"
     )
 
 
 def _check_readable(file: Path) -> None:
+    title = safe(file)
     if file.is_dir():
-        raise InputError(f"{file}: expected a file; got a folder")
+        raise InputError(f"{title}: expected a file; got a folder")
     try:
         size = file.stat().st_size
     except FileNotFoundError:
-        raise InputError(f"{file}: there is no such file") from None
+        raise InputError(f"{title}: there is no such file") from None
     except OSError as error:
-        raise InputError(f"{file}: the file cannot be read: {error.strerror}") from None
+        raise InputError(f"{title}: the file cannot be read: {error.strerror}") from None
     if size == 0 and file.is_file():
-        raise InputError(f"{file}: the file is empty")
+        raise InputError(f"{title}: the file is empty")
 
 
 def _without_row_labels(title: str, table: pa.Table) -> pa.Table:

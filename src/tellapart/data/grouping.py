@@ -275,7 +275,7 @@ def _read_labels(by: object) -> Column:
                 raise TypeError
             # From pandas' point of view NaN among texts is a missing one.
             listed = pa.array(values.tolist(), from_pandas=True)
-        except (TypeError, ValueError, pa.ArrowException):
+        except (TypeError, ValueError, OverflowError, pa.ArrowException):
             raise InputError(
                 "by must be the name of a column, or a sequence with one label per row; "
                 f"got {described(by)}"

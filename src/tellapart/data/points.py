@@ -27,8 +27,10 @@ def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
     if isinstance(frame, nw.DataFrame):
         return _from_table(frame, like, needed)
     try:
+        if np.iscomplexobj(points):
+            raise TypeError  # NumPy would drop the imaginary parts
         values = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"points must be a table or an array of numbers; got {type(points).__name__}"
         ) from None

@@ -26,6 +26,7 @@ from tellapart.data.columns import (
 )
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Values
+from tellapart.data.sparsity import check_structure
 from tellapart.errors import InputError
 
 Frame = nw.DataFrame[Any]
@@ -256,6 +257,12 @@ def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
         raise InputError(
             f"{title} must be AnnData in memory; its X is {described(matrix)}: call .to_memory()"
         )
+    shape: tuple[int, ...] = cast(Any, matrix).shape
+    if len(shape) == 2 and len(names) != shape[1]:
+        raise InputError(
+            f"{title} must be AnnData with one name per column of its X, {shape[1]} in all; "
+            f"got {len(names)} var_names"
+        )
     return names, matrix
 
 
@@ -266,7 +273,7 @@ def _from_sparse(title: str, names: tuple[str, ...] | None, matrix: Any) -> Sour
         )
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{title} must hold numbers; got a sparse matrix of dtype {matrix.dtype}")
-    held = SparseColumns.from_scipy(matrix)
+    held = SparseColumns.from_scipy(check_structure(title, matrix))
     boolean = matrix.dtype.kind == "b"
     if boolean:
         held.matrix.data[held.matrix.data != 0] = 1.0  # entries given twice were added up

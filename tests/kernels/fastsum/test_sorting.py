@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -20,7 +20,6 @@ def check(x, y, tau, points):
     np.testing.assert_allclose(sums.witness(points), expected, rtol=0, atol=1e-13)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     arrays(float, st.integers(1, 12), elements=st.floats(-1e3, 1e3)),
     arrays(float, st.integers(1, 12), elements=st.integers(-5, 5).map(float)),

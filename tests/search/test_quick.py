@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_problems import joint, samples_of
 
+from each import each
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search.starts import equal
 from tellapart.selection.folds import make_folds
@@ -23,8 +24,8 @@ def shifted(n_columns=30):
     return x, y
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("regularization", [0.0, 1.0])
+@each("kernel", KERNELS)
+@each("regularization", [0.0, 1.0])
 def test_never_more_variables_than_asked_for(kernel, regularization):
     search = quick(kernel, *shifted())
     for n_variables in (1, 2, 3, 5, 30):
@@ -34,8 +35,8 @@ def test_never_more_variables_than_asked_for(kernel, regularization):
         assert np.linalg.norm(z) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("regularization", [0.0, 0.5])
+@each("kernel", KERNELS)
+@each("regularization", [0.0, 0.5])
 def test_it_is_repeatable_and_better_than_its_starts(kernel, regularization):
     search = quick(kernel, *shifted(10))
     z = search.weights(3, regularization)
@@ -45,7 +46,7 @@ def test_it_is_repeatable_and_better_than_its_starts(kernel, regularization):
     assert goal.value(z) > goal.value(steepest)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("kernel", KERNELS)
 def test_a_pair_is_found_where_no_single_variable_differs(kernel):
     x, y = (np.sign(part) + 0.1 * part for part in joint(20, (80, 80), (6, 13), seed=0))
     assert np.flatnonzero(quick(kernel, x, y).weights(2, 0.1)).tolist() == [6, 13]
