@@ -8,7 +8,7 @@ import pytest
 
 import tellapart as ta
 from tellapart.baselines import L1MMD, Bonferroni, StandardMMD, permutation_null
-from tellapart.baselines.base import Generators
+from tellapart.baselines.base import Generators, Permuting
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
@@ -96,7 +96,7 @@ def test_fitted_once_tests_many_draws(baseline):
     fitted = baseline.fit(train, np.random.default_rng(0))
     for _ in range(3):
         held_out = Samples(rng.normal(size=(25, 2)), rng.normal(size=(30, 2)) + shift, names, kinds)
-        null = fitted.test(held_out, n_permutations=99, alpha=0.05, rng=np.random.default_rng(2))
+        null = fitted.test(held_out, Permuting(99, 0.05, np.random.default_rng(2)))
         assert null.pvalue <= 0.05
 
 
@@ -203,9 +203,7 @@ def test_permutation_null_enumerates_small_samples():
     null = permutation_null(
         Samples(x, y, ("u",), ("numeric",)),
         lambda labels: labels @ pooled,
-        n_permutations=99,
-        alpha=0.05,
-        rng=rng,
+        Permuting(99, 0.05, rng),
         tolerance=1e-12,
     )
     assert null.exact

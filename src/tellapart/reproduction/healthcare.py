@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tellapart.arrays import IntArray
+from tellapart.baselines.base import Permuting
 from tellapart.reproduction.curves import ALL_ROWS_SUFFIX
 from tellapart.reproduction.experiment import ALPHA, Experiment, Scale, seed_of
 from tellapart.reproduction.intervals import Share
@@ -70,12 +71,8 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
         drawn = min(size, held_out.n_x, held_out.n_y)
         for _ in range(draws):
             of_x, of_y = draw_rows(held_out.n_x, drawn, rng), draw_rows(held_out.n_y, drawn, rng)
-            null = fitted.test(
-                held_out.rows(of_x, of_y),
-                n_permutations=PERMUTATIONS,
-                alpha=ALPHA,
-                rng=np.random.default_rng(rng.integers(2**63)),
-            )
+            how = Permuting(PERMUTATIONS, ALPHA, np.random.default_rng(rng.integers(2**63)))
+            null = fitted.test(held_out.rows(of_x, of_y), how)
             hits += null.pvalue <= ALPHA
         rows.append(
             {

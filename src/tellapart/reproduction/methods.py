@@ -21,7 +21,7 @@ from tellapart.baselines import (
     StandardMMD,
 )
 from tellapart.baselines.base import Generators
-from tellapart.baselines.standard_mmd import FittedStandardMMD
+from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
@@ -125,9 +125,7 @@ class Ours:
             return FittedReselection(selection=chosen, kernel=None, n_variables=size), held_out
         result = self.test(X, Y)
         assert result.kernel is not None
-        fitted = FittedStandardMMD(
-            selection=result.selection, kernel=result.kernel, z=result.selection.z
-        )
+        fitted = FittedMMD(selection=result.selection, kernel=result.kernel, z=result.selection.z)
         return fitted, result.held_out
 
 
