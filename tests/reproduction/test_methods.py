@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tellapart.baselines.base import Permuting
+from tellapart.baselines.permuting import Permuting
 from tellapart.datasets import make_case
 from tellapart.reproduction.methods import METHODS, Settings, contestant
 

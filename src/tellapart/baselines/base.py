@@ -13,7 +13,6 @@ import math
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -21,17 +20,16 @@ import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.labels import Permutations, draw_permutations, least_pvalue
-from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.permutation.labels import least_pvalue
+from tellapart.permutation.nulls import PermutationNull
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method, TestResult
 from tellapart.testing.settings import TestSettings
 
-LABEL_ENTRIES = 2_000_000
-"""Labels that a statistic is given at a time: 16 MB."""
 USES = ("all", "held-out")
 CHECKED = (
     "n_variables",
@@ -60,15 +58,6 @@ class Generators:
         seeds = check_random_state(random_state).integers(2**63, size=4)
         split, fit, _, permute = map(np.random.default_rng, seeds)
         return cls(split, fit, permute)
-
-
-@dataclass(frozen=True)
-class Permuting:
-    """How many permutations to draw, from which generator, and the level of the critical value."""
-
-    n_permutations: int
-    alpha: float
-    rng: np.random.Generator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,52 +336,6 @@ class SelectingBaseline(Baseline):
         selection = self.fit(samples, Generators.of(self.random_state).fit).selection
         assert selection is not None
         return selection
-
-
-def permutation_null(
-    held_out: Samples,
-    statistic: Callable[[FloatArray], FloatArray],
-    how: Permuting,
-    *,
-    tolerance: float,
-) -> PermutationNull:
-    """Test a statistic of the labels against all, or many random, permutations of the rows.
-
-    Parameters
-    ----------
-    held_out : Samples
-        Its rows are pooled, those of X first.
-    statistic : callable
-        From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
-        speak for a difference.
-    how : Permuting
-        The permutations.
-    tolerance : float
-        Statistics closer than this are a tie.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tellapart.data.samples import Samples
-    >>> x, y = np.arange(8.0)[:, None] + 9, np.arange(8.0)[:, None]
-    >>> pooled = np.concatenate([x, y])[:, 0]
-    >>> null = permutation_null(
-    ...     Samples(x, y, ("u",), ("numeric",)),
-    ...     lambda labels: labels @ pooled,
-    ...     Permuting(n_permutations=999, alpha=0.05, rng=np.random.default_rng(0)),
-    ...     tolerance=1e-9,
-    ... )
-    >>> null.statistic, null.pvalue
-    (100.0, 0.001)
-    """
-    labels = draw_permutations(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
-    n_rows = held_out.n_x + held_out.n_y
-    step = max(LABEL_ENTRIES // n_rows, 1)
-    parts = [
-        statistic(Permutations(labels.bits[start : start + step], labels.exact).block(0, n_rows))
-        for start in range(0, labels.bits.shape[0], step)
-    ]
-    return null_of(np.concatenate(parts), tolerance, how.alpha, exact=labels.exact)
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -13,10 +13,10 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.base import (
     FittedBaseline,
     Generators,
-    Permuting,
     SelectingBaseline,
     warn_caller,
 )
+from tellapart.baselines.permuting import Permuting
 from tellapart.baselines.variable_tests import (
     bonferroni,
     ks_statistic,

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from tellapart.arguments import check_flag, check_integer
-from tellapart.baselines.base import FittedBaseline, Permuting, SelectingBaseline, permutation_null
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.baselines.permuting import Permuting, permutation_null
 from tellapart.baselines.projected_wasserstein_distance import (
     ProjectedDistance,
     permuted_distances,

@@ -9,7 +9,8 @@ import numpy as np
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray
-from tellapart.baselines.base import FittedBaseline, Permuting, SelectingBaseline, permutation_null
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.baselines.permuting import Permuting, permutation_null
 from tellapart.baselines.sparse_logistic_gamma import choose_gamma
 from tellapart.baselines.sparse_logistic_problem import LogisticProblem
 from tellapart.baselines.sparse_logistic_search import solve

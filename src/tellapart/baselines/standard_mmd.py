@@ -8,7 +8,8 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
-from tellapart.baselines.base import Baseline, FittedBaseline, Permuting
+from tellapart.baselines.base import Baseline, FittedBaseline
+from tellapart.baselines.permuting import Permuting
 from tellapart.baselines.standardised import warn_of_constants
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError

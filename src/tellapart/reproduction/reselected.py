@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tellapart.baselines import FittedBaseline
-from tellapart.baselines.base import Permuting
+from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
 from tellapart.permutation.nulls import PermutationNull
