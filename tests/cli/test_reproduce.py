@@ -1,3 +1,9 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from tellapart.cli import run
@@ -34,3 +40,27 @@ def test_bad_input_is_one_line(arguments, message, capsys, monkeypatch, tmp_path
     assert message in error
     assert len(error.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sigterm_ends_the_processes_of_all_trials(tmp_path):
+    command = [sys.executable, "-m", "tellapart", "reproduce", "all", "--quick", "--jobs", "2"]
+    program = subprocess.Popen(
+        [*command, "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    rows = tmp_path / "table1.csv"
+    try:
+        # The first row on file: the others are being measured.
+        for _ in range(1_200):
+            if rows.exists() and rows.read_text().count("\n") > 1:
+                break
+            time.sleep(0.1)
+        program.terminate()
+        # Every process holds the pipes: they end only when the last of them has gone.
+        program.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(program.pid, signal.SIGKILL)
+        raise
+    assert program.returncode != 0

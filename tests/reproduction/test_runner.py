@@ -1,4 +1,6 @@
+import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,10 @@ def measure(keys, data):
 
 def draw(rows, folder):
     return [write_text(folder / "squares.md", " ".join(row["square"] for row in rows))]
+
+
+def measure_process(keys, data):
+    return [{"square": str(os.getpid())}]
 
 
 SQUARES = Experiment("squares", "numbers", "Squares", ("trial",), ("square",), plan, measure, draw)
@@ -48,6 +54,18 @@ def test_a_trial_on_file_is_not_run_again(tmp_path):
 def test_processes_measure_the_same(tmp_path):
     reproduce(SQUARES, tmp_path, Scale(), n_jobs=2)
     assert sorted(trials_on_file(tmp_path)) == sorted("0011223344")
+
+
+def test_an_interruption_leaves_no_process_behind(tmp_path):
+    def interrupt(done, missing):
+        raise KeyboardInterrupt
+
+    processes = replace(SQUARES, measure=measure_process)
+    with pytest.raises(KeyboardInterrupt), warnings.catch_warnings(action="ignore"):
+        reproduce(processes, tmp_path, Scale(), n_jobs=2, progress=interrupt)
+    [row] = SQUARES.store(tmp_path).rows()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(row["square"]), 0)
 
 
 def test_redraw_measures_nothing(tmp_path):
