@@ -28,7 +28,7 @@ from tellapart.search import Annealing
 from tellapart.selection.choose import choose
 from tellapart.threads import one_blas_thread
 
-SIZES = (50, 100, 200, 300)
+ROWS = (50, 100, 200, 300)
 D, VARIABLES = 100, 20
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),
@@ -62,7 +62,7 @@ def trial(case: str, n: int, seed: int) -> dict[str, tuple[bool, float]]:
                 time_limit=None,
                 rng=np.random.default_rng(seed),
                 n_jobs=1,
-                report=lambda *_: None,
+                progress=lambda *_: None,
             )
             null = permutation_test(
                 held_out,
@@ -83,7 +83,7 @@ def main(seeds: int) -> None:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         jobs = {
             (case, n): [pool.submit(trial, case, n, seed) for seed in range(seeds)]
-            for case, n in product(CASES, SIZES)
+            for case, n in product(CASES, ROWS)
         }
         for (case, n), trials in jobs.items():
             results = [one.result() for one in trials]
@@ -109,7 +109,7 @@ def main(seeds: int) -> None:
             "kernel": name,
             **{
                 f"n = {n}": f"{cells[case, n, name]['power']} / {cells[case, n, name]['FDP']}"
-                for n in SIZES
+                for n in ROWS
             },
         }
         for case, name in product(CASES, KERNELS)

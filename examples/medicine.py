@@ -25,7 +25,7 @@ result = ta.two_sample_test(malignant, benign, n_variables=3, random_state=0)
 print(result.summary())
 print(f"\n{result.stability(20).summary()}")
 
-# Inside a pipeline the choice is made anew on the training rows of each fold.
+# Inside a pipeline the choice is made again on the training rows of each fold.
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 selector = ta.MMDSelector(n_variables=3, random_state=0)
 few = make_pipeline(selector, StandardScaler(), LogisticRegression())

@@ -33,8 +33,8 @@ def test_freeze_and_test_agree(samples):
 
 
 @pytest.mark.parametrize("name", ["linear", "ks-holm-all", "wasserstein"])
-def test_supports_have_the_sizes_asked_for(samples, name):
-    supports = contestant(name, Settings(2, 0)).supports(*samples, sizes=(1, 3))
+def test_supports_have_the_numbers_asked_for(samples, name):
+    supports = contestant(name, Settings(2, 0)).supports(*samples, numbers=(1, 3))
     assert [support.size for support in supports] == [1, 3]
     assert 0 in supports[1]
 

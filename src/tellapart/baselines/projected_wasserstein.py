@@ -28,7 +28,7 @@ class ProjectedWasserstein(SelectingBaseline):
     """Project both samples on d variables at most; compare the quantiles of the projections.
 
     Principal differences analysis (Mueller and Jaakkola, 2015) with the number of variables
-    fixed in the place of an ℓ₁ penalty:
+    fixed in place of ℓ₁ regularization:
 
         max over ‖β‖₂ = 1, ‖β‖₀ ≤ d of  W_p^p(x·β, y·β) = ∫₀¹ |F⁻¹(t) − G⁻¹(t)|^p dt,
 
