@@ -94,7 +94,10 @@ def _show_version(wanted: bool) -> None:
 def begin(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Tell whether two samples differ, and by which few variables."""
