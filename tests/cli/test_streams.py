@@ -137,6 +137,24 @@ def test_a_terminal_is_no_table(folder, monkeypatch, capsys):
     assert "got a terminal" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("stream", "arguments"),
+    [("stdin", ["compare", "-", "b.csv"]), ("stdout", ["demo"]), ("stdout", ["--version"])],
+)
+def test_a_closed_stream_is_one_line(folder, monkeypatch, capsys, stream, arguments):
+    monkeypatch.setattr(sys, stream, None)
+    assert run(arguments) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("tellapart: error: standard ")
+    assert err.count("\n") == 1
+
+
+def test_errors_may_go_nowhere(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert run(["compare", "a.csv", "b.csv", *QUICK]) == 0
+    assert "differ" in capsys.readouterr().out
+
+
 def test_progress_is_shown_on_a_terminal_only(folder, monkeypatch):
     seen = []
 

@@ -57,6 +57,12 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; bad input is one line of complaint."""
+    # Python has None for a stream that was closed before it started.
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        complain("error: standard output is closed; redirect it to a file or to /dev/null")
+        return 2
     try:
         with warnings_as_lines():
             status = app(
