@@ -131,6 +131,14 @@ def test_warnings_are_single_lines(in_folder, capsys):
     assert err == "tellapart: warning: constant columns get weight 0: 'same'\n"
 
 
+def test_an_error_stands_alone_whatever_was_warned_of(in_folder, capsys):
+    csv.write_csv(pa.table({"v": [1.0] * 4}), "c.csv")
+    assert run(["compare", "c.csv", "c.csv"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("tellapart: error: X and Y must have a column that varies")
+    assert err.count("\n") == 1
+
+
 def test_demo(tmp_path, capsys):
     assert run(["demo", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from tellapart import __version__
 from tellapart.errors import InputError, MissingDependencyError
-from tellapart.report.console import complain, say, warnings_as_lines
+from tellapart.report.console import complain, say
 
 OPTION_OF = {
     "n_variables": "--variables",
@@ -64,7 +65,9 @@ def run(arguments: Sequence[str]) -> int:
         complain("error: standard output is closed; redirect it to a file or to /dev/null")
         return 2
     try:
-        with warnings_as_lines():
+        # Held back until the command is done: an error stands alone, in one line.
+        with warnings.catch_warnings(record=True) as held:
+            warnings.simplefilter("always", UserWarning)
             status = app(
                 args=list(arguments),
                 prog_name="tellapart",
@@ -72,6 +75,8 @@ def run(arguments: Sequence[str]) -> int:
                 obj=shlex.join(["tellapart", *arguments]),
             )
             sys.stdout.flush()
+        for warning in held:
+            complain(f"warning: {warning.message}")
     except BrokenPipeError:
         # Whoever reads the output has seen enough, as `head` does. What is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
