@@ -19,10 +19,11 @@ from tellapart.baselines.base import (
 from tellapart.baselines.permuting import Permuting
 from tellapart.baselines.variable_tests import (
     bonferroni,
-    ks_statistic,
+    distance_statistic,
     ks_tests,
     max_t,
     own_pvalues,
+    unordered_columns,
 )
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
@@ -31,13 +32,17 @@ from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.columns import (
     TIE,
-    ColumnStatistic,
     mmd_statistic,
     permuted_statistics,
     standardise,
 )
 from tellapart.permutation.holm import holm
-from tellapart.permutation.labels import count_permutations, draw_permutations, least_pvalue
+from tellapart.permutation.labels import (
+    Permutations,
+    count_permutations,
+    draw_permutations,
+    least_pvalue,
+)
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method
@@ -89,11 +94,12 @@ class Bonferroni(SelectingBaseline):
         may be none at all.
     statistic : {"ks", "mmd"}
         The Kolmogorov–Smirnov distance with SciPy's p-value (exact up to 10⁶ pairs of rows), or
-        MMD²_u under a Gaussian kernel with permutations. "ks" needs columns in order: numbers,
-        or categories of two levels.
+        MMD²_u under a Gaussian kernel with permutations. Three or more categories have no order:
+        "ks" takes their total variation distance, ½ Σ_v |p_x(v) − p_y(v)|, with permutations,
+        whose p-values hold in finite samples, however rare a category is.
     correction : {"holm", "bonferroni", "max-t"}
         Holm's and Bonferroni's make p-values at least D times the smallest a permutation can
-        give, D/(N_p + 1): where "mmd" could never reach α, N_p is raised to 2D/α, up to
+        give, D/(N_p + 1): where those could never reach α, N_p is raised to 2D/α, up to
         100,000, with a warning.
         "max-t" (Westfall and Young) takes the null distribution of the largest standardised
         statistic from permutations shared by all variables: N_p need not grow with D.
@@ -140,18 +146,6 @@ class Bonferroni(SelectingBaseline):
             call=self.call(),
         )
 
-    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
-        """Return the checked samples; the Kolmogorov–Smirnov distance needs an order."""
-        samples = super().read(X, Y, missing)
-        if self.statistic == "ks":
-            for name, levels in samples.categories.items():
-                if len(levels) > 2:
-                    raise InputError(
-                        "statistic 'ks' must have numbers or categories of two levels; got "
-                        f"column {name!r} with {len(levels)} levels; use statistic='mmd'"
-                    )
-        return samples
-
     def learn(self, train: Samples, rng: np.random.Generator) -> FittedBonferroni:
         """Freeze the bandwidths, and choose variables by the training rows."""
         return self._tested(train, rng)[0]
@@ -167,15 +161,15 @@ class Bonferroni(SelectingBaseline):
         return fitted.timed(started), tests.null
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
-        """Warn where no p-value could reach the level; for "mmd" the tests themselves do."""
+        """Warn where no p-value could reach the level; permuted tests do so themselves."""
         if self.correction == "max-t":
             super().warn_of_few_rows(held_out)
-        elif self.statistic == "ks":
+        elif self.statistic == "ks" and unordered_columns(held_out).size == 0:
             # The largest distance, 1, is that of two permutations only.
             count = count_permutations(held_out.n_x, held_out.n_y, 10**9)
             least = 0.0 if count is None else 2 * held_out.n_columns / count
             if least > self.alpha:
-                _warn_of_reach(held_out.n_columns, least, self.alpha)
+                _warn_of_reach("p-value", held_out.n_columns, least, self.alpha)
 
     def _tested(
         self, train: Samples, rng: np.random.Generator
@@ -222,27 +216,28 @@ class FittedBonferroni(FittedBaseline):
     def tests(self, samples: Samples, how: Permuting) -> VariableTests:
         """Return the statistic and the p-values of every variable that varies."""
         settings = self.settings
-        threads, n_permutations = settings.n_threads, how.n_permutations
-        columns = _varying(samples, threads)
-        if settings.statistic == "ks" and settings.correction != "max-t":
-            statistics, pvalues = ks_tests(samples, columns, threads)
-        else:
-            if settings.correction != "max-t":
-                n_permutations = _enough(samples, columns.size, n_permutations, how.alpha)
+        columns = _varying(samples, settings.n_threads)
+        if settings.correction == "max-t":
+            labels = draw_permutations(samples.n_x, samples.n_y, how.n_permutations, how.rng)
+            table = self._table(samples, columns, labels)
+            statistics, table = table[0].copy(), standardise(table)
+            null = null_of(table.max(axis=1), TIE, how.alpha, exact=labels.exact)
+            return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
+        statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
+        permuted = np.ones(columns.size, dtype=np.bool_)
+        if settings.statistic == "ks":
+            permuted = np.isin(columns, unordered_columns(samples))
+            distances = ks_tests(samples, columns[~permuted], settings.n_threads)
+            statistics[~permuted], pvalues[~permuted] = distances
+        if permuted.any():
+            n_permutations = _enough(samples, columns.size, how.n_permutations, how.alpha)
             labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, how.rng)
-            if settings.correction == "max-t":
-                table = permuted_statistics(samples, columns, labels, self._statistic(), threads)
-                statistics, table = table[0].copy(), standardise(table)
-                null = null_of(table.max(axis=1), TIE, how.alpha, exact=labels.exact)
-                return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
             # A variable's own p-value needs its own column only: a few of them at a time.
+            places = np.flatnonzero(permuted)
             step = max(TABLE_ENTRIES // labels.bits.shape[0], 1)
-            statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
-            for start in range(0, columns.size, step):
-                few = slice(start, start + step)
-                table = permuted_statistics(
-                    samples, columns[few], labels, self._statistic(), threads
-                )
+            for start in range(0, places.size, step):
+                few = places[start : start + step]
+                table = self._table(samples, columns[few], labels)
                 statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
@@ -250,8 +245,14 @@ class FittedBonferroni(FittedBaseline):
         null = _null_of_pvalue(float(adjusted.min()), how.alpha)
         return VariableTests(columns, statistics, pvalues, adjusted, null)
 
-    def _statistic(self) -> ColumnStatistic:
-        return ks_statistic if self.settings.statistic == "ks" else mmd_statistic(self.scalars)
+    def _table(self, samples: Samples, columns: IntArray, labels: Permutations) -> FloatArray:
+        """Return the statistic of each column under each permutation."""
+        statistic = (
+            distance_statistic(unordered_columns(samples))
+            if self.settings.statistic == "ks"
+            else mmd_statistic(self.scalars)
+        )
+        return permuted_statistics(samples, columns, labels, statistic, self.settings.n_threads)
 
 
 def _varying(samples: Samples, n_jobs: int) -> IntArray:
@@ -275,7 +276,7 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
     least = n_columns * least_pvalue(samples.n_x, samples.n_y, n_labels)
     if least > alpha:
-        _warn_of_reach(n_columns, least, alpha)
+        _warn_of_reach("p-value of permutations", n_columns, least, alpha)
     elif n_labels > n_permutations:
         warn_caller(
             f"n_permutations raised from {n_permutations} to {n_labels}, so that p-values "
@@ -285,9 +286,9 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
     return n_labels
 
 
-def _warn_of_reach(n_columns: int, least: float, alpha: float) -> None:
+def _warn_of_reach(what: str, n_columns: int, least: float, alpha: float) -> None:
     warn_caller(
-        f"no p-value corrected for {n_columns} variables can fall below {min(least, 1.0):.3g}, "
+        f"no {what} corrected for {n_columns} variables can fall below {min(least, 1.0):.3g}, "
         f"so alpha = {alpha:g} is never reached: use more rows, or correction='max-t'"
     )
 
