@@ -188,14 +188,11 @@ def test_threads_change_nothing():
         assert one.selection.z.tolist() == two.selection.z.tolist()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_bad_settings():
+    for settings, message in (
         ({"statistic": "t"}, "statistic must be one of"),
         ({"correction": "fdr"}, "correction must be one of"),
         ({"use": "some"}, "use must be one of"),
-    ],
-)
-def test_bad_settings(settings, message):
-    with pytest.raises(InputError, match=message):
-        Bonferroni(**settings)
+    ):
+        with pytest.raises(InputError, match=message):
+            Bonferroni(**settings)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tellapart.errors import InputError
-from tellapart.reproduction.experiment import Experiment, Scale, seed_of
+from tellapart.reproduction.experiment import Experiment, Scale
 from tellapart.reproduction.runner import reproduce, write_text
 
 
@@ -76,14 +76,3 @@ def test_redraw_measures_nothing(tmp_path):
     reproduce(SQUARES, tmp_path, Scale(), redraw=True)
     assert trials_on_file(tmp_path) == ["0", "0"]
     assert (tmp_path / "squares.md").exists()
-
-
-def test_scale_counts_and_chooses():
-    assert [Scale().count(9), Scale(quick=True).count(9), Scale(trials=4).count(9)] == [9, 2, 4]
-    assert Scale().chosen("abc") == ["a", "b", "c"]
-    assert Scale(methods=("c", "a")).chosen("abc") == ["a", "c"]
-
-
-def test_seeds_differ_by_name_and_by_trial():
-    seeds = {seed_of("power", case, trial) for case in "ab" for trial in range(50)}
-    assert len(seeds) == 100

@@ -66,7 +66,7 @@ class SparseLogisticRegression(SelectingBaseline):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 5))
     >>> Y = rng.normal(size=(80, 5)) + [0, 2, 0, 0, 2]
-    >>> baseline = SparseLogisticRegression(n_variables=2, random_state=0)
+    >>> baseline = SparseLogisticRegression(n_variables=2, random_state=0, time_limit=None)
     >>> selection = baseline.select(X, Y)
     >>> selection.support.tolist(), selection.status
     ([1, 4], 'optimal')
