@@ -82,13 +82,10 @@ def measure_all(
     # Trials take seconds and each is stored as it comes: none waits for a batch.
     parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1)
     with _raising_on_sigterm():
-        results = parallel(delayed(measure_one)(experiment, keys, data) for keys in trials)
-        try:
-            yield from results
-        finally:
-            results.close()
-            # joblib keeps processes for later calls: they would outlive this one if it is killed.
-            get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+        # Whatever interrupts this ends the processes, which joblib else keeps for later calls: so
+        # kept, they would outlive this one if it is killed.
+        yield from parallel(delayed(measure_one)(experiment, keys, data) for keys in trials)
+        get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
 
 
 @contextmanager
