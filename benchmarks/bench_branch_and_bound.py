@@ -20,23 +20,22 @@ from store import store, table
 from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
+from tellapart.reproduction.table1 import DIMENSIONS, REGULARIZATIONS
 from tellapart.search.linear import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
 
-PRICES = dict(zip(CASES, (0.8, 0.7, 0.6, 0.5), strict=True))
-SIZES = ((20, 5), (40, 10), (60, 6), (80, 8), (100, 10))
 BRUTE_FORCE_LIMIT = 100_000
 
 
-def make_problem(case: str, n: int, size: int, d: int) -> SparseTrustRegion:
-    """Return max aᵀz − λzᵀVz over at most d of `size` variables."""
+def make_problem(case: str, n: int, n_columns: int, d: int) -> SparseTrustRegion:
+    """Return max aᵀz − λzᵀVz over at most d of `n_columns` variables."""
     x, y, _ = make_case(
-        case, n, n_features=size, n_informative=min(20, size // 2), random_state=size
+        case, n, n_features=n_columns, n_informative=min(20, n_columns // 2), random_state=n_columns
     )
     samples = read_samples(x, y)
     coefficients = linear_coefficients(samples, Linear().fit(samples))
-    return linear_problem(coefficients, PRICES[case], d)
+    return linear_problem(coefficients, REGULARIZATIONS[case], d)
 
 
 def scip_seconds(problem: SparseTrustRegion, limit: float) -> tuple[float, float]:
@@ -45,7 +44,7 @@ def scip_seconds(problem: SparseTrustRegion, limit: float) -> tuple[float, float
     The same problem as SCIP likes it best: A shifted to be negative semidefinite, so that the
     objective is concave and ‖z‖₂ ≤ 1 may replace the sphere; |z_i| ≤ q_i with binary q.
     """
-    size = problem.n_columns
+    n_columns = problem.n_columns
     eigenvalues, vectors = np.linalg.eigh(problem.A)
     top = float(eigenvalues[-1])
     factor = (vectors * np.sqrt(np.maximum(top - eigenvalues, 0.0))).T
@@ -53,16 +52,16 @@ def scip_seconds(problem: SparseTrustRegion, limit: float) -> tuple[float, float
     model.hideOutput()
     model.setParam("limits/time", limit)
     model.setParam("limits/gap", 1e-4)
-    z = [model.addVar(lb=-1, ub=1) for _ in range(size)]
-    q = [model.addVar(vtype="B") for _ in range(size)]
+    z = [model.addVar(lb=-1, ub=1) for _ in range(n_columns)]
+    q = [model.addVar(vtype="B") for _ in range(n_columns)]
     value = model.addVar(lb=None, ub=None)
-    directions = [model.addVar(lb=None, ub=None) for _ in range(size)]
+    directions = [model.addVar(lb=None, ub=None) for _ in range(n_columns)]
     for direction, row in zip(directions, factor, strict=True):
-        model.addCons(direction == quicksum(row[i] * z[i] for i in range(size)))
-    linear = quicksum(problem.a[i] * z[i] for i in range(size))
+        model.addCons(direction == quicksum(row[i] * z[i] for i in range(n_columns)))
+    linear = quicksum(problem.a[i] * z[i] for i in range(n_columns))
     model.addCons(value + quicksum(v * v for v in directions) <= linear + top)
     model.addCons(quicksum(v * v for v in z) <= 1)
-    for i in range(size):
+    for i in range(n_columns):
         model.addCons(z[i] <= q[i])
         model.addCons(-z[i] <= q[i])
     model.addCons(quicksum(q) <= problem.d)
@@ -72,15 +71,15 @@ def scip_seconds(problem: SparseTrustRegion, limit: float) -> tuple[float, float
 
 
 def measure(
-    case: str, n: int, size: int, d: int, limit: float, scip_limit: float
+    case: str, n: int, n_columns: int, d: int, limit: float, scip_limit: float
 ) -> dict[str, object]:
     """Return one row of the table."""
-    problem = make_problem(case, n, size, d)
+    problem = make_problem(case, n, n_columns, d)
     ours = solve(problem, "branch-and-bound", gap=1e-4, time_limit=limit)
     row: dict[str, object] = {
         "case": case,
         "n": n,
-        "D": size,
+        "D": n_columns,
         "d": d,
         "status": ours.status,
         "value": f"{ours.value:.6f}",
@@ -92,7 +91,7 @@ def measure(
         "SCIP gap": "–",
         "ratio": "–",
     }
-    if comb(size, d) <= BRUTE_FORCE_LIMIT:
+    if comb(n_columns, d) <= BRUTE_FORCE_LIMIT:
         oracle = solve(problem, "brute-force")
         row["brute force"] = "equal" if oracle.value <= ours.value * (1 + 1e-12) else "BETTER"
     if scip_limit > 0:
@@ -111,7 +110,11 @@ def main() -> None:
     scip_limit = parser.parse_args().scip_seconds
     # Numba compiles on the first call: not part of what is compared.
     solve(make_problem(CASES[0], 50, 20, 5), "branch-and-bound")
-    rows = [measure(case, 1_000, size, d, 60.0, scip_limit) for case in CASES for size, d in SIZES]
+    rows = [
+        measure(case, 1_000, n_columns, d, 60.0, scip_limit)
+        for case in CASES
+        for n_columns, d in DIMENSIONS
+    ]
     rows += [measure(case, 500, 1_000, 20, 60.0, 0.0) for case in CASES]
     rows += [measure(case, 500, 10_000, 20, 120.0, 0.0) for case in CASES]
     text = (

@@ -1,8 +1,8 @@
 """Measure how fast, exact and lean the coefficients (a, V) of the linear kernel are.
 
 Beside the dense O(n²) formula in NumPy at n = m = 2,000, then alone up to n = m = 10⁶, always
-with D = 100 columns. Each size runs in a process of its own, so that the peak of its resident
-memory can be read off. Writes benchmarks/results/coefficients.{md,csv}.
+with D = 100 columns. Each number of rows runs in a process of its own, so that the peak of its
+resident memory can be read off. Writes benchmarks/results/coefficients.{md,csv}.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tellapart.kernels import FittedKernel, Linear
 from tellapart.statistics.coefficients import linear_coefficients
 
 D = 100
-SIZES = (2_000, 10_000, 100_000, 1_000_000)
+ROWS = (2_000, 10_000, 100_000, 1_000_000)
 N_JOBS = os.cpu_count() or 1
 RESULTS = Path(__file__).parent / "results"
 
@@ -64,7 +64,7 @@ def resident(field: str) -> int:
 
 
 def measure(n: int) -> dict[str, float]:
-    """Time one size in this process; at the smallest one also the dense formula."""
+    """Time one number of rows in this process; at the smallest one also the dense formula."""
     warm_up = make_samples(50, 2)
     linear_coefficients(warm_up, Linear().fit(warm_up))
     samples = make_samples(n)
@@ -88,7 +88,7 @@ def measure(n: int) -> dict[str, float]:
         "cpu_s": cpu,
         "extra_memory_gb": (resident("VmHWM") - before) / 1e9,
     }
-    if n == SIZES[0]:
+    if n == ROWS[0]:
         dense = []
         for _ in range(2):
             start, cpu_start = time.perf_counter(), time.process_time()
@@ -100,20 +100,20 @@ def measure(n: int) -> dict[str, float]:
     return result
 
 
-def growth(sizes: list[float], seconds: list[float]) -> float:
+def growth(rows_measured: list[float], seconds: list[float]) -> float:
     """Return the exponent b of seconds ∝ n^b, by least squares on the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+    return float(np.polyfit(np.log(rows_measured), np.log(seconds), 1)[0])
 
 
-def report(rows: list[dict[str, float]]) -> str:
+def results_page(rows: list[dict[str, float]]) -> str:
     """Return the results as a page of Markdown."""
     first, grown = rows[0], rows[1:]
-    sizes = [row["n"] for row in grown]
+    rows_measured = [row["n"] for row in grown]
     exponents = {
-        name: growth(sizes, [row[name] for row in grown])
+        name: growth(rows_measured, [row[name] for row in grown])
         for name in ("total_s", "coefficients_s", "cpu_s")
     }
-    last = growth(sizes[-2:], [row["cpu_s"] for row in grown[-2:]])
+    last = growth(rows_measured[-2:], [row["cpu_s"] for row in grown[-2:]])
     lines = [
         "# Coefficients of the linear kernel",
         "",
@@ -148,9 +148,9 @@ def report(rows: list[dict[str, float]]) -> str:
 
 
 def main() -> None:
-    """Run every size in its own process, store, then print."""
+    """Run every number of rows in its own process, store, then print."""
     rows = []
-    for n in SIZES:
+    for n in ROWS:
         command = [sys.executable, __file__, str(n)]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         rows.append(json.loads(output))
@@ -159,7 +159,7 @@ def main() -> None:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    page = report(rows)
+    page = results_page(rows)
     (RESULTS / "coefficients.md").write_text(page)
     print(page)
 

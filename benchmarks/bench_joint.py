@@ -1,7 +1,7 @@
 """How often the right variables are found where no single one of them differs.
 
 D = 50 columns, n = 300 rows of each sample, all marginals standard normal. X has independent
-columns. In Y a few differ jointly, at places drawn anew for each seed:
+columns. In Y a few differ jointly, at places drawn again for each seed:
 
 - pair: two columns have correlation 0.6, or 0.8;
 - sign triple: the product of the signs of three columns is always positive; every two of them
@@ -67,11 +67,11 @@ TESTED = {"linear": "linear", "quadratic": "quadratic", "Gaussian": "gaussian"}
 def trial(difference: str, kernel: str, seed: int) -> tuple[bool, float, bool | None, float]:
     """Return whether the group was found, its share found, the test's verdict, and seconds."""
     x, y, group = DIFFERENCES[difference](np.random.default_rng(seed))
-    settings, price = KERNELS[kernel]
+    settings, regularization = KERNELS[kernel]
     with one_blas_thread():
         start = time.perf_counter()
         found = ta.select_variables(
-            x, y, len(group), kernel=settings, regularization=price, random_state=seed
+            x, y, len(group), kernel=settings, regularization=regularization, random_state=seed
         )
         seconds = time.perf_counter() - start
         chosen = set(found.support.tolist())

@@ -29,7 +29,7 @@ from tellapart.search.choice import Solvers
 from tellapart.selection.choose import choose
 from tellapart.threads import one_blas_thread
 
-SIZES = (50, 100, 200, 300)
+ROWS = (50, 100, 200, 300)
 D, VARIABLES = 100, 20
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),
@@ -80,7 +80,7 @@ def main(seeds: int) -> None:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         jobs = {
             (case, n): [pool.submit(trial, case, n, seed) for seed in range(seeds)]
-            for case, n in product(CASES, SIZES)
+            for case, n in product(CASES, ROWS)
         }
         for (case, n), trials in jobs.items():
             results = [one.result() for one in trials]
@@ -106,7 +106,7 @@ def main(seeds: int) -> None:
             "kernel": name,
             **{
                 f"n = {n}": f"{cells[case, n, name]['power']} / {cells[case, n, name]['FDP']}"
-                for n in SIZES
+                for n in ROWS
             },
         }
         for case, name in product(CASES, KERNELS)

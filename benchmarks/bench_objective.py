@@ -34,10 +34,10 @@ def seconds(work: Callable[[], object]) -> float:
     return min(times)
 
 
-def product_seconds(size: int) -> float:
-    """Return the time of Ψ Ψᵀ, Ψ of shape (size, pairs on and above the diagonal)."""
+def product_seconds(n_columns: int) -> float:
+    """Return the time of Ψ Ψᵀ, Ψ of shape (n_columns, pairs on and above the diagonal)."""
     pairs = N * (2 * N + 1)
-    stack = np.random.default_rng(0).standard_normal((size, pairs))
+    stack = np.random.default_rng(0).standard_normal((n_columns, pairs))
     other = stack[::-1].copy()  # two matrices: NumPy would see the symmetry and do half
     with one_blas_thread():
         return seconds(lambda: stack @ other.T)
@@ -63,8 +63,8 @@ def measure(
     among = objective.columns(variables)
     restricted = seconds(lambda: among.derivatives(z[:candidates]))
     # A sparse z has a small product with the Gaussian kernel: ω′ = 0 elsewhere.
-    size = min(d, candidates) if kernel.name == "gaussian" else candidates
-    product = product_seconds(size)
+    n_columns = min(d, candidates) if kernel.name == "gaussian" else candidates
+    product = product_seconds(n_columns)
     return {
         "kernel": kernel.name,
         "D": n_columns,

@@ -40,14 +40,14 @@ def timings(n: int) -> dict[str, object]:
     """Time the three ways at n rows of each sample."""
     X, Y, _ = ta.datasets.make_case("laplace", n, n_features=COLUMNS, random_state=0)
     given = {"n_variables": CHOSEN, "n_permutations": PERMUTATIONS, "random_state": 0}
-    anew = seconds(lambda: ta.two_sample_test(X, Y, split=False, **given))
+    reselected = seconds(lambda: ta.two_sample_test(X, Y, split=False, **given))
     one = seconds(lambda: ta.select_variables(X, Y, CHOSEN, regularization=0.0))
     split = seconds(lambda: ta.two_sample_test(X, Y, regularization=0.1, **given))
     return {
         "rows of each": n,
-        "no split, s": f"{anew:.2f}",
+        "no split, s": f"{reselected:.2f}",
         "one choice per permutation, s": f"{one * (PERMUTATIONS + 1):.0f}",
-        "ratio": f"{one * (PERMUTATIONS + 1) / anew:.0f}",
+        "ratio": f"{one * (PERMUTATIONS + 1) / reselected:.0f}",
         "split, λ = 0.1, s": f"{split:.2f}",
     }
 

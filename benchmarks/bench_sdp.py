@@ -17,9 +17,10 @@ from typing import TypeVar
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from bench_branch_and_bound import SIZES, make_problem
+from bench_branch_and_bound import make_problem
 from store import store, table
 from tellapart.datasets import CASES
+from tellapart.reproduction.table1 import DIMENSIONS
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
@@ -34,8 +35,8 @@ Result = TypeVar("Result")
 def problems() -> Iterator[tuple[str, SparseTrustRegion]]:
     """Yield the problems by name."""
     for case in CASES:
-        for size, d in SIZES:
-            problem = make_problem(case, 1_000, size, d)
+        for n_columns, d in DIMENSIONS:
+            problem = make_problem(case, 1_000, n_columns, d)
             yield f"{case}, −λV", problem
             yield f"{case}, +λV", SparseTrustRegion(-problem.A, problem.a, d)
     cancer = np.corrcoef(load_breast_cancer().data.T)

@@ -43,12 +43,14 @@ def climb(objective: Objective, support: NDArray[np.intp], rng: np.random.Genera
     return -float(minimize(negative, start, jac=True, method="L-BFGS-B").fun)
 
 
-def instance(case: str, kernel: Gaussian | Quadratic, price: float, seed: int) -> dict[str, object]:
+def instance(
+    case: str, kernel: Gaussian | Quadratic, regularization: float, seed: int
+) -> dict[str, object]:
     """Return one row: our value and time, theirs after 50 restarts or our time."""
     x, y, _ = ta.datasets.make_case(
         case, N, n_features=D, n_informative=VARIABLES, random_state=seed
     )
-    objective = Objective(x, y, kernel, price)
+    objective = Objective(x, y, kernel, regularization)
     start = time.perf_counter()
     ours = Annealing().search(objective, VARIABLES, Control())
     seconds = time.perf_counter() - start
@@ -62,7 +64,7 @@ def instance(case: str, kernel: Gaussian | Quadratic, price: float, seed: int) -
     return {
         "case": case,
         "kernel": kernel.name + (f" × {kernel.multiplier:g}" if kernel.multiplier != 1 else ""),
-        "λ": price,
+        "λ": regularization,
         "ours": f"{ours.value:.5f}",
         "theirs": f"{best:.5f}",
         "never worse": "yes" if ours.value >= best - 1e-9 * abs(best) else "no",
@@ -75,8 +77,8 @@ def instance(case: str, kernel: Gaussian | Quadratic, price: float, seed: int) -
 def main() -> None:
     """Measure all and store."""
     settings = [
-        (case, kernel, price, seed)
-        for seed, (kernel, price) in enumerate(
+        (case, kernel, regularization, seed)
+        for seed, (kernel, regularization) in enumerate(
             (
                 (Gaussian(), 0.1),
                 (Gaussian(), 1.0),

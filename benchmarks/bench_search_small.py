@@ -1,4 +1,4 @@
-"""Measure how often the annealed search reaches the best of all supports at small size.
+"""Measure how often the annealed search reaches the best of all supports on small problems.
 
 D = 8, d = 2 and 3, 25 + 30 rows; four kinds of data: a shift, a correlated pair, a product of three
 signs, and none at all. The best is by brute force: on every support many random points, the best
@@ -65,9 +65,9 @@ def values_at(objective: FittedObjective, points: FloatArray) -> FloatArray:
     within = np.zeros(len(points))
     for part in (slice(0, m), slice(m, None)):
         block = gram[:, part, part]
-        size = block.shape[1]
+        n_rows = block.shape[1]
         diagonal = np.trace(block, axis1=1, axis2=2)
-        within += (block.sum(axis=(1, 2)) - diagonal) / (size * (size - 1))
+        within += (block.sum(axis=(1, 2)) - diagonal) / (n_rows * (n_rows - 1))
     statistic = within - 2 * gram[:, :m, m:].mean(axis=(1, 2))
     return np.asarray(statistic - objective.regularization * variance)
 
@@ -75,11 +75,11 @@ def values_at(objective: FittedObjective, points: FloatArray) -> FloatArray:
 def best_of_all_supports(
     objective: FittedObjective, d: int, *, n_points: int, n_polished: int, seed: int
 ) -> float:
-    """Return the best F over all supports of size d, each searched from many random points."""
+    """Return the best F over all supports of d variables, each searched from many random points."""
     rng = np.random.default_rng(seed)
-    size, best = objective.samples.n_columns, -np.inf
-    for support in map(list, combinations(range(size), d)):
-        points = np.zeros((n_points + d, size))
+    n_columns, best = objective.samples.n_columns, -np.inf
+    for support in map(list, combinations(range(n_columns), d)):
+        points = np.zeros((n_points + d, n_columns))
         points[:n_points, support] = rng.normal(size=(n_points, d))
         points[np.arange(n_points, n_points + d), support] = 1.0
         points /= np.linalg.norm(points, axis=1, keepdims=True)

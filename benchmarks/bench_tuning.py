@@ -34,7 +34,7 @@ from tellapart.strs.solvers.thresholding import Thresholding
 
 ROWS, COLUMNS, VARIABLES = 100, 100, 20
 FIXED = (0.0, 0.1, 1.0)
-RULES = ("one split", "five splits", *(f"λ = {price:g}" for price in FIXED))
+RULES = ("one split", "five splits", *(f"λ = {regularization:g}" for regularization in FIXED))
 
 
 def rejections(train: Samples, test: Samples) -> dict[float, bool]:
@@ -42,11 +42,11 @@ def rejections(train: Samples, test: Samples) -> dict[float, bool]:
     kernel = Linear().fit(train)
     coefficients = linear_coefficients(train, kernel)
     rejected = {}
-    for price in GRID:
-        z = solve(linear_problem(coefficients, price, VARIABLES), solver=Thresholding()).z
+    for regularization in GRID:
+        z = solve(linear_problem(coefficients, regularization, VARIABLES), solver=Thresholding()).z
         rng = np.random.default_rng(1)
         null = permutation_test(test, kernel, z, n_permutations=199, alpha=0.05, rng=rng)
-        rejected[price] = null.pvalue <= 0.05
+        rejected[regularization] = null.pvalue <= 0.05
     return rejected
 
 
@@ -61,7 +61,7 @@ def one_run(case: str, seed: int) -> list[bool]:
     scores = score_regularizations({1.0: folds}, VARIABLES, GRID, seeds, lambda *_: None)
     first = [RegularizationScore(s.regularization, s.pvalues[:1], s.ratios[:1]) for s in scores]
     tuned = [best_regularization(first).regularization, best_regularization(scores).regularization]
-    return [rejected[price] for price in (*tuned, *FIXED)]
+    return [rejected[regularization] for regularization in (*tuned, *FIXED)]
 
 
 def main(runs: int) -> None:

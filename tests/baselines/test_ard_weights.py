@@ -82,10 +82,10 @@ def test_search_improves_on_the_start_and_is_stationary():
     assert weights.argmax() == 2
 
 
-def test_a_higher_price_means_a_smaller_norm():
+def test_more_regularization_means_a_smaller_norm():
     samples = make(m=60, n=60, columns=6, shift={2: 1.0})
     ratio = PowerRatio(samples, ard_kernel(samples))
-    sums = [optimise(ratio, price)[0].sum() for price in (0.01, 0.3, 3.0)]
+    sums = [optimise(ratio, rho)[0].sum() for rho in (0.01, 0.3, 3.0)]
     assert sums[0] > sums[1] > sums[2]
 
 

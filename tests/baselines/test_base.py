@@ -9,6 +9,7 @@ import pytest
 import tellapart as ta
 from tellapart.baselines import L1MMD, Bonferroni, StandardMMD, permutation_null
 from tellapart.baselines.base import Generators
+from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
@@ -61,6 +62,22 @@ def test_same_seed_same_answer(baseline):
     assert first.selection.z.tolist() == second.selection.z.tolist()
 
 
+# With a kernel and without, with permutations and without, choosing or not.
+@pytest.mark.parametrize("baseline", [BASELINES[i] for i in (1, 2, 3, 5)], ids=ids)
+@pytest.mark.parametrize("shift", [1.5, 0.0])
+def test_page_and_figure_name_the_method(baseline, shift):
+    result = baseline.test(*make_tables(shift=shift, seed=3))
+    page = result.to_html()
+    assert result.reject == (shift > 0)
+    assert ("No difference" in page) == (shift == 0)
+    assert f"{type(baseline).__name__}(" in page
+    assert "two_sample_test(X, Y" not in page
+    assert result.method.name in page
+    assert result.method.validity.replace("'", "&#39;") in page
+    assert "proved: no other" not in page
+    assert len(result.plot().get_children()) > 1
+
+
 @pytest.mark.parametrize(
     "baseline",
     [StandardMMD(use="held-out", random_state=5), L1MMD(1, regularization=1.0, random_state=5)],
@@ -96,37 +113,29 @@ def test_fitted_once_tests_many_draws(baseline):
     fitted = baseline.fit(train, np.random.default_rng(0))
     for _ in range(3):
         held_out = Samples(rng.normal(size=(25, 2)), rng.normal(size=(30, 2)) + shift, names, kinds)
-        null = fitted.test(held_out, n_permutations=99, alpha=0.05, rng=np.random.default_rng(2))
+        null = fitted.test(held_out, Permuting(99, 0.05, np.random.default_rng(2)))
         assert null.pvalue <= 0.05
 
 
 @pytest.mark.parametrize("baseline", BASELINES, ids=ids)
-@pytest.mark.parametrize(
-    ("x", "message"),
-    [
+def test_bad_samples_are_one_clear_error(baseline):
+    y = np.random.default_rng(0).normal(size=(20, 2))
+    for x, message in (
         (np.full((20, 2), np.nan), "missing"),
         (np.full((20, 2), np.inf), "finite"),
         (np.zeros((20, 3)), "columns"),
         (np.zeros((0, 2)), "row"),
         (np.zeros((1, 2)), "row"),
         ("nonsense", "X"),
-    ],
-)
-def test_bad_samples_are_one_clear_error(baseline, x, message):
-    y = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(InputError, match=message):
-        baseline.test(x, y)
-
-
-@pytest.mark.parametrize("baseline", BASELINES, ids=ids)
-def test_all_columns_constant_is_an_error(baseline):
+    ):
+        with pytest.raises(InputError, match=message):
+            baseline.test(x, y)
     with pytest.raises(InputError, match="column that varies"):
         baseline.test(np.ones((20, 2)), np.ones((20, 2)))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_shared_settings_are_checked_at_once():
+    for settings, message in (
         ({"test_size": 0.0}, "test_size"),
         ({"test_size": "half"}, "test_size"),
         ({"n_permutations": 0}, "n_permutations"),
@@ -134,12 +143,10 @@ def test_all_columns_constant_is_an_error(baseline):
         ({"alpha": 1.0}, "alpha"),
         ({"random_state": -1}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
-    ],
-)
-@pytest.mark.parametrize("make", [StandardMMD, Bonferroni, L1MMD])
-def test_bad_settings_are_errors_at_once(make, settings, message):
-    with pytest.raises(InputError, match=message):
-        make(**settings)
+    ):
+        for make in (StandardMMD, Bonferroni, L1MMD):
+            with pytest.raises(InputError, match=message):
+                make(**settings)
 
 
 @pytest.mark.parametrize("make", [Bonferroni, L1MMD])
@@ -203,9 +210,7 @@ def test_permutation_null_enumerates_small_samples():
     null = permutation_null(
         Samples(x, y, ("u",), ("numeric",)),
         lambda labels: labels @ pooled,
-        n_permutations=99,
-        alpha=0.05,
-        rng=rng,
+        Permuting(99, 0.05, rng),
         tolerance=1e-12,
     )
     assert null.exact

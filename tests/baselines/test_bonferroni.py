@@ -1,6 +1,7 @@
 """Per-variable tests with corrections: against SciPy, by level and by reach."""
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -126,14 +127,45 @@ def test_units_and_order_of_rows_do_not_matter():
         assert scaled.pvalue == first.pvalue
 
 
-def test_categories_of_two_levels_have_an_order_more_do_not():
-    rng = np.random.default_rng(0)
-    x = pd.DataFrame({"sex": rng.choice(["f", "m"], 60), "group": rng.choice(list("abc"), 60)})
-    y = pd.DataFrame({"sex": np.repeat("f", 60), "group": rng.choice(list("abc"), 60)})
-    assert Bonferroni().test(x[["sex"]], y[["sex"]]).reject
-    with pytest.raises(InputError, match=r"column 'group' with 3 levels; use statistic='mmd'"):
-        Bonferroni().test(x, y)
-    assert Bonferroni(statistic="mmd", random_state=0).test(x, y).variables == ("sex",)
+def towns(seed=0, n=60, shares=(0.2, 0.2, 0.6)):
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame({"age": rng.normal(size=n), "town": rng.choice(list("abc"), n)})
+    y = pd.DataFrame({"age": rng.normal(size=n), "town": rng.choice(list("abc"), n, p=shares)})
+    return x, y
+
+
+@pytest.mark.parametrize(("statistic", "correction"), ALL)
+def test_categories_of_any_number_of_levels_are_tested(statistic, correction):
+    x, y = towns(n=100)
+    baseline = Bonferroni(statistic=statistic, correction=correction, random_state=0)
+    assert baseline.test(x, y).variables == ("town",)
+    # Categories have no order: their names change nothing.
+    swap = {"town": {"a": "b", "b": "a"}}
+    assert baseline.test(x.replace(swap), y.replace(swap)).pvalue == baseline.test(x, y).pvalue
+
+
+def test_pvalue_of_categories_is_that_of_all_permutations():
+    x, y = pd.DataFrame({"town": list("aabca")}), pd.DataFrame({"town": list("bcccb")})
+    pooled = np.array(list("aabcabcccb"))
+
+    def distance(chosen):
+        mine, others = pooled[list(chosen)], np.delete(pooled, list(chosen))
+        return sum(abs((mine == v).mean() - (others == v).mean()) for v in "abc") / 2
+
+    distances = [distance(chosen) for chosen in combinations(range(10), 5)]
+    expected = np.mean(np.array(distances) >= distances[0] - 1e-9)
+    assert Bonferroni().test(x, y).pvalue == pytest.approx(expected)
+
+
+def test_level_of_rare_categories():
+    rejections = sum(
+        Bonferroni(n_permutations=99, random_state=seed)
+        .test(*towns(seed, n=18, shares=(1 / 3, 1 / 3, 1 / 3)))
+        .reject
+        for seed in range(100)
+    )
+    # Binomial(100, 0.05): more than 14 has probability 1e-4.
+    assert rejections <= 14
 
 
 def test_held_out_rows_choose_nothing():
@@ -156,14 +188,11 @@ def test_threads_change_nothing():
         assert one.selection.z.tolist() == two.selection.z.tolist()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_bad_settings():
+    for settings, message in (
         ({"statistic": "t"}, "statistic must be one of"),
         ({"correction": "fdr"}, "correction must be one of"),
         ({"use": "some"}, "use must be one of"),
-    ],
-)
-def test_bad_settings(settings, message):
-    with pytest.raises(InputError, match=message):
-        Bonferroni(**settings)
+    ):
+        with pytest.raises(InputError, match=message):
+            Bonferroni(**settings)

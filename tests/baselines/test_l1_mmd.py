@@ -90,22 +90,19 @@ def test_many_rows_are_drawn_from():
     assert other.z[1] != baseline.select(x, y).z[1]
 
 
-def test_too_few_rows_to_choose_a_price():
+def test_too_few_rows_to_choose_a_regularization():
     x, y = two_samples(m=7, n=7, shifts={1: 5.0})
     assert L1MMD(1, random_state=0).select(x, y).regularization == DEFAULT_REGULARIZATION
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_bad_settings():
+    for settings, message in (
         ({"regularization": -1.0}, "regularization"),
         ({"regularization": "cv"}, "regularization"),
         ({"regularization": float("nan")}, "regularization"),
         ({"max_iterations": 0}, "max_iterations"),
         ({"max_rows": 3}, "max_rows"),
         ({"n_variables": 1.5}, "n_variables"),
-    ],
-)
-def test_bad_settings(settings, message):
-    with pytest.raises(InputError, match=message):
-        L1MMD(**settings)
+    ):
+        with pytest.raises(InputError, match=message):
+            L1MMD(**settings)

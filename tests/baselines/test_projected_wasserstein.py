@@ -93,19 +93,16 @@ def test_constant_and_categorical_columns():
         ProjectedWasserstein(n_variables=1).select(left, left)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_bad_settings_are_named():
+    for settings, message in (
         ({"n_variables": None}, "n_variables must be an integer of at least 1; got None"),
         ({"order": 3}, r"order must be an integer in 1\.\.2; got 3"),
         ({"scaled": 1}, "scaled must be True or False; got 1"),
         ({"n_starts": -1}, "n_starts must be"),
         ({"alpha": 0}, "alpha must be"),
-    ],
-)
-def test_bad_settings_are_named(settings, message):
-    with pytest.raises(InputError, match=message):
-        ProjectedWasserstein(**{"n_variables": 2, **settings})
+    ):
+        with pytest.raises(InputError, match=message):
+            ProjectedWasserstein(**{"n_variables": 2, **settings})
 
 
 def test_bad_data_are_named():

@@ -9,45 +9,44 @@ from tellapart.baselines import projected_wasserstein_search as search
 from tellapart.baselines.projected_wasserstein_distance import ProjectedDistance
 
 
-def make_distance(seed, m=30, n=45, size=2, order=2):
+def make_distance(seed, m=30, n=45, n_columns=2, order=2):
     rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=(m, size)), rng.normal(size=(n, size))
+    x, y = rng.normal(size=(m, n_columns)), rng.normal(size=(n, n_columns))
     y[:, 0] *= 2.0
     y[:, -1] += np.where(rng.random(n) < 0.5, -1.0, 1.0)
     return ProjectedDistance.of(x, y, order)
 
 
-def on_circle(size, pair, count=2000):
+def on_circle(n_columns, pair, count=2000):
     angles = np.linspace(0, np.pi, count, endpoint=False)
-    directions = np.zeros((count, size))
+    directions = np.zeros((count, n_columns))
     directions[:, pair[0]], directions[:, pair[1]] = np.cos(angles), np.sin(angles)
     return directions
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("order", [1, 2])
-def test_optimum_is_that_of_a_fine_grid(seed, order):
-    distance = make_distance(seed, order=order)
-    beta, value = search.farthest_direction(distance, 2, 10, np.random.default_rng(0))
-    best = distance.value(on_circle(2, (0, 1))).max()
-    assert value >= best * (1 - 1e-4)
-    assert value == pytest.approx(distance.value(beta[None])[0])
+def test_optimum_is_that_of_a_fine_grid():
+    for seed, order in itertools.product(range(5), (1, 2)):
+        distance = make_distance(seed, order=order)
+        beta, value = search.farthest_direction(distance, 2, 10, np.random.default_rng(0))
+        best = distance.value(on_circle(2, (0, 1))).max()
+        assert value >= best * (1 - 1e-4)
+        assert value == pytest.approx(distance.value(beta[None])[0])
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_support_is_the_best_of_all(seed):
-    distance = make_distance(seed, size=7)
-    beta, value = search.farthest_direction(distance, 2, 30, np.random.default_rng(0))
-    pairs = itertools.combinations(range(7), 2)
-    best = max(distance.value(on_circle(7, pair, 500)).max() for pair in pairs)
-    assert value >= best * (1 - 1e-3)
-    assert np.count_nonzero(beta) <= 2
-    assert np.linalg.norm(beta) == pytest.approx(1)
-    assert beta[np.argmax(np.abs(beta))] > 0
+def test_support_is_the_best_of_all():
+    for seed in range(4):
+        distance = make_distance(seed, n_columns=7)
+        beta, value = search.farthest_direction(distance, 2, 30, np.random.default_rng(0))
+        pairs = itertools.combinations(range(7), 2)
+        best = max(distance.value(on_circle(7, pair, 500)).max() for pair in pairs)
+        assert value >= best * (1 - 1e-3)
+        assert np.count_nonzero(beta) <= 2
+        assert np.linalg.norm(beta) == pytest.approx(1)
+        assert beta[np.argmax(np.abs(beta))] > 0
 
 
 def test_one_variable_is_the_column_of_greatest_distance():
-    distance = make_distance(1, size=6)
+    distance = make_distance(1, n_columns=6)
     beta, value = search.farthest_direction(distance, 1, 20, np.random.default_rng(0))
     marginals = distance.value(np.eye(6))
     assert np.flatnonzero(beta).tolist() == [np.argmax(marginals)]
@@ -55,7 +54,7 @@ def test_one_variable_is_the_column_of_greatest_distance():
 
 
 def test_ascent_never_falls():
-    distance = make_distance(2, size=8)
+    distance = make_distance(2, n_columns=8)
     starts = search.to_sparse_sphere(np.random.default_rng(0).normal(size=(20, 8)), 3)
     points, values = search.ascend(distance, starts, 3)
     assert np.all(values >= distance.value(starts))
@@ -65,7 +64,7 @@ def test_ascent_never_falls():
 
 def test_many_rows_are_searched_on_some_and_finished_on_all(monkeypatch):
     monkeypatch.setattr(search, "SEARCH_ROWS", 40)
-    distance = make_distance(3, m=300, n=90, size=4)
+    distance = make_distance(3, m=300, n=90, n_columns=4)
     _, value = search.farthest_direction(distance, 2, 10, np.random.default_rng(0))
     pairs = itertools.combinations(range(4), 2)
     best = max(distance.value(on_circle(4, pair, 500)).max() for pair in pairs)
@@ -86,7 +85,7 @@ def test_nothing_points_somewhere():
 
 
 def test_covariances_of_many_columns_are_compared_without_forming_them(monkeypatch):
-    distance = make_distance(0, m=200, n=300, size=12)
+    distance = make_distance(0, m=200, n=300, n_columns=12)
     dense = search.simple_directions(distance)
     monkeypatch.setattr(search, "DENSE", 5)
     loose = search.simple_directions(distance)

@@ -124,16 +124,13 @@ def test_mixed_columns():
     assert StandardMMD(random_state=0).test(x, y).reject
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_bad_settings():
+    for settings, message in (
         ({"kernel": "cubic"}, "kernel must be one of"),
         ({"kernel": 3}, "kernel"),
         ({"bandwidth": "mean"}, "bandwidth must be one of"),
         ({"kernel": Gaussian(), "bandwidth": "paper"}, "kernel object"),
         ({"use": "half"}, "use must be one of"),
-    ],
-)
-def test_bad_settings(settings, message):
-    with pytest.raises(InputError, match=message):
-        StandardMMD(**settings)
+    ):
+        with pytest.raises(InputError, match=message):
+            StandardMMD(**settings)

@@ -12,6 +12,7 @@ from tellapart.baselines.variable_tests import (
     ks_tests,
     max_t,
     own_pvalues,
+    total_variation,
 )
 from tellapart.permutation.columns import permuted_statistics, standardise
 
@@ -64,3 +65,12 @@ def test_max_t_of_copies_is_no_stricter_than_of_one():
     copies = np.repeat(table, 30, axis=1)
     assert max_t(copies)[0] == own_pvalues(table)[0]
     assert bonferroni(own_pvalues(copies))[0] == min(1.0, 30 * own_pvalues(table)[0])
+
+
+def test_total_variation_of_two_values_is_the_kolmogorov_smirnov_distance():
+    rng = np.random.default_rng(0)
+    labels = rng.permuted(np.tile(np.arange(20) < 8, (30, 1)), axis=1).astype(float)
+    values = rng.integers(0, 2, 20).astype(float)
+    np.testing.assert_allclose(
+        total_variation(0, values, labels), ks_statistic(0, values, labels.copy())
+    )

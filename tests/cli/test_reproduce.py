@@ -1,4 +1,8 @@
-import pytest
+import os
+import signal
+import subprocess
+import sys
+import time
 
 from tellapart.cli import run
 
@@ -15,22 +19,48 @@ def test_runs_draws_and_names_the_files(tmp_path, capsys):
     assert (tmp_path / "table1.csv").read_text() == first
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nonsense"], "NAME must be one of"),
-        (["table1", "--method", "nonsense"], "--method must be one of"),
-        (["table1", "--trials", "0"], "--trials must be"),
-        (["table1", "--data", "nowhere"], "--data must be a folder"),
-        (["table1", "--out", __file__], "--out must be a folder"),
-        (["table1", "--jobs", "0"], "--jobs must be"),
-        (["table1", "--redraw", "--out", "nowhere"], "has no rows to draw"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, message, capsys, monkeypatch, tmp_path):
+BAD_INPUT = [
+    (["nonsense"], "NAME must be one of"),
+    (["table1", "--method", "nonsense"], "--method must be one of"),
+    (["table1", "--trials", "0"], "--trials must be"),
+    (["table1", "--data", "nowhere"], "--data must be a folder"),
+    (["table1", "--out", __file__], "--out must be a folder"),
+    (["table1", "--jobs", "0"], "--jobs must be"),
+    (["table1", "--redraw", "--out", "nowhere"], "has no rows to draw"),
+]
+
+
+def test_bad_input_is_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert run(["reproduce", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert len(error.splitlines()) == 1
+    for arguments, message in BAD_INPUT:
+        assert run(["reproduce", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sigterm_ends_the_processes_of_all_trials(tmp_path):
+    # Hundreds of short trials: there is work left when the first is done.
+    command = [sys.executable, "-m", "tellapart", "reproduce", "power-n", "--jobs", "2"]
+    command += ["--method", "standard-linear"]
+    program = subprocess.Popen(
+        [*command, "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    rows = tmp_path / "power.csv"
+    try:
+        # The first row on file: the others are being measured.
+        for _ in range(1_200):
+            if rows.exists() and rows.read_text().count("\n") > 1:
+                break
+            time.sleep(0.1)
+        program.terminate()
+        # Every process holds the pipes: they end only when the last of them has gone.
+        program.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(program.pid, signal.SIGKILL)
+        raise
+    assert program.returncode != 0

@@ -99,25 +99,25 @@ def test_quiet_is_silent(folder, capsys):
     assert "none.csv" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("content", "arguments", "part"),
-    [
-        (b"", ["compare", "-", "b.csv"], "standard input: expected a table; got nothing"),
-        (b"a;b\n1;2\n", ["compare", "-", "b.csv"], "standard input: .*separated by ';'"),
-        (b"u,w\n1,2\n", ["compare", "-", "-"], "one of A and B from standard input, not both"),
-        (b"nonsense", ["compare", "-", "b.csv", "--format", "parquet"], "standard input: the file"),
-        (b"nonsense", ["compare", "-", "b.csv", "--format", "h5ad"], "AnnData is read from a file"),
-        (b"u\n1\n", ["compare", "-", "b.csv", "--format", "xml"], "--format must be one of"),
-        (b"u\n1\n", ["compare", "-"], "--by COLUMN"),
-    ],
-)
-def test_bad_pipes_are_one_line(folder, pipe, capsys, content, arguments, part):
-    pipe(content)
-    assert run(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert re.search(part, err)
+BAD_PIPES = [
+    (b"", ["compare", "-", "b.csv"], "standard input: expected a table; got nothing"),
+    (b"a;b\n1;2\n", ["compare", "-", "b.csv"], "standard input: .*separated by ';'"),
+    (b"u,w\n1,2\n", ["compare", "-", "-"], "one of A and B from standard input, not both"),
+    (b"nonsense", ["compare", "-", "b.csv", "--format", "parquet"], "standard input: the file"),
+    (b"nonsense", ["compare", "-", "b.csv", "--format", "h5ad"], "AnnData is read from a file"),
+    (b"u\n1\n", ["compare", "-", "b.csv", "--format", "xml"], "--format must be one of"),
+    (b"u\n1\n", ["compare", "-"], "--by COLUMN"),
+]
+
+
+def test_bad_pipes_are_one_line(folder, pipe, capsys):
+    for content, arguments, part in BAD_PIPES:
+        pipe(content)
+        assert run(arguments) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert re.search(part, err)
 
 
 @pytest.mark.parametrize("more", [[], ["--json", "-"]])
@@ -135,6 +135,24 @@ def test_a_terminal_is_no_table(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", type("Terminal", (), {"isatty": lambda self: True})())
     assert run(["compare", "-", "b.csv"]) == 2
     assert "got a terminal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("stream", "arguments"),
+    [("stdin", ["compare", "-", "b.csv"]), ("stdout", ["demo"]), ("stdout", ["--version"])],
+)
+def test_a_closed_stream_is_one_line(folder, monkeypatch, capsys, stream, arguments):
+    monkeypatch.setattr(sys, stream, None)
+    assert run(arguments) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("tellapart: error: standard ")
+    assert err.count("\n") == 1
+
+
+def test_errors_may_go_nowhere(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert run(["compare", "a.csv", "b.csv", *QUICK]) == 0
+    assert "differ" in capsys.readouterr().out
 
 
 def test_progress_is_shown_on_a_terminal_only(folder, monkeypatch):

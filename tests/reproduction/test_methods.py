@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tellapart.baselines.permuting import Permuting
 from tellapart.datasets import make_case
 from tellapart.reproduction.methods import METHODS, Settings, contestant
 
@@ -25,15 +26,15 @@ def test_freeze_and_test_agree(samples):
     for name in ("linear", "wasserstein"):
         one = contestant(name, settings)
         fitted, held_out = one.freeze(*samples)
-        null = fitted.test(held_out, n_permutations=199, alpha=0.05, rng=np.random.default_rng(0))
+        null = fitted.test(held_out, Permuting(199, 0.05, np.random.default_rng(0)))
         result = one.test(*samples)
         assert null.statistic == pytest.approx(result.statistic)
         assert fitted.selection.variables == result.variables
 
 
 @pytest.mark.parametrize("name", ["linear", "ks-holm-all", "wasserstein"])
-def test_supports_have_the_sizes_asked_for(samples, name):
-    supports = contestant(name, Settings(2, 0)).supports(*samples, sizes=(1, 3))
+def test_supports_have_the_numbers_asked_for(samples, name):
+    supports = contestant(name, Settings(2, 0)).supports(*samples, numbers=(1, 3))
     assert [support.size for support in supports] == [1, 3]
     assert 0 in supports[1]
 

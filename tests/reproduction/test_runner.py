@@ -1,10 +1,12 @@
+import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tellapart.errors import InputError
-from tellapart.reproduction.experiment import Experiment, Scale, seed_of
+from tellapart.reproduction.experiment import Experiment, Scale
 from tellapart.reproduction.runner import reproduce, write_text
 
 
@@ -20,6 +22,10 @@ def measure(keys, data):
 
 def draw(rows, folder):
     return [write_text(folder / "squares.md", " ".join(row["square"] for row in rows))]
+
+
+def measure_process(keys, data):
+    return [{"square": str(os.getpid())}]
 
 
 SQUARES = Experiment("squares", "numbers", "Squares", ("trial",), ("square",), plan, measure, draw)
@@ -50,6 +56,18 @@ def test_processes_measure_the_same(tmp_path):
     assert sorted(trials_on_file(tmp_path)) == sorted("0011223344")
 
 
+def test_an_interruption_leaves_no_process_behind(tmp_path):
+    def interrupt(done, missing):
+        raise KeyboardInterrupt
+
+    processes = replace(SQUARES, measure=measure_process)
+    with pytest.raises(KeyboardInterrupt), warnings.catch_warnings(action="ignore"):
+        reproduce(processes, tmp_path, Scale(), n_jobs=2, progress=interrupt)
+    [row] = SQUARES.store(tmp_path).rows()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(row["square"]), 0)
+
+
 def test_redraw_measures_nothing(tmp_path):
     with pytest.raises(InputError, match="no rows to draw"):
         reproduce(SQUARES, tmp_path, Scale(), redraw=True)
@@ -58,14 +76,3 @@ def test_redraw_measures_nothing(tmp_path):
     reproduce(SQUARES, tmp_path, Scale(), redraw=True)
     assert trials_on_file(tmp_path) == ["0", "0"]
     assert (tmp_path / "squares.md").exists()
-
-
-def test_scale_counts_and_chooses():
-    assert [Scale().count(9), Scale(quick=True).count(9), Scale(trials=4).count(9)] == [9, 2, 4]
-    assert Scale().chosen("abc") == ["a", "b", "c"]
-    assert Scale(methods=("c", "a")).chosen("abc") == ["a", "c"]
-
-
-def test_seeds_differ_by_name_and_by_trial():
-    seeds = {seed_of("power", case, trial) for case in "ab" for trial in range(50)}
-    assert len(seeds) == 100

@@ -3,7 +3,7 @@
     K_w(x, y) = exp(−Σ_s w_s ((x_s − y_s)/τ_s)²),  w ≥ 0
     minimise −log(MMD²_u(w)/√(σ²(w) + c)) + ρ Σ_s w_s
 
-The ratio stands for the power of the test. With w ≥ 0 the penalty is linear, so L-BFGS-B with
+The ratio stands for the power of the test. With w ≥ 0 the ℓ₁ norm is linear, so L-BFGS-B with
 bounds finds weights that are exactly 0.
 """
 
@@ -56,7 +56,7 @@ class PowerRatio:
     ----------
     samples : Samples
     kernel : FittedKernel
-        As of `ard_kernel`.
+        See `ard_kernel`.
     """
 
     def __init__(self, samples: Samples, kernel: FittedKernel) -> None:
@@ -92,29 +92,29 @@ def optimise(
 
     Starts from equal weights of sum 1. The problem is not convex: this is a local minimum.
     """
-    size = ratio.varying.shape[0]
+    n_varying = ratio.varying.shape[0]
     full = np.zeros(ratio.n_columns)
 
     def cost(scaled: FloatArray) -> tuple[float, FloatArray]:
         # In units of 1/D: a typical weight is then 1, whatever the number of columns.
-        full[ratio.varying] = scaled / size
+        full[ratio.varying] = scaled / n_varying
         at = ratio.at(full)
         loss, slope = _loss(at.value)
-        price = regularization / size
-        return loss + price * float(scaled.sum()), slope * at.gradient / size + price
+        per_unit = regularization / n_varying
+        return loss + per_unit * float(scaled.sum()), slope * at.gradient / n_varying + per_unit
 
     # L-BFGS-B works on short vectors: threads of BLAS would wait for each other.
     with one_blas_thread():
         found = minimize(
             cost,
-            np.ones(size),
+            np.ones(n_varying),
             jac=True,
             method="L-BFGS-B",
-            bounds=Bounds(np.zeros(size), np.full(size, np.inf)),
+            bounds=Bounds(np.zeros(n_varying), np.full(n_varying, np.inf)),
             options={"maxiter": max_iterations},
         )
     weights = np.zeros(ratio.n_columns)
-    weights[ratio.varying] = found.x / size
+    weights[ratio.varying] = found.x / n_varying
     return weights, float(found.fun)
 
 

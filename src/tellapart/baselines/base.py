@@ -8,28 +8,40 @@ compared on the same rows.
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_n_jobs, check_number, check_random_state
+from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.labels import Permutations, check_reach, draw_permutations, least_pvalue
-from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.permutation.labels import least_pvalue
+from tellapart.permutation.nulls import PermutationNull
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method, TestResult
+from tellapart.testing.settings import TestSettings
 
-LABEL_ENTRIES = 2_000_000
-"""Labels that a statistic is given at a time: 16 MB."""
+USES = ("all", "held-out")
+CHECKED = (
+    "n_variables",
+    "test_size",
+    "n_permutations",
+    "alpha",
+    "random_state",
+    "n_jobs",
+    "gap",
+    "time_limit",
+)
+"""Settings that mean what they mean to `two_sample_test`, and are checked where its own are."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +76,15 @@ class FittedBaseline(ABC):
     kernel: FittedKernel | None = None
 
     @abstractmethod
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Test the held-out rows: not those the baseline was fitted on."""
+
+    def timed(self, started: float) -> Self:
+        """Note in the selection, if there is one, how long it took since `started`."""
+        if self.selection is None:
+            return self
+        seconds = time.perf_counter() - started
+        return replace(self, selection=replace(self.selection, seconds=seconds))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,31 +113,50 @@ class Baseline(ABC):
 
     symmetric: ClassVar[bool] = True
     """Whether swapping the two samples leaves the statistic as it is."""
+    # A baseline that learns nothing has a setting of that name. No annotation: not a setting here.
+    use = "held-out"
 
     def __post_init__(self) -> None:
         """Check the shared settings; a subclass checks its own, too, and calls this."""
-        open_ends = {"open_low": True, "open_high": True}
-        self._keep("test_size", check_number("test_size", self.test_size, 0.0, 1.0, **open_ends))
-        self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
-        self._keep("alpha", check_number("alpha", self.alpha, 0.0, 1.0, **open_ends))
-        check_random_state(self.random_state)
-        if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
-            self._keep("random_state", int(self.random_state))
-        check_n_jobs(self.n_jobs)
-        check_reach(self.n_permutations, self.alpha)
+        check_choice("use", self.use, USES)
+        shared = [field.name for field in fields(self) if field.name in CHECKED]
+        checked = TestSettings(**{name: getattr(self, name) for name in shared})
+        for name in shared:
+            self._keep(name, getattr(checked, name))
 
     @property
     @abstractmethod
     def method(self) -> Method:
         """What results say about this baseline."""
 
+    @property
+    def n_threads(self) -> int:
+        """Number of threads."""
+        return check_n_jobs(self.n_jobs)
+
+    def permuting(self, rng: np.random.Generator) -> Permuting:
+        """Return the permutations of the p-value."""
+        return Permuting(self.n_permutations, self.alpha, rng)
+
     @abstractmethod
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedBaseline:
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedBaseline:
         """Freeze everything the statistic needs, on training rows only."""
+
+    def fit(self, train: Samples, rng: np.random.Generator) -> FittedBaseline:
+        """Freeze everything the statistic needs, and note how long it took."""
+        started = time.perf_counter()
+        return self.learn(train, rng).timed(started)
+
+    def fit_and_test(
+        self, train: Samples, held_out: Samples, rngs: Generators
+    ) -> tuple[FittedBaseline, PermutationNull]:
+        """Fit on the training rows and test the held-out ones."""
+        fitted = self.fit(train, rngs.fit)
+        return fitted, fitted.test(held_out, self.permuting(rngs.permute))
 
     def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Return training and held-out rows; the very same samples if all rows serve for both."""
-        return samples.split(self.test_size, rng)
+        return (samples, samples) if self.use == "all" else samples.split(self.test_size, rng)
 
     def test(self, X: object, Y: object, *, missing: str = "error") -> TestResult:
         """Split the rows, fit on one part and test on the other.
@@ -147,10 +178,7 @@ class Baseline(ABC):
         rngs = Generators.of(settled.random_state)
         train, held_out = settled.split(samples, rngs.split)
         settled.warn_of_few_rows(held_out)
-        fitted = settled.fit(train, rngs.fit)
-        null = fitted.test(
-            held_out, n_permutations=self.n_permutations, alpha=self.alpha, rng=rngs.permute
-        )
+        fitted, null = settled.fit_and_test(train, held_out, rngs)
         return settled.result(fitted, null, train, held_out, started)
 
     def read(self, X: object, Y: object, missing: str = "error") -> Samples:
@@ -201,7 +229,7 @@ class Baseline(ABC):
         support = np.flatnonzero(~constant)
         z = np.zeros(D)
         z[support] = 1.0 / math.sqrt(max(support.size, 1))
-        return self.selection(samples, support, z, value, seconds=0.0, constant=constant)
+        return self.selection(samples, support, z, value, constant=constant)
 
     def selection(
         self,
@@ -210,7 +238,6 @@ class Baseline(ABC):
         z: FloatArray,
         value: float,
         *,
-        seconds: float,
         kernel: str = "",
         regularization: float = 0.0,
         constant: Any = (),
@@ -229,7 +256,7 @@ class Baseline(ABC):
             upper_bound=upper_bound,
             status="optimal" if optimal else "feasible",
             solver=type(self).__name__,
-            seconds=seconds,
+            seconds=0.0,
             kernel=kernel,
             names=samples.names,
             regularization=regularization,
@@ -243,12 +270,10 @@ class Baseline(ABC):
         if not self.symmetric and held_out.n_x == held_out.n_y:
             least = max(least / 2, 1 / (self.n_permutations + 1))
         if least > self.alpha:
-            warnings.warn(
+            warn_caller(
                 f"{held_out.n_x} and {held_out.n_y} held-out rows have so few permutations that "
                 f"no p-value can fall below {least:.3g}, so alpha = {self.alpha:g} is never "
-                "reached: use more rows or a greater test_size",
-                UserWarning,
-                stacklevel=3,
+                "reached: use more rows or a greater test_size"
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -285,10 +310,13 @@ class SelectingBaseline(Baseline):
 
     n_variables: int | None = None
 
+    has_own_rule: ClassVar[bool] = True
+    """Whether the method can choose how many; otherwise `n_variables` must be given."""
+
     def __post_init__(self) -> None:
-        """Check `n_variables` and the shared settings."""
-        if self.n_variables is not None:
-            self._keep("n_variables", check_integer("n_variables", self.n_variables, 1))
+        """Ask for `n_variables` where the method has no rule of its own."""
+        if not self.has_own_rule:
+            check_integer("n_variables", self.n_variables, 1)
         super().__post_init__()
 
     def read(self, X: object, Y: object, missing: str = "error") -> Samples:
@@ -298,68 +326,21 @@ class SelectingBaseline(Baseline):
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
         return samples
 
+    def at_most(self, n_columns: int) -> int:
+        """Return how many of so many columns may be chosen."""
+        return n_columns if self.n_variables is None else min(self.n_variables, n_columns)
+
     def select(self, X: object, Y: object, *, missing: str = "error") -> Selection:
-        """Choose variables by all rows; for a p-value use `test`.
-
-        Parameters
-        ----------
-        X, Y : array or table
-            The two samples; columns are matched by name where there are names.
-        missing : str
-            What to do about missing values; see `tellapart.data.tables.read_samples`.
-
-        Returns
-        -------
-        Selection
-        """
+        """Choose variables by all rows, given as to `test`, which gives a p-value."""
         samples = self.read(X, Y, missing)
         selection = self.fit(samples, Generators.of(self.random_state).fit).selection
         assert selection is not None
         return selection
 
 
-def permutation_null(
-    held_out: Samples,
-    statistic: Callable[[FloatArray], FloatArray],
-    *,
-    n_permutations: int,
-    alpha: float,
-    rng: np.random.Generator,
-    tolerance: float,
-) -> PermutationNull:
-    """Test a statistic of the labels against all, or many random, permutations of the rows.
-
-    Parameters
-    ----------
-    held_out : Samples
-        Its rows are pooled, those of X first.
-    statistic : callable
-        From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
-        speak for a difference.
-    n_permutations, alpha, rng
-        As of `tellapart.permutation.mmd.permutation_test`.
-    tolerance : float
-        Statistics closer than this are a tie.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tellapart.data.samples import Samples
-    >>> x, y = np.arange(8.0)[:, None] + 9, np.arange(8.0)[:, None]
-    >>> pooled = np.concatenate([x, y])[:, 0]
-    >>> null = permutation_null(
-    ...     Samples(x, y, ("u",), ("numeric",)),
-    ...     lambda labels: labels @ pooled,
-    ...     n_permutations=999, alpha=0.05, rng=np.random.default_rng(0), tolerance=1e-9,
-    ... )
-    >>> null.statistic, null.pvalue
-    (100.0, 0.001)
-    """
-    labels = draw_permutations(held_out.n_x, held_out.n_y, n_permutations, rng)
-    n_rows = held_out.n_x + held_out.n_y
-    step = max(LABEL_ENTRIES // n_rows, 1)
-    parts = [
-        statistic(Permutations(labels.bits[start : start + step], labels.exact).block(0, n_rows))
-        for start in range(0, labels.bits.shape[0], step)
-    ]
-    return null_of(np.concatenate(parts), tolerance, alpha, exact=labels.exact)
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the package, however deep inside it this is."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("tellapart."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

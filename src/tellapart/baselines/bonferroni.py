@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_n_jobs
+from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.baselines.base import FittedBaseline, Generators, SelectingBaseline
+from tellapart.baselines.base import (
+    FittedBaseline,
+    Generators,
+    SelectingBaseline,
+    warn_caller,
+)
+from tellapart.baselines.permuting import Permuting
 from tellapart.baselines.variable_tests import (
     bonferroni,
-    ks_statistic,
+    distance_statistic,
     ks_tests,
     max_t,
     own_pvalues,
+    unordered_columns,
 )
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
@@ -26,20 +32,23 @@ from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.columns import (
     TIE,
-    ColumnStatistic,
     mmd_statistic,
     permuted_statistics,
     standardise,
 )
 from tellapart.permutation.holm import holm
-from tellapart.permutation.labels import count_permutations, draw_permutations, least_pvalue
+from tellapart.permutation.labels import (
+    Permutations,
+    count_permutations,
+    draw_permutations,
+    least_pvalue,
+)
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.selection.selection import Selection
-from tellapart.testing.result import Method, TestResult
+from tellapart.testing.result import Method
 
 STATISTICS = ("ks", "mmd")
 CORRECTIONS = ("holm", "bonferroni", "max-t")
-USES = ("all", "held-out")
 # Permutations that a test raises itself to at most, where a correction needs more than asked for.
 MOST_PERMUTATIONS = 100_000
 # Statistics of permutations kept at a time: 32 MB.
@@ -85,11 +94,12 @@ class Bonferroni(SelectingBaseline):
         may be none at all.
     statistic : {"ks", "mmd"}
         The Kolmogorov–Smirnov distance with SciPy's p-value (exact up to 10⁶ pairs of rows), or
-        MMD²_u under a Gaussian kernel with permutations. "ks" needs columns in order: numbers,
-        or categories of two levels.
+        MMD²_u under a Gaussian kernel with permutations. Three or more categories have no order:
+        "ks" takes their total variation distance, ½ Σ_v |p_x(v) − p_y(v)|, with permutations,
+        whose p-values hold in finite samples, however rare a category is.
     correction : {"holm", "bonferroni", "max-t"}
         Holm's and Bonferroni's make p-values at least D times the smallest a permutation can
-        give, D/(N_p + 1): where "mmd" could never reach α, N_p is raised to 2D/α, up to
+        give, D/(N_p + 1): where those could never reach α, N_p is raised to 2D/α, up to
         100,000, with a warning.
         "max-t" (Westfall and Young) takes the null distribution of the largest standardised
         statistic from permutations shared by all variables: N_p need not grow with D.
@@ -98,7 +108,7 @@ class Bonferroni(SelectingBaseline):
         "held-out" tests the rows that `two_sample_test` tests with the same seed, and chooses
         the variables by the other ones.
     test_size, n_permutations, alpha, random_state, n_jobs
-        As of `Baseline`; `test_size` counts with `use="held-out"` only.
+        See `Baseline`; `test_size` counts with `use="held-out"` only.
 
     Examples
     --------
@@ -118,7 +128,6 @@ class Bonferroni(SelectingBaseline):
         """Check the settings."""
         check_choice("statistic", self.statistic, STATISTICS)
         check_choice("correction", self.correction, CORRECTIONS)
-        check_choice("use", self.use, USES)
         super().__post_init__()
 
     @property
@@ -137,86 +146,43 @@ class Bonferroni(SelectingBaseline):
             call=self.call(),
         )
 
-    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
-        """Return the checked samples; the Kolmogorov–Smirnov distance needs an order."""
-        samples = super().read(X, Y, missing)
-        if self.statistic == "ks":
-            for name, levels in samples.categories.items():
-                if len(levels) > 2:
-                    raise InputError(
-                        "statistic 'ks' must have numbers or categories of two levels; got "
-                        f"column {name!r} with {len(levels)} levels; use statistic='mmd'"
-                    )
-        return samples
-
-    def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
-        """Return all rows twice, or the rows to choose by and those of the p-value."""
-        return (samples, samples) if self.use == "all" else super().split(samples, rng)
-
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedBonferroni:
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedBonferroni:
         """Freeze the bandwidths, and choose variables by the training rows."""
+        return self._tested(train, rng)[0]
+
+    def fit_and_test(
+        self, train: Samples, held_out: Samples, rngs: Generators
+    ) -> tuple[FittedBaseline, PermutationNull]:
+        """Test every variable; where all rows serve, one set of p-values answers and chooses."""
+        if train is not held_out:
+            return super().fit_and_test(train, held_out, rngs)
         started = time.perf_counter()
-        blank = self._blank(train)
-        tests = blank.tests(train, n_permutations=self.n_permutations, alpha=self.alpha, rng=rng)
-        return FittedBonferroni(
-            selection=self._chosen(train, tests, time.perf_counter() - started),
-            settings=self,
-            scalars=blank.scalars,
-        )
-
-    def test(self, X: object, Y: object, *, missing: str = "error") -> TestResult:
-        """Test every variable, on all rows unless `use` says otherwise.
-
-        Parameters
-        ----------
-        X, Y : array or table
-            The two samples; columns are matched by name where there are names.
-        missing : str
-            What to do about missing values; see `tellapart.data.tables.read_samples`.
-
-        Returns
-        -------
-        TestResult
-            Without permutations ("ks" with "holm" or "bonferroni") its null distribution is
-            empty.
-        """
-        if self.use != "all":
-            return super().test(X, Y, missing=missing)
-        started = time.perf_counter()
-        samples = self.read(X, Y, missing)
-        settled = self.seeded()
-        settled.warn_of_few_rows(samples)
-        fitted = settled._blank(samples)
-        tests = fitted.tests(
-            samples,
-            n_permutations=self.n_permutations,
-            alpha=self.alpha,
-            rng=Generators.of(settled.random_state).permute,
-        )
-        # One set of p-values both answers and chooses.
-        selection = settled._chosen(samples, tests, time.perf_counter() - started)
-        chosen = FittedBonferroni(selection=selection, settings=settled, scalars=fitted.scalars)
-        return settled.result(chosen, tests.null, samples, samples, started)
+        fitted, tests = self._tested(train, rngs.permute)
+        return fitted.timed(started), tests.null
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
-        """Warn where no p-value could reach the level; for "mmd" the tests themselves do."""
+        """Warn where no p-value could reach the level; permuted tests do so themselves."""
         if self.correction == "max-t":
             super().warn_of_few_rows(held_out)
-        elif self.statistic == "ks":
+        elif self.statistic == "ks" and unordered_columns(held_out).size == 0:
             # The largest distance, 1, is that of two permutations only.
             count = count_permutations(held_out.n_x, held_out.n_y, 10**9)
             least = 0.0 if count is None else 2 * held_out.n_columns / count
             if least > self.alpha:
-                _warn_of_reach(held_out.n_columns, least, self.alpha, stacklevel=4)
+                _warn_of_reach("p-value", held_out.n_columns, least, self.alpha)
 
-    def _blank(self, train: Samples) -> FittedBonferroni:
-        """Return the tests with bandwidths, before anything is chosen."""
+    def _tested(
+        self, train: Samples, rng: np.random.Generator
+    ) -> tuple[FittedBonferroni, VariableTests]:
+        """Return the tests with bandwidths and choice of these rows, and what they found there."""
         scalars: tuple[ScalarKernel, ...] = ()
         if self.statistic == "mmd":
-            scalars = Linear().fit(train, n_jobs=check_n_jobs(self.n_jobs)).scalar_kernels
-        return FittedBonferroni(selection=None, settings=self, scalars=scalars)
+            scalars = Linear().fit(train, n_jobs=self.n_threads).scalar_kernels
+        fitted = FittedBonferroni(selection=None, settings=self, scalars=scalars)
+        tests = fitted.tests(train, self.permuting(rng))
+        return replace(fitted, selection=self._chosen(train, tests)), tests
 
-    def _chosen(self, samples: Samples, tests: VariableTests, seconds: float) -> Selection:
+    def _chosen(self, samples: Samples, tests: VariableTests) -> Selection:
         if self.n_variables is None:
             chosen = np.flatnonzero(tests.adjusted <= self.alpha)
         else:
@@ -232,7 +198,6 @@ class Bonferroni(SelectingBaseline):
             tests.columns[chosen],
             z,
             float(tests.statistics.max()),
-            seconds=seconds,
             constant=constant,
         )
 
@@ -244,52 +209,50 @@ class FittedBonferroni(FittedBaseline):
     settings: Bonferroni
     scalars: tuple[ScalarKernel, ...]
 
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Test all variables of the held-out rows, chosen or not."""
-        return self.tests(held_out, n_permutations=n_permutations, alpha=alpha, rng=rng).null
+        return self.tests(held_out, how).null
 
-    def tests(
-        self, samples: Samples, *, n_permutations: int, alpha: float, rng: np.random.Generator
-    ) -> VariableTests:
+    def tests(self, samples: Samples, how: Permuting) -> VariableTests:
         """Return the statistic and the p-values of every variable that varies."""
         settings = self.settings
-        threads = check_n_jobs(settings.n_jobs)
-        columns = _varying(samples, threads)
-        if settings.statistic == "ks" and settings.correction != "max-t":
-            statistics, pvalues = ks_tests(samples, columns, threads)
-        else:
-            if settings.correction != "max-t":
-                n_permutations = _enough(samples, columns.size, n_permutations, alpha)
-            labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, rng)
-            if settings.correction == "max-t":
-                table = permuted_statistics(samples, columns, labels, self._statistic(), threads)
-                statistics, table = table[0].copy(), standardise(table)
-                null = null_of(table.max(axis=1), TIE, alpha, exact=labels.exact)
-                return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
+        columns = _varying(samples, settings.n_threads)
+        if settings.correction == "max-t":
+            labels = draw_permutations(samples.n_x, samples.n_y, how.n_permutations, how.rng)
+            table = self._table(samples, columns, labels)
+            statistics, table = table[0].copy(), standardise(table)
+            null = null_of(table.max(axis=1), TIE, how.alpha, exact=labels.exact)
+            return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
+        statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
+        permuted = np.ones(columns.size, dtype=np.bool_)
+        if settings.statistic == "ks":
+            permuted = np.isin(columns, unordered_columns(samples))
+            distances = ks_tests(samples, columns[~permuted], settings.n_threads)
+            statistics[~permuted], pvalues[~permuted] = distances
+        if permuted.any():
+            n_permutations = _enough(samples, columns.size, how.n_permutations, how.alpha)
+            labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, how.rng)
             # A variable's own p-value needs its own column only: a few of them at a time.
+            places = np.flatnonzero(permuted)
             step = max(TABLE_ENTRIES // labels.bits.shape[0], 1)
-            statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
-            for start in range(0, columns.size, step):
-                few = slice(start, start + step)
-                table = permuted_statistics(
-                    samples, columns[few], labels, self._statistic(), threads
-                )
+            for start in range(0, places.size, step):
+                few = places[start : start + step]
+                table = self._table(samples, columns[few], labels)
                 statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
         )
-        null = _null_of_pvalue(float(adjusted.min()), alpha)
+        null = _null_of_pvalue(float(adjusted.min()), how.alpha)
         return VariableTests(columns, statistics, pvalues, adjusted, null)
 
-    def _statistic(self) -> ColumnStatistic:
-        return ks_statistic if self.settings.statistic == "ks" else mmd_statistic(self.scalars)
+    def _table(self, samples: Samples, columns: IntArray, labels: Permutations) -> FloatArray:
+        """Return the statistic of each column under each permutation."""
+        statistic = (
+            distance_statistic(unordered_columns(samples))
+            if self.settings.statistic == "ks"
+            else mmd_statistic(self.scalars)
+        )
+        return permuted_statistics(samples, columns, labels, statistic, self.settings.n_threads)
 
 
 def _varying(samples: Samples, n_jobs: int) -> IntArray:
@@ -313,24 +276,20 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
     least = n_columns * least_pvalue(samples.n_x, samples.n_y, n_labels)
     if least > alpha:
-        _warn_of_reach(n_columns, least, alpha, stacklevel=5)
+        _warn_of_reach("p-value of permutations", n_columns, least, alpha)
     elif n_labels > n_permutations:
-        warnings.warn(
+        warn_caller(
             f"n_permutations raised from {n_permutations} to {n_labels}, so that p-values "
             f"corrected for {n_columns} variables can reach alpha = {alpha:g}; "
-            "correction='max-t' needs no more for more variables",
-            UserWarning,
-            stacklevel=4,
+            "correction='max-t' needs no more for more variables"
         )
     return n_labels
 
 
-def _warn_of_reach(n_columns: int, least: float, alpha: float, stacklevel: int) -> None:
-    warnings.warn(
-        f"no p-value corrected for {n_columns} variables can fall below {min(least, 1.0):.3g}, "
-        f"so alpha = {alpha:g} is never reached: use more rows, or correction='max-t'",
-        UserWarning,
-        stacklevel=stacklevel,
+def _warn_of_reach(what: str, n_columns: int, least: float, alpha: float) -> None:
+    warn_caller(
+        f"no {what} corrected for {n_columns} variables can fall below {min(least, 1.0):.3g}, "
+        f"so alpha = {alpha:g} is never reached: use more rows, or correction='max-t'"
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_n_jobs, check_number
+from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray
 from tellapart.baselines.ard_weights import (
     NAME,
@@ -16,11 +15,12 @@ from tellapart.baselines.ard_weights import (
     histogram_threshold,
     optimise,
 )
-from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.baselines.base import SelectingBaseline
+from tellapart.baselines.standard_mmd import FittedMMD
+from tellapart.baselines.standardised import warn_of_constants
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.mmd import permutation_test
-from tellapart.permutation.nulls import PermutationNull
 from tellapart.selection.choose import varying_columns
 from tellapart.testing.result import Method
 
@@ -42,7 +42,7 @@ class L1MMD(SelectingBaseline):
     p-value on the second half, then the largest ratio √ñ MMD²/σ there. The held-out rows are
     tested with MMD²_u(w).
 
-    Written anew from the publication. It parts from it in the optimiser (theirs is Adam), in the
+    Written from the publication. It differs from it in the optimiser (theirs is Adam), in the
     weights, which enter the kernel as they are and not squared, and where MMD²_u is not
     positive: there the logarithm goes on as its tangent.
 
@@ -58,7 +58,7 @@ class L1MMD(SelectingBaseline):
         Rows of each sample that weights are learned from at most: a step takes time with their
         square. More are drawn from at random, once.
     test_size, n_permutations, alpha, random_state, n_jobs
-        As of `Baseline`.
+        See `Baseline`.
 
     Examples
     --------
@@ -92,29 +92,28 @@ class L1MMD(SelectingBaseline):
             call=self.call(),
         )
 
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedL1MMD:
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedMMD:
         """Choose ρ, the weights and the variables by the training rows."""
-        started = time.perf_counter()
         few = self._fewer(train, rng)
-        kernel = ard_kernel(few, n_jobs=check_n_jobs(self.n_jobs))
-        varying_columns(few, kernel)
-        price = self.regularization
-        if price is None:
-            price = self._choose_price(few, rng)
+        kernel = ard_kernel(few, n_jobs=self.n_threads)
+        varying_columns(few, kernel, warn=False)
+        warn_of_constants(few, kernel.constant)
+        regularization = self.regularization
+        if regularization is None:
+            regularization = self._choose_regularization(few, rng)
         ratio = PowerRatio(few, kernel)
-        weights, cost = optimise(ratio, price, max_iterations=self.max_iterations)
+        weights, cost = optimise(ratio, regularization, max_iterations=self.max_iterations)
         z = self.cut(weights, kernel)
         selection = self.selection(
             train,
             np.flatnonzero(z),
             z,
             -cost,
-            seconds=time.perf_counter() - started,
             kernel=NAME,
-            regularization=price,
+            regularization=regularization,
             constant=kernel.constant,
         )
-        return FittedL1MMD(selection=selection, kernel=kernel, z=z)
+        return FittedMMD(selection=selection, kernel=kernel, z=z)
 
     def cut(self, weights: FloatArray, kernel: FittedKernel) -> FloatArray:
         """Return the weights of the chosen variables, and 0 for the others."""
@@ -138,49 +137,24 @@ class L1MMD(SelectingBaseline):
         )
         return train.rows(of_x, of_y)
 
-    def _choose_price(self, train: Samples, rng: np.random.Generator) -> float:
+    def _choose_regularization(self, train: Samples, rng: np.random.Generator) -> float:
         """Return the ρ whose variables tell apart rows it has not seen, as surely as can be."""
         if min(train.n_x, train.n_y) < FEWEST_ROWS:
             return DEFAULT_REGULARIZATION
         first, second = train.split(0.5, rng)
-        kernel = ard_kernel(first, n_jobs=check_n_jobs(self.n_jobs))
+        kernel = ard_kernel(first, n_jobs=self.n_threads)
         if kernel.constant.all():
             return DEFAULT_REGULARIZATION
         ratio, unseen = PowerRatio(first, kernel), PowerRatio(second, kernel)
         seed = int(rng.integers(2**63))
         scores = []
-        for price in GRID:
-            weights, _ = optimise(ratio, price, max_iterations=self.max_iterations)
+        for regularization in GRID:
+            weights, _ = optimise(ratio, regularization, max_iterations=self.max_iterations)
             z = self.cut(weights, kernel)
+            # The same permutations for every ρ: the scores then differ by ρ alone.
+            rng = np.random.default_rng(seed)
             null = permutation_test(
-                second,
-                kernel,
-                z,
-                n_permutations=N_PERMUTATIONS,
-                alpha=self.alpha,
-                # The same permutations for every ρ: the scores then differ by ρ alone.
-                rng=np.random.default_rng(seed),
+                second, kernel, z, n_permutations=N_PERMUTATIONS, alpha=self.alpha, rng=rng
             )
-            scores.append((null.pvalue, -unseen.at(z).value, price))
+            scores.append((null.pvalue, -unseen.at(z).value, regularization))
         return min(scores)[2]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FittedL1MMD(FittedBaseline):
-    """MMD²_u(w) with the weights w of the chosen variables frozen."""
-
-    kernel: FittedKernel
-    z: FloatArray
-
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
-        """Test the held-out rows by the permutations of their pool."""
-        return permutation_test(
-            held_out, self.kernel, self.z, n_permutations=n_permutations, alpha=alpha, rng=rng
-        )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arguments import check_integer
-from tellapart.baselines.base import FittedBaseline, SelectingBaseline, permutation_null
+from tellapart.arguments import check_flag, check_integer
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.baselines.permuting import Permuting, permutation_null
 from tellapart.baselines.projected_wasserstein_distance import (
     ProjectedDistance,
     permuted_distances,
@@ -16,7 +17,6 @@ from tellapart.baselines.projected_wasserstein_distance import (
 from tellapart.baselines.projected_wasserstein_search import farthest_direction
 from tellapart.baselines.standardised import Direction, standardise
 from tellapart.data.samples import Samples
-from tellapart.errors import InputError
 from tellapart.permutation.mmd import TIE_TOLERANCE
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.testing.result import Method
@@ -28,7 +28,7 @@ class ProjectedWasserstein(SelectingBaseline):
     """Project both samples on d variables at most; compare the quantiles of the projections.
 
     Principal differences analysis (Mueller and Jaakkola, 2015) with the number of variables
-    fixed in the place of an ℓ₁ penalty:
+    fixed in place of ℓ₁ regularization:
 
         max over ‖β‖₂ = 1, ‖β‖₀ ≤ d of  W_p^p(x·β, y·β) = ∫₀¹ |F⁻¹(t) − G⁻¹(t)|^p dt,
 
@@ -50,7 +50,7 @@ class ProjectedWasserstein(SelectingBaseline):
     n_starts : int
         Random starts beside those of the relaxation and of simple differences.
     test_size, n_permutations, alpha, random_state, n_jobs
-        As of `tellapart.two_sample_test`.
+        See `Baseline`.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class ProjectedWasserstein(SelectingBaseline):
     scaled: bool = True
     n_starts: int = 60
 
+    has_own_rule: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         """Check all settings."""
-        check_integer("n_variables", self.n_variables, 1)
         self._keep("order", check_integer("order", self.order, 1, 2))
-        if not isinstance(self.scaled, bool):
-            raise InputError(f"scaled must be True or False; got {self.scaled!r}")
+        self._keep("scaled", check_flag("scaled", self.scaled))
         self._keep("n_starts", check_integer("n_starts", self.n_starts, 0))
         super().__post_init__()
 
@@ -88,11 +88,10 @@ class ProjectedWasserstein(SelectingBaseline):
             call=self.call(),
         )
 
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedProjection:
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedProjection:
         """Find the direction on the training rows."""
-        started = time.perf_counter()
         columns = standardise(train, type(self).__name__, scaled=self.scaled)
-        d = min(check_integer("n_variables", self.n_variables, 1), columns.keep.shape[0])
+        d = self.at_most(columns.keep.shape[0])
         distance = ProjectedDistance.of(columns.x, columns.y, self.order)
         with one_blas_thread():
             beta, value = farthest_direction(distance, d, self.n_starts, rng)
@@ -102,7 +101,6 @@ class ProjectedWasserstein(SelectingBaseline):
             np.flatnonzero(direction.z),
             direction.z,
             value,
-            seconds=time.perf_counter() - started,
             constant=columns.constant,
         )
         return FittedProjection(selection=selection, direction=direction, order=self.order)
@@ -115,21 +113,12 @@ class FittedProjection(FittedBaseline):
     direction: Direction
     order: int
 
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Test W_p^p of the projected held-out rows; large values speak against H₀."""
         scores = self.direction.scores(np.concatenate([held_out.x, held_out.y]))
         return permutation_null(
             held_out,
             lambda labels: permuted_distances(scores, labels, self.order),
-            n_permutations=n_permutations,
-            alpha=alpha,
-            rng=rng,
+            how,
             tolerance=TIE_TOLERANCE * float(np.ptp(scores)) ** self.order,
         )

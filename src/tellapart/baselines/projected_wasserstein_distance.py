@@ -36,8 +36,8 @@ class QuantileMerge:
 
     def distances(self, x: FloatArray, y: FloatArray, order: int) -> FloatArray:
         """Return W_p^p of each row of sorted values of x (k × m) and y (k × n)."""
-        size = np.abs(x[:, self.of_x] - y[:, self.of_y])
-        return np.asarray((size if order == 1 else size * size) @ self.share)
+        gaps = np.abs(x[:, self.of_x] - y[:, self.of_y])
+        return np.asarray((gaps if order == 1 else gaps * gaps) @ self.share)
 
 
 @dataclass(frozen=True)

@@ -147,16 +147,16 @@ def _sparse_principal(differences: FloatArray, d: int) -> FloatArray:
 def _covariance_directions(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the directions in which x varies most beside y, and y beside x."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    size = x.shape[1]
-    if size <= DENSE:
+    n_columns = x.shape[1]
+    if n_columns <= DENSE:
         vectors = np.linalg.eigh(x.T @ x / len(x) - y.T @ y / len(y))[1]
     else:
         difference = LinearOperator(
-            (size, size),
+            (n_columns, n_columns),
             matvec=lambda v: x.T @ (x @ v) / len(x) - y.T @ (y @ v) / len(y),
             dtype=np.float64,
         )
-        vectors = eigsh(difference, k=2, which="BE", v0=np.ones(size), tol=1e-3)[1]
+        vectors = eigsh(difference, k=2, which="BE", v0=np.ones(n_columns), tol=1e-3)[1]
     return vectors[:, -1], vectors[:, 0]
 
 

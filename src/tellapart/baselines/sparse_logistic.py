@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_number, check_time_limit
+from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray
-from tellapart.baselines.base import FittedBaseline, SelectingBaseline, permutation_null
+from tellapart.baselines.base import FittedBaseline, SelectingBaseline
+from tellapart.baselines.permuting import Permuting, permutation_null
 from tellapart.baselines.sparse_logistic_gamma import choose_gamma
 from tellapart.baselines.sparse_logistic_problem import LogisticProblem
 from tellapart.baselines.sparse_logistic_search import solve
@@ -21,7 +21,6 @@ from tellapart.permutation.mmd import TIE_TOLERANCE
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.strs.control import Control
 from tellapart.strs.optional import load
-from tellapart.strs.solve import SMALLEST_GAP
 from tellapart.testing.result import Method
 from tellapart.threads import one_blas_thread
 
@@ -59,7 +58,7 @@ class SparseLogisticRegression(SelectingBaseline):
     max_cuts : int
         Cuts after which the search stops.
     test_size, n_permutations, alpha, random_state, n_jobs
-        As of `tellapart.two_sample_test`.
+        See `Baseline`.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class SparseLogisticRegression(SelectingBaseline):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 5))
     >>> Y = rng.normal(size=(80, 5)) + [0, 2, 0, 0, 2]
-    >>> baseline = SparseLogisticRegression(n_variables=2, random_state=0)
+    >>> baseline = SparseLogisticRegression(n_variables=2, random_state=0, time_limit=None)
     >>> selection = baseline.select(X, Y)
     >>> selection.support.tolist(), selection.status
     ([1, 4], 'optimal')
@@ -81,13 +80,11 @@ class SparseLogisticRegression(SelectingBaseline):
     max_cuts: int = 500
 
     symmetric: ClassVar[bool] = False
+    has_own_rule: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check all settings."""
-        check_integer("n_variables", self.n_variables, 1)
         self._keep("gamma", _checked_gamma(self.gamma))
-        self._keep("gap", check_number("gap", self.gap, SMALLEST_GAP, 1.0, open_high=True))
-        self._keep("time_limit", check_time_limit(self.time_limit))
         self._keep("max_cuts", check_integer("max_cuts", self.max_cuts, 1))
         super().__post_init__()
 
@@ -101,13 +98,12 @@ class SparseLogisticRegression(SelectingBaseline):
             call=self.call(),
         )
 
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedClassifier:
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedClassifier:
         """Choose γ, variables and weights on the training rows."""
         load("highspy", NAME)
-        started = time.perf_counter()
         columns = standardise(train, type(self).__name__)
         signs = np.repeat([1.0, -1.0], [train.n_x, train.n_y])
-        d = min(check_integer("n_variables", self.n_variables, 1), columns.keep.shape[0])
+        d = self.at_most(columns.keep.shape[0])
         problem = LogisticProblem(np.concatenate([columns.x, columns.y]), signs, 1.0, d)
         gamma = self.gamma
         if isinstance(gamma, str):
@@ -124,7 +120,6 @@ class SparseLogisticRegression(SelectingBaseline):
             columns.keep[found.support],
             direction.z,
             found.fit.value,
-            seconds=time.perf_counter() - started,
             regularization=1 / gamma,
             constant=columns.constant,
             upper_bound=found.upper_bound,
@@ -140,14 +135,7 @@ class FittedClassifier(FittedBaseline):
 
     direction: Direction
 
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Test T = mean_x w·x − mean_y w·y of the held-out rows; large values speak against H₀.
 
         The intercept cancels. The paper's labels, 0 for X and 1 for Y, would make T negative
@@ -163,9 +151,7 @@ class FittedClassifier(FittedBaseline):
         return permutation_null(
             held_out,
             difference_of_means,
-            n_permutations=n_permutations,
-            alpha=alpha,
-            rng=rng,
+            how,
             tolerance=TIE_TOLERANCE * float(np.abs(scores).max()),
         )
 

@@ -13,7 +13,7 @@ from tellapart.baselines.sparse_logistic_relaxation import solve_relaxation
 from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
 
-STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+SCALED_GAMMAS = (0.1, 1.0, 10.0, 100.0)
 """γ times the number of rows: the ridge beside the mean loss is ‖w‖²/2 over this."""
 FOLDS = 3
 
@@ -25,15 +25,17 @@ def choose_gamma(problem: LogisticProblem, rng: np.random.Generator) -> float:
     """
     folds = _folds(problem.signs, rng)
     losses = [
-        sum(_held_out_loss(problem, strength, folds == k) for k in range(int(folds.max()) + 1))
-        for strength in STRENGTHS
+        sum(_held_out_loss(problem, scaled_gamma, folds == k) for k in range(int(folds.max()) + 1))
+        for scaled_gamma in SCALED_GAMMAS
     ]
-    return STRENGTHS[int(np.argmin(losses))] / len(problem.signs)
+    return SCALED_GAMMAS[int(np.argmin(losses))] / len(problem.signs)
 
 
-def _held_out_loss(problem: LogisticProblem, strength: float, held_out: NDArray[np.bool_]) -> float:
+def _held_out_loss(
+    problem: LogisticProblem, scaled_gamma: float, held_out: NDArray[np.bool_]
+) -> float:
     x, signs = problem.x[~held_out], problem.signs[~held_out]
-    train = replace(problem, x=x, signs=signs, gamma=strength / signs.shape[0])
+    train = replace(problem, x=x, signs=signs, gamma=scaled_gamma / signs.shape[0])
     support = truncate(solve_relaxation(train, Control()).q, problem.d)
     fit = train.on_support(support)
     scores = problem.x[held_out][:, support] @ fit.weights + fit.intercept

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_n_jobs
+from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.baselines.base import Baseline, FittedBaseline
+from tellapart.baselines.permuting import Permuting
+from tellapart.baselines.standardised import warn_of_constants
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Gaussian, Kernel, Linear, Quadratic, resolve_kernel
@@ -23,7 +25,6 @@ KERNELS: dict[str, type[Linear] | type[Quadratic] | type[Gaussian]] = {
     "linear": Linear,
     "quadratic": Quadratic,
 }
-USES = ("all", "held-out")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class StandardMMD(Baseline):
         Rows of the p-value. The bandwidths come from all rows, labels unseen, or from the other
         ones; either way the test is valid.
     test_size, n_permutations, alpha, random_state, n_jobs
-        As of `Baseline`; `test_size` counts with `use="held-out"` only.
+        See `Baseline`; `test_size` counts with `use="held-out"` only.
 
     Examples
     --------
@@ -66,7 +67,6 @@ class StandardMMD(Baseline):
     def __post_init__(self) -> None:
         """Check the settings."""
         check_choice("bandwidth", self.bandwidth, RULES)
-        check_choice("use", self.use, USES)
         if isinstance(self.kernel, str):
             check_choice("kernel", self.kernel, KERNELS)
         else:
@@ -94,40 +94,28 @@ class StandardMMD(Baseline):
             call=self.call(),
         )
 
-    def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
-        """Return all rows twice, or the rows of the bandwidths and those of the p-value."""
-        return (samples, samples) if self.use == "all" else super().split(samples, rng)
-
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedStandardMMD:  # noqa: ARG002
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedMMD:  # noqa: ARG002
         """Freeze the bandwidths; `rng` is not used."""
         kernel: Kernel
         if isinstance(self.kernel, str):
             kernel = KERNELS[self.kernel](bandwidth=self.bandwidth)
         else:
             kernel = self.kernel
-        fitted = kernel.fit(train, n_jobs=check_n_jobs(self.n_jobs))
-        keep = varying_columns(train, fitted)
+        fitted = kernel.fit(train, n_jobs=self.n_threads)
+        keep = varying_columns(train, fitted, warn=False)
+        warn_of_constants(train, fitted.constant)
         z = np.zeros(train.n_columns)
         z[keep] = 1 / np.sqrt(keep.size)
-        return FittedStandardMMD(selection=None, kernel=fitted, z=z)
+        return FittedMMD(selection=None, kernel=fitted, z=z)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedStandardMMD(FittedBaseline):
-    """MMD²_u(z) with equal weights z and bandwidths frozen."""
+class FittedMMD(FittedBaseline):
+    """MMD²_u(z) with weights z and bandwidths frozen."""
 
     kernel: FittedKernel
     z: FloatArray
 
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Test the rows by the permutations of their pool."""
-        return permutation_test(
-            held_out, self.kernel, self.z, n_permutations=n_permutations, alpha=alpha, rng=rng
-        )
+        return permutation_test(held_out, self.kernel, self.z, **vars(how))

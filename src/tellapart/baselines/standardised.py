@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.baselines.base import warn_caller
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 
@@ -67,6 +67,7 @@ def standardise(train: Samples, method: str, *, scaled: bool = True) -> Standard
 
     Examples
     --------
+    >>> import warnings
     >>> x, y = np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[5.0, 5.0], [7.0, 5.0]])
     >>> with warnings.catch_warnings(action="ignore"):
     ...     both = standardise(Samples(x, y, ("u", "v"), ("numeric",) * 2), "Method")
@@ -92,17 +93,16 @@ def standardise(train: Samples, method: str, *, scaled: bool = True) -> Standard
             f"X and Y must have a column that varies; all {train.n_columns} are constant "
             "in the rows that variables are chosen from"
         )
-    _warn_of_constants([train.names[s] for s in np.flatnonzero(~varies)])
+    warn_of_constants(train, ~varies)
     scale = deviation if scaled else np.ones(train.n_columns)
     ready = (pooled[:, keep] - centre[keep]) / scale[keep]
     return Standardised(ready[: train.n_x], ready[train.n_x :], keep, centre, scale)
 
 
-def _warn_of_constants(names: list[str]) -> None:
-    if not names:
-        return
-    shown = ", ".join(map(repr, names[:NAMES_SHOWN]))
-    rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    warnings.warn(
-        f"constant columns get weight 0: {shown}{rest}", ConstantColumnWarning, stacklevel=5
-    )
+def warn_of_constants(samples: Samples, constant: NDArray[np.bool_]) -> None:
+    """Warn of the columns that never vary, if there are any."""
+    names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
+    if names:
+        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        shown = ", ".join(names[:NAMES_SHOWN])
+        warn_caller(f"constant columns get weight 0: {shown}{rest}", ConstantColumnWarning)

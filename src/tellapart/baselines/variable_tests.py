@@ -16,7 +16,7 @@ from scipy.stats import ks_2samp
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
-from tellapart.permutation.columns import TIE
+from tellapart.permutation.columns import TIE, ColumnStatistic
 
 # Pairs of rows up to which the distribution of the Kolmogorov–Smirnov distance is exact: beyond,
 # it takes long to count and the limit is as good.
@@ -59,6 +59,37 @@ def ks_statistic(column: int, values: FloatArray, labels: FloatArray) -> FloatAr
     steps -= 1 / n_y
     np.cumsum(steps, axis=1, out=steps)
     return np.asarray(np.abs(steps[:, ends]).max(axis=1))
+
+
+def total_variation(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:  # noqa: ARG001
+    """Return max_A |P_x(A) − P_y(A)| = ½ Σ_v |p_x(v) − p_y(v)| for each row of labels.
+
+    The Kolmogorov–Smirnov distance of values without an order: A is any set of them and not only
+    those up to some value. With two values both are the same.
+    """
+    n_x = labels[0].sum()
+    n_y = values.shape[0] - n_x
+    order = np.argsort(values, kind="stable")
+    _, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
+    of_x = np.add.reduceat(labels[:, order], starts, axis=1)
+    return np.asarray(np.abs(of_x / n_x - (counts - of_x) / n_y).sum(axis=1) / 2)
+
+
+def distance_statistic(unordered: IntArray) -> ColumnStatistic:
+    """Return the distance of one column under labels, by whether its values have an order."""
+    columns = frozenset(unordered.tolist())
+
+    def statistic(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:
+        distance = total_variation if column in columns else ks_statistic
+        return distance(column, values, labels)
+
+    return statistic
+
+
+def unordered_columns(samples: Samples) -> IntArray:
+    """Return the columns of three or more categories: their codes have no order."""
+    levels = [len(samples.categories.get(name, ())) for name in samples.names]
+    return np.flatnonzero(np.array(levels) > 2)
 
 
 def own_pvalues(standardised: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from tellapart import __version__
 from tellapart.errors import InputError, MissingDependencyError
-from tellapart.report.console import complain, say, warnings_as_lines
+from tellapart.report.console import complain, say
 
 OPTION_OF = {
     "n_variables": "--variables",
@@ -57,8 +58,16 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; bad input is one line of complaint."""
+    # Python has None for a stream that was closed before it started.
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        complain("error: standard output is closed; redirect it to a file or to /dev/null")
+        return 2
     try:
-        with warnings_as_lines():
+        # Held back until the command is done: an error stands alone, in one line.
+        with warnings.catch_warnings(record=True) as held:
+            warnings.simplefilter("always", UserWarning)
             status = app(
                 args=list(arguments),
                 prog_name="tellapart",
@@ -66,6 +75,8 @@ def run(arguments: Sequence[str]) -> int:
                 obj=shlex.join(["tellapart", *arguments]),
             )
             sys.stdout.flush()
+        for warning in held:
+            complain(f"warning: {warning.message}")
     except BrokenPipeError:
         # Whoever reads the output has seen enough, as `head` does. What is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -94,7 +105,10 @@ def _show_version(wanted: bool) -> None:
 def begin(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Tell whether two samples differ, and by which few variables."""

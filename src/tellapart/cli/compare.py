@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellapart.cli import options
 from tellapart.cli.inputs import STANDARD_INPUT, read_input, title_of
+from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import show_result
@@ -28,6 +28,7 @@ zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 """
 
 
+@with_options
 def compare(
     context: typer.Context,
     a: Annotated[
@@ -39,54 +40,33 @@ def compare(
     by: Annotated[
         str | None, typer.Option(help="Column of A that says which sample a row belongs to.")
     ] = None,
-    variables: options.Variables = None,
-    kernel: options.Kernel = "linear",
-    regularization: options.Regularization = "cv",
-    solver: options.Solver = "auto",
-    alpha: options.Alpha = 0.05,
+    alpha: Annotated[float, typer.Option(help="Level of the test.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
-    test_size: options.TestSize = 0.5,
-    split: options.Split = True,
-    seed: options.Seed = None,
-    missing: options.Missing = "error",
-    form: options.Format = None,
-    json: options.Json = None,
-    plot: options.Plot = None,
-    report: options.HtmlReport = None,
-    quiet: options.Quiet = False,
-    time_limit: options.TimeLimit = None,
-    jobs: options.Jobs = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
+    ] = None,
+    *,
+    options: Options,
 ) -> None:
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.testing.settings import TestSettings
     from tellapart.testing.two_sample import run_test
 
-    outputs = check_outputs(json, plot, report, quiet=quiet)
+    outputs = check_outputs(options.json, plot, options.report, quiet=options.quiet)
     settings = TestSettings(
-        n_variables=variables,
-        kernel=kernel,
-        regularization=options.price(regularization),
-        solver=solver,
-        test_size=test_size,
-        n_permutations=permutations,
-        alpha=alpha,
-        random_state=seed,
-        n_jobs=jobs,
-        time_limit=time_limit,
-        split=split,
-        progress=outputs.progress,
+        **options.settings, alpha=alpha, n_permutations=permutations, progress=outputs.progress
     )
-    samples, labels = _read(a, b, by, missing, form)
+    samples, labels = _read(a, b, by, options)
     result = run_test(samples, settings, labels)
     if outputs.show:
         show_result(result)
     outputs.draw(result)
-    outputs.write(result, options.with_seed(context.obj, seed, result.settings["random_state"]))
+    outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
 
 
 def _read(
-    a: str, b: str | None, by: str | None, missing: str, form: str | None
+    a: str, b: str | None, by: str | None, options: Options
 ) -> tuple[Samples, tuple[str, str]]:
     """Return both samples, and what to call them: the file names, or the two values of `by`."""
     if (b is None) == (by is None):
@@ -94,6 +74,7 @@ def _read(
     from tellapart.data.grouping import group_name, read_groups
     from tellapart.data.tables import read_samples
 
+    form, missing = options.form, options.missing
     if by is not None:
         samples, (first, second) = read_groups(read_input(a, form), by, missing=missing)
         return samples, (group_name(by, first), group_name(by, second))

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tellapart.cli import options
 from tellapart.cli.inputs import read_input
+from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.report.console import say
 
@@ -28,6 +28,7 @@ cat visits.csv | tellapart groups - --by clinic --quiet --json -
 """
 
 
+@with_options
 def groups(
     context: typer.Context,
     file: Annotated[
@@ -39,12 +40,8 @@ def groups(
     ] = False,
     group: Annotated[
         list[str] | None,
-        typer.Option(metavar="LABEL", help="A group to compare; repeat it. All if absent."),
+        typer.Option(metavar="LABEL", help="Compare this group; may be repeated. Default: all."),
     ] = None,
-    variables: options.Variables = None,
-    kernel: options.Kernel = "linear",
-    regularization: options.Regularization = "cv",
-    solver: options.Solver = "auto",
     alpha: Annotated[
         float, typer.Option(help="Level of all comparisons together (Holm's adjustment).")
     ] = 0.05,
@@ -52,44 +49,28 @@ def groups(
         int | None,
         typer.Option(help="Number of permutations; 999, or as many as the comparisons need."),
     ] = None,
-    test_size: options.TestSize = 0.5,
-    split: options.Split = True,
-    seed: options.Seed = None,
-    missing: options.Missing = "error",
-    form: options.Format = None,
-    json: options.Json = None,
-    report: options.HtmlReport = None,
-    quiet: options.Quiet = False,
-    time_limit: options.TimeLimit = None,
-    jobs: options.Jobs = None,
+    *,
+    options: Options,
 ) -> None:
     """Compare each group of one file with the rest, or every pair of groups."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.testing.groups import compare_groups
 
-    outputs = check_outputs(json, None, report, quiet=quiet)
+    outputs = check_outputs(options.json, None, options.report, quiet=options.quiet)
     result = compare_groups(
-        read_input(file, form),
+        read_input(file, options.form),
         by,
         mode="pairwise" if pairwise else "one-versus-rest",
         groups=group or None,
-        n_variables=variables,
-        kernel=kernel,
-        regularization=options.price(regularization),
-        solver=solver,
-        test_size=test_size,
-        n_permutations=permutations,
+        missing=options.missing,
         alpha=alpha,
-        random_state=seed,
-        n_jobs=jobs,
+        n_permutations=permutations,
         progress=outputs.progress,
-        missing=missing,
-        time_limit=time_limit,
-        split=split,
+        **options.settings,
     )
     if outputs.show:
         show_groups(result)
-    outputs.write(result, options.with_seed(context.obj, seed, result.settings["random_state"]))
+    outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
 
 
 def show_groups(result: GroupsResult, console: Console | None = None) -> None:

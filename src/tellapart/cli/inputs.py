@@ -18,6 +18,8 @@ def read_input(path: str, form: str | None) -> Any:
 
     if path != STANDARD_INPUT:
         return read_table(path, form)
+    if sys.stdin is None:
+        raise InputError("standard input: expected a table from a pipe or a file; it is closed")
     if sys.stdin.isatty():
         raise InputError("standard input: expected a table from a pipe or a file; got a terminal")
     return read_stream(sys.stdin.buffer, form or "csv")

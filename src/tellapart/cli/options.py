@@ -1,69 +1,122 @@
-"""Options that several commands take."""
+"""Options that `compare` and `groups` share: declared once, turned into settings once."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-Variables = Annotated[
-    int | None, typer.Option(help="Most variables to choose; chosen from the data if absent.")
-]
-Regularization = Annotated[
-    str, typer.Option(help="Price of variance, a number ≥ 0, or cv for cross-validation.")
-]
-Kernel = Annotated[
-    str,
-    typer.Option(
-        help="linear (single variables, with a proof), quadratic (pairs too) or gaussian (any "
-        "joint difference)."
-    ),
-]
-Solver = Annotated[str, typer.Option(help="Name of the solver.")]
-Alpha = Annotated[float, typer.Option(help="Level of the test.")]
-TestSize = Annotated[float, typer.Option(help="Share of rows held out.")]
-Split = Annotated[
-    bool,
-    typer.Option(
-        help="Hold rows out for the p-value; --no-split tests all rows (linear kernel), choosing "
-        "anew under every permutation."
-    ),
-]
-Seed = Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")]
-Missing = Annotated[str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")]
-TimeLimit = Annotated[float | None, typer.Option(help="Seconds for the proof of optimality.")]
-Jobs = Annotated[int | None, typer.Option(help="Threads; -1 is every core.")]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="Format of the input, whatever its name: csv, tsv, parquet, feather or h5ad.",
-    ),
-]
-Json = Annotated[
-    str | None,
-    typer.Option(metavar="PATH", help="Write all as JSON; - for standard output, and only that."),
-]
-Plot = Annotated[
-    str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
-]
-HtmlReport = Annotated[
-    str | None, typer.Option(metavar="PATH", help="Write a report (.html) for any browser.")
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Show nothing but errors, and JSON if asked for.")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
 
 
-def price(text: str) -> float | str:
+@dataclass(frozen=True)
+class Options:
+    """What both commands ask for."""
+
+    variables: Annotated[
+        int | None,
+        typer.Option(help="Choose at most this many variables; by default the data decide."),
+    ] = None
+    kernel: Annotated[
+        str,
+        typer.Option(
+            help="linear (single variables, with a proof), quadratic (pairs too) or gaussian (any "
+            "joint difference)."
+        ),
+    ] = "linear"
+    regularization: Annotated[
+        str,
+        typer.Option(help="How much variance counts against a choice: λ ≥ 0, or cv to tune it."),
+    ] = "cv"
+    solver: Annotated[str, typer.Option(help="Name of the solver.")] = "auto"
+    test_size: Annotated[float, typer.Option(help="Share of the rows held out to test.")] = 0.5
+    split: Annotated[
+        bool,
+        typer.Option(
+            help="Hold rows out for the p-value; --no-split tests all rows (linear kernel only), "
+            "with the variables reselected under every permutation."
+        ),
+    ] = True
+    seed: Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")] = (
+        None
+    )
+    missing: Annotated[
+        str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
+    ] = "error"
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of the input, whatever its name: csv, tsv, parquet, feather or h5ad.",
+        ),
+    ] = None
+    json: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH", help="Write everything as JSON; - for standard output and nothing else."
+        ),
+    ] = None
+    report: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write a report (.html) for any browser.")
+    ] = None
+    quiet: Quiet = False
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for the proof of optimality.")
+    ] = None
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of a test that these options give, by the names of its arguments."""
+        return {
+            "n_variables": self.variables,
+            "kernel": self.kernel,
+            "regularization": _number_or_text(self.regularization),
+            "solver": self.solver,
+            "test_size": self.test_size,
+            "split": self.split,
+            "random_state": self.seed,
+            "time_limit": self.time_limit,
+            "n_jobs": self.jobs,
+        }
+
+    def repeated(self, command: str, seed_used: object) -> str:
+        """Return the command that repeats the answer: with the seed, if none was given."""
+        return command if self.seed is not None else f"{command} --seed {seed_used}"
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Options`, which it takes together as `options`."""
+    own = inspect.signature(command, eval_str=True)
+    types = get_type_hints(Options, include_extras=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        *(p.replace(kind=keyword) for p in own.parameters.values() if p.name != "options"),
+        *(
+            inspect.Parameter(f.name, keyword, default=f.default, annotation=types[f.name])
+            for f in fields(Options)
+        ),
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        options = Options(**{field.name: given.pop(field.name) for field in fields(Options)})
+        command(**given, options=options)
+
+    # Typer reads the options of a command from its signature.
+    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def _number_or_text(text: str) -> float | str:
     """Return λ as a number if it is one; whether the rest will do is checked later."""
     try:
         return float(text)
     except ValueError:
         return text
-
-
-def with_seed(command: str, given: int | None, used: object) -> str:
-    """Return the command with the seed that was drawn, if none was given."""
-    return command if given is not None else f"{command} --seed {used}"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tellapart.arguments import check_choice, check_integer, check_n_jobs
-from tellapart.cli import options
+from tellapart.cli.options import Quiet
 from tellapart.errors import InputError
 from tellapart.report.console import complain, say
 
@@ -36,7 +36,7 @@ def reproduce(
         ),
     ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Tiny sizes: to see that it runs, not to learn.")
+        bool, typer.Option("--quick", help="Tiny samples, to see that everything runs.")
     ] = False,
     out: Annotated[
         str | None,
@@ -53,20 +53,22 @@ def reproduce(
             help="Folder of mnist.npz and critical_care.csv; bundled data if absent.",
         ),
     ] = None,
-    trials: Annotated[int | None, typer.Option(help="The most trials of a setting.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="At most this many trials of each setting.")
+    ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(metavar="METHOD", help="Only this method or solver; repeat it."),
+        typer.Option(metavar="METHOD", help="Only this method or solver; may be repeated."),
     ] = None,
     redraw: Annotated[
-        bool, typer.Option("--redraw", help="Measure nothing, draw from the rows on file.")
+        bool, typer.Option("--redraw", help="Measure nothing; draw the rows on file again.")
     ] = False,
     document: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="With claims: fill this Markdown file in, too."),
+        typer.Option(metavar="PATH", help="With claims: fill in this Markdown file, too."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes; -1 is every core.")] = None,
-    quiet: options.Quiet = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes; -1 for every core.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Redo the paper's tables and figures; trials on file are not run again."""
     # These take seconds to load: help and completions do without.

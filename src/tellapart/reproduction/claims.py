@@ -167,7 +167,7 @@ def best_in_dimension(results: Results) -> Finding:
 def recovery_lowest(results: Results) -> Finding:
     """Compare (FDP + NDP)/2 at the largest d of our best kernel and of the best competitor."""
     found = recovery.means(results.rows(recovery.RECOVERY))
-    d = max(size for _, _, size in found)
+    d = max(d for _, _, d in found)
     good, cells = 0, []
     for case in CASES:
         ours, other = (
@@ -193,12 +193,12 @@ def recovery_near_optimal(results: Results) -> Finding:
     good, cells = 0, []
     for case in CASES[1:3]:
         near = False
-        for name, price in (("linear", "λ = 0.1"), ("linear-zero", "λ = 0")):
+        for name, regularization in (("linear", "λ = 0.1"), ("linear-zero", "λ = 0")):
             wrong = [values[0] for key, values in found.items() if key[:2] == (case, name)]
             if wrong:
                 near |= max(wrong) <= 0.1
                 spread = f"mean {np.mean(wrong):.3f}, largest {max(wrong):.3f}"
-                cells.append(f"{NUMERALS[case]}, {price}: {spread}")
+                cells.append(f"{NUMERALS[case]}, {regularization}: {spread}")
         good += near
     return Finding(f"FDP of the linear kernel over d: {'; '.join(cells)}", _verdict(good, 2))
 
@@ -260,15 +260,15 @@ def digits_power(results: Results) -> Finding:
 
 
 def healthcare_best(results: Results) -> Finding:
-    """Compare our best with the best competitor on held-out patients, by draws of each size."""
+    """Compare our best with the best competitor on held-out patients, for each number drawn."""
     rows = [r for r in results.rows(healthcare.HEALTHCARE) if r["data"] == REAL_PATIENTS]
-    sizes = sorted({row["drawn"] for row in rows}, key=int, reverse=True)
+    numbers = sorted({row["drawn"] for row in rows}, key=int, reverse=True)
     good, cells = 0, []
-    for size in sizes:
+    for drawn in numbers:
         shares = {
             name: share
             for name in METHODS
-            if (share := healthcare.power(rows, name, size)) is not None
+            if (share := healthcare.power(rows, name, drawn)) is not None
         }
         ours, other = (
             max((name for name in shares if name in names), key=lambda name: shares[name].value)
@@ -276,10 +276,10 @@ def healthcare_best(results: Results) -> Finding:
         )
         good += not clearly_above(shares[other], shares[ours])
         cells.append(
-            f"{size} a group: {METHODS[ours].label} {shares[ours].value:.3f} against "
+            f"{drawn} a group: {METHODS[ours].label} {shares[ours].value:.3f} against "
             f"{healthcare.label_of(other)} {shares[other].value:.3f}"
         )
-    return Finding("; ".join(cells), _verdict(good, len(sizes)))
+    return Finding("; ".join(cells), _verdict(good, len(numbers)))
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def powers(rows: Sequence[Row], axis: str) -> Powers:
 
 
 def draw_powers(rows: Sequence[Row], axis: str, label: str, path: Path) -> Path:
-    """Draw power against one size: methods that learn on half of the rows, then those that do not.
+    """Draw power against n or D: methods that learn on half of the rows, then those that do not.
 
     One panel a case and kind. The paper's literal variants are left to the tables. Places are
     evenly spaced and methods stand beside each other, so that intervals can be told apart.

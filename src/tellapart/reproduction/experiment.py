@@ -19,7 +19,7 @@ class Scale:
     Attributes
     ----------
     quick : bool
-        Tiny sizes: to see that everything runs, not to learn anything.
+        Tiny samples: to see that everything runs, not to learn anything.
     trials : int or None
         The most trials of any setting; None leaves it to the experiment.
     data : Path or None

@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tellapart.arrays import IntArray
+from tellapart.baselines.permuting import Permuting
 from tellapart.reproduction.curves import ALL_ROWS_SUFFIX
 from tellapart.reproduction.experiment import ALPHA, Experiment, Scale, seed_of
 from tellapart.reproduction.intervals import Share
@@ -62,20 +63,16 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
         order = sorted(fitted.selection.support.tolist(), key=lambda s: -abs(weights[s]))
         chosen = " ".join(patients.features[s].replace(" ", "_") for s in order)
     rows = []
-    for size in DRAWN:
+    for most in DRAWN:
         # The same patients and permutations for all methods.
-        rng = np.random.default_rng(seed_of("healthcare draws", keys["split"], size))
+        rng = np.random.default_rng(seed_of("healthcare draws", keys["split"], most))
         hits = 0
         draws = QUICK_DRAWS if quick else DRAWS
-        drawn = min(size, held_out.n_x, held_out.n_y)
+        drawn = min(most, held_out.n_x, held_out.n_y)
         for _ in range(draws):
             of_x, of_y = draw_rows(held_out.n_x, drawn, rng), draw_rows(held_out.n_y, drawn, rng)
-            null = fitted.test(
-                held_out.rows(of_x, of_y),
-                n_permutations=PERMUTATIONS,
-                alpha=ALPHA,
-                rng=np.random.default_rng(rng.integers(2**63)),
-            )
+            how = Permuting(PERMUTATIONS, ALPHA, np.random.default_rng(rng.integers(2**63)))
+            null = fitted.test(held_out.rows(of_x, of_y), how)
             hits += null.pvalue <= ALPHA
         rows.append(
             {
@@ -90,9 +87,9 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
     return rows
 
 
-def draw_rows(n: int, size: int, rng: np.random.Generator) -> IntArray:
+def draw_rows(n: int, n_drawn: int, rng: np.random.Generator) -> IntArray:
     """Draw different rows."""
-    return np.asarray(rng.choice(n, size, replace=False))
+    return np.asarray(rng.choice(n, n_drawn, replace=False))
 
 
 def power(rows: Sequence[Row], method: str, drawn: str) -> Share | None:
@@ -113,19 +110,19 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
-    sizes = sorted({row["drawn"] for row in rows}, key=int, reverse=True)
+    numbers = sorted({row["drawn"] for row in rows}, key=int, reverse=True)
     names = [name for name in METHODS if any(row["method"] == name for row in rows)]
     lines = []
     for name in names:
         line = {"method": label_of(name)}
-        for size in sizes:
-            share = power(rows, name, size)
+        for drawn in numbers:
+            share = power(rows, name, drawn)
             text = "" if share is None else f"{share.value:.3f} [{share.low:.3f}, {share.high:.3f}]"
-            line[f"power, {size} per group"] = text
-            line[f"of each split, {size}"] = ", ".join(
+            line[f"power, {drawn} per group"] = text
+            line[f"of each split, {drawn}"] = ", ".join(
                 f"{int(row['hits']) / int(row['draws']):.3f}"
                 for row in rows
-                if (row["method"], row["drawn"]) == (name, size)
+                if (row["method"], row["drawn"]) == (name, drawn)
             )
         line["variables of the first split, the heaviest first"] = (
             variables_of(rows, name).replace(" ", ", ") or "all"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from functools import cached_property
 
-NORMAL = 1.959963984540054
-"""The 97.5 % quantile of the standard normal distribution."""
+from scipy.stats import binomtest
 
 
 @dataclass(frozen=True)
 class Share:
     """`hits` of `trials`, with Wilson's 95 % interval.
 
-    (p̂ + z²/2k ± z·√(p̂(1−p̂)/k + z²/4k²)) / (1 + z²/k), which unlike p̂ ± 2 s.e. stays inside
-    [0, 1] and does not shrink to a point where all or none of the k trials are hits.
+    Unlike p̂ ± 2 s.e. it stays inside [0, 1] and does not shrink to a point where all or none of
+    the trials are hits.
 
     Examples
     --------
@@ -33,12 +32,12 @@ class Share:
     @property
     def low(self) -> float:
         """Lower end of the interval."""
-        return max(self._centre - self._half, 0.0) if self.hits > 0 else 0.0
+        return self._interval[0]
 
     @property
     def high(self) -> float:
         """Upper end of the interval."""
-        return min(self._centre + self._half, 1.0) if self.hits < self.trials else 1.0
+        return self._interval[1]
 
     @property
     def variance(self) -> float:
@@ -51,12 +50,7 @@ class Share:
         """The share and its interval, to read."""
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
-    @property
-    def _centre(self) -> float:
-        z2 = NORMAL**2 / self.trials
-        return (self.value + z2 / 2) / (1 + z2)
-
-    @property
-    def _half(self) -> float:
-        p, k = self.value, self.trials
-        return NORMAL * math.sqrt(p * (1 - p) / k + NORMAL**2 / (4 * k**2)) / (1 + NORMAL**2 / k)
+    @cached_property
+    def _interval(self) -> tuple[float, float]:
+        low, high = binomtest(self.hits, self.trials).proportion_ci(method="wilson")
+        return float(low), float(high)

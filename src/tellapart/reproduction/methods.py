@@ -21,7 +21,7 @@ from tellapart.baselines import (
     StandardMMD,
 )
 from tellapart.baselines.base import Generators
-from tellapart.baselines.standard_mmd import FittedStandardMMD
+from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
@@ -58,7 +58,7 @@ class Contestant(Protocol):
         """Split, fit and test."""
         ...
 
-    def supports(self, X: FloatArray, Y: FloatArray, sizes: Sequence[int]) -> list[IntArray]:
+    def supports(self, X: FloatArray, Y: FloatArray, numbers: Sequence[int]) -> list[IntArray]:
         """Return the variables chosen by all rows, for each number of them."""
         ...
 
@@ -71,7 +71,7 @@ class Contestant(Protocol):
 class Ours:
     """tellapart's own test with some kernel; λ by cross-validation unless it is given.
 
-    Without a split all rows choose and test, the choice made anew under every permutation.
+    Without a split all rows choose and test, reselected under every permutation.
     """
 
     settings: Settings
@@ -96,20 +96,22 @@ class Ours:
             split=self.split,
         )
 
-    def supports(self, X: FloatArray, Y: FloatArray, sizes: Sequence[int]) -> list[IntArray]:
+    def supports(self, X: FloatArray, Y: FloatArray, numbers: Sequence[int]) -> list[IntArray]:
         """Return the best variables of each number; λ is 0.1 unless it is given."""
-        price = FIXED_REGULARIZATION if self.regularization is None else self.regularization
+        regularization = (
+            FIXED_REGULARIZATION if self.regularization is None else self.regularization
+        )
         return [
             select_variables(
                 X,
                 Y,
-                size,
+                number,
                 kernel=self.kernel,
-                regularization=price,
+                regularization=regularization,
                 solver=self.solver,
                 random_state=self.settings.seed,
             ).support
-            for size in sizes
+            for number in numbers
         ]
 
     def freeze(self, X: FloatArray, Y: FloatArray) -> tuple[FittedBaseline, Samples]:
@@ -120,20 +122,18 @@ class Ours:
         if not self.split:
             rng = Generators.of(self.settings.seed).split
             train, held_out = read_samples(X, Y).split(self.settings.test_size, rng)
-            size = self.settings.n_variables
-            chosen = choose_nonnegative(train, Linear().fit(train, n_jobs=1), size, 1)
-            return FittedReselection(selection=chosen, kernel=None, n_variables=size), held_out
+            d = self.settings.n_variables
+            chosen = choose_nonnegative(train, Linear().fit(train, n_jobs=1), d, 1)
+            return FittedReselection(selection=chosen, kernel=None, n_variables=d), held_out
         result = self.test(X, Y)
         assert result.kernel is not None
-        fitted = FittedStandardMMD(
-            selection=result.selection, kernel=result.kernel, z=result.selection.z
-        )
+        fitted = FittedMMD(selection=result.selection, kernel=result.kernel, z=result.selection.z)
         return fitted, result.held_out
 
 
 @dataclass(frozen=True)
 class Competitor:
-    """A baseline, made anew for each number of variables."""
+    """A baseline, made for each number of variables."""
 
     settings: Settings
     make: Callable[[Settings], Baseline]
@@ -142,11 +142,11 @@ class Competitor:
         """Split, fit and test."""
         return self.make(self.settings).test(X, Y)
 
-    def supports(self, X: FloatArray, Y: FloatArray, sizes: Sequence[int]) -> list[IntArray]:
+    def supports(self, X: FloatArray, Y: FloatArray, numbers: Sequence[int]) -> list[IntArray]:
         """Return the variables of each number."""
         chosen = []
-        for size in sizes:
-            baseline = self.make(replace(self.settings, n_variables=size))
+        for number in numbers:
+            baseline = self.make(replace(self.settings, n_variables=number))
             assert isinstance(baseline, SelectingBaseline)
             chosen.append(baseline.select(X, Y).support)
         return chosen

@@ -8,7 +8,8 @@ it is shown on the n rows of the test and, at its best, on all 2n, as are the te
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tellapart.datasets import CASES, make_case
@@ -20,8 +21,8 @@ from tellapart.reproduction.store import Row, markdown_table
 
 KEYS = ("case", "n", "D", "method", "trial")
 VALUES = ("pvalue", "seconds")
-SAMPLE_SIZES = tuple((n, 100) for n in (50, 100, 200, 300))
-DIMENSIONS = tuple((50, D) for D in (40, 100, 200))
+BY_ROWS = tuple((n, 100) for n in (50, 100, 200, 300))
+BY_COLUMNS = tuple((50, D) for D in (40, 100, 200))
 QUICK = (8, 6)
 INFORMATIVE = 20
 # Trials of fast and of slow methods, by n: at large n nearly every method is at power 1, and
@@ -46,10 +47,10 @@ def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
     return [{"pvalue": f"{result.pvalue:.4g}", "seconds": f"{seconds:.3g}"}]
 
 
-def plan(scale: Scale, sizes: Sequence[tuple[int, int]]) -> Iterator[Row]:
+def plan(scale: Scale, settings: Sequence[tuple[int, int]]) -> Iterator[Row]:
     """Give the trials of all (n, D), one of each first: half a run shows half the precision."""
     for trial in range(scale.count(max(fast for fast, _ in TRIALS.values()), 1)):
-        for n, D in sizes:
+        for n, D in settings:
             for case in CASES[:1] if scale.quick else CASES:
                 for method in scale.chosen(METHODS):
                     if trial < trials_of(method, n, D):
@@ -67,70 +68,68 @@ def trials_of(method: str, n: int, D: int) -> int:
     return slow if METHODS[method].slow else fast
 
 
-def plan_samples(scale: Scale) -> Iterator[Row]:
-    """Give the trials of power against n, D = 100."""
-    return plan(scale, [QUICK] if scale.quick else SAMPLE_SIZES)
-
-
-def plan_dimension(scale: Scale) -> Iterator[Row]:
-    """Give the trials of power against D, n = 50."""
-    return plan(scale, [QUICK] if scale.quick else DIMENSIONS)
-
-
 def of_samples(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of power against n: both figures share a file."""
-    return [row for row in rows if row["D"] in {str(D) for _, D in (*SAMPLE_SIZES, QUICK)}]
+    return [row for row in rows if row["D"] in {str(D) for _, D in (*BY_ROWS, QUICK)}]
 
 
 def of_dimension(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of power against D."""
-    return [row for row in rows if row["n"] in {str(n) for n, _ in (*DIMENSIONS, QUICK)}]
+    return [row for row in rows if row["n"] in {str(n) for n, _ in (*BY_COLUMNS, QUICK)}]
 
 
-def draw_samples(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Draw and tabulate power against n."""
-    rows = of_samples(rows)
-    return _draw(rows, "n", "rows of each sample to train and to test, n", folder, SAMPLE_SIZE)
+@dataclass(frozen=True)
+class Against:
+    """Power against n or against D: one of the two figures."""
+
+    axis: str
+    label: str
+    title: str
+    settings: Sequence[tuple[int, int]]
+    mine: Callable[[Sequence[Row]], list[Row]]
+
+    def plan(self, scale: Scale) -> Iterator[Row]:
+        """Give the trials of this figure."""
+        return plan(scale, [QUICK] if scale.quick else self.settings)
+
+    def draw(self, rows: Sequence[Row], folder: Path) -> list[Path]:
+        """Draw and tabulate power."""
+        rows, experiment = self.mine(rows), self.experiment
+        text = (
+            f"# {self.title}\n\nShare of trials with p ≤ 0.05 and its 95 % interval (Wilson), "
+            f"from {experiment.file}.csv; `tellapart reproduce {experiment.name}`.\n\n"
+        ) + markdown_table(power_table(rows, self.axis))
+        return [
+            draw_powers(rows, self.axis, self.label, folder / f"{experiment.name}.png"),
+            write_text(folder / f"{experiment.name}.md", text),
+        ]
+
+    @property
+    def experiment(self) -> Experiment:
+        """The figure as an experiment."""
+        return Experiment(
+            name=f"power-{self.axis.lower()}",
+            file="power",
+            title=self.title,
+            keys=KEYS,
+            values=VALUES,
+            plan=self.plan,
+            measure=measure,
+            draw=self.draw,
+        )
 
 
-def draw_dimension(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Draw and tabulate power against D."""
-    rows = of_dimension(rows)
-    return _draw(rows, "D", "number of columns, D", folder, DIMENSION)
-
-
-def _draw(
-    rows: Sequence[Row], axis: str, label: str, folder: Path, experiment: Experiment
-) -> list[Path]:
-    text = (
-        f"# {experiment.title}\n\nShare of trials with p ≤ 0.05 and its 95 % interval (Wilson), "
-        f"from {experiment.file}.csv; `tellapart reproduce {experiment.name}`.\n\n"
-    )
-    return [
-        draw_powers(rows, axis, label, folder / f"{experiment.name}.png"),
-        write_text(
-            folder / f"{experiment.name}.md", text + markdown_table(power_table(rows, axis))
-        ),
-    ]
-
-
-SAMPLE_SIZE = Experiment(
-    name="power-n",
-    file="power",
+SAMPLE_SIZE = Against(
+    axis="n",
+    label="rows of each sample to train and to test, n",
     title="Power against the number of rows (D = 100, d = 20)",
-    keys=KEYS,
-    values=VALUES,
-    plan=plan_samples,
-    measure=measure,
-    draw=draw_samples,
-)
-DIMENSION = Experiment(
-    name="power-d",
-    file="power",
+    settings=BY_ROWS,
+    mine=of_samples,
+).experiment
+DIMENSION = Against(
+    axis="D",
+    label="number of columns, D",
     title="Power against the number of columns (n = 50, d = 20)",
-    keys=KEYS,
-    values=VALUES,
-    plan=plan_dimension,
-    measure=measure,
-    draw=draw_dimension,
-)
+    settings=BY_COLUMNS,
+    mine=of_dimension,
+).experiment

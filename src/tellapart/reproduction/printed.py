@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arguments import check_n_jobs
 from tellapart.arrays import FloatArray
 from tellapart.baselines.base import SelectingBaseline
-from tellapart.baselines.standard_mmd import FittedStandardMMD
+from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Linear
 from tellapart.permutation.mmd import permutation_test
@@ -25,7 +23,7 @@ GRID = (0.1, 0.5, 1.0, 2.0, 5.0)
 
 @dataclass(frozen=True)
 class PrintedLinear(SelectingBaseline):
-    """max aᵀz + λ zᵀVz: the printed sign [E3], which rewards variance in the place of pricing it.
+    """max aᵀz + λ zᵀVz: the printed sign [E3], which rewards variance instead of regularizing it.
 
     Bandwidths by the printed rule, τ_s² the median distance [E1]. λ by the printed rule too: the
     least p-value on half of the training rows, the first of those that tie [E8]. Only the test
@@ -50,45 +48,38 @@ class PrintedLinear(SelectingBaseline):
             call=self.call(),
         )
 
-    def fit(self, train: Samples, rng: np.random.Generator) -> FittedStandardMMD:
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedMMD:
         """Choose λ and weights by the training rows."""
-        started = time.perf_counter()
         first, second = train.split(0.5, rng)
         seed = int(rng.integers(2**63))
         kernel, candidates = self._weights(first, GRID)
         pvalues = [
             permutation_test(
-                second,
-                kernel,
-                z,
-                n_permutations=self.n_permutations,
-                alpha=self.alpha,
-                rng=np.random.default_rng(seed),
+                second, kernel, z, **vars(self.permuting(np.random.default_rng(seed)))
             ).pvalue
             for z in candidates
         ]
-        price = GRID[int(np.argmin(pvalues))]
-        kernel, (z,) = self._weights(train, (price,))
+        regularization = GRID[int(np.argmin(pvalues))]
+        kernel, (z,) = self._weights(train, (regularization,))
         selection = self.selection(
             train,
             np.flatnonzero(z),
             z,
             float("nan"),
-            seconds=time.perf_counter() - started,
             kernel=kernel.name,
-            regularization=price,
+            regularization=regularization,
             constant=kernel.constant,
         )
-        return FittedStandardMMD(selection=selection, kernel=kernel, z=z)
+        return FittedMMD(selection=selection, kernel=kernel, z=z)
 
     def _weights(
-        self, samples: Samples, prices: tuple[float, ...]
+        self, samples: Samples, regularizations: tuple[float, ...]
     ) -> tuple[FittedKernel, list[FloatArray]]:
-        kernel = Linear(bandwidth="paper").fit(samples, n_jobs=check_n_jobs(self.n_jobs))
+        kernel = Linear(bandwidth="paper").fit(samples, n_jobs=self.n_threads)
         coefficients = linear_coefficients(samples, kernel)
         found = []
-        for price in prices:
-            right = linear_problem(coefficients, price, self.n_variables or samples.n_columns)
+        for regularization in regularizations:
+            right = linear_problem(coefficients, regularization, self.at_most(samples.n_columns))
             printed = SparseTrustRegion(-right.A, right.a, right.d)
             found.append(solve(printed, "local-search", random_state=0).z)
         return kernel, found

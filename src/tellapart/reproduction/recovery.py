@@ -30,10 +30,10 @@ SETTINGS: dict[str, tuple[float | None, int]] = {
     "laplace": (None, 150),
     "mixture": (4.0, 200),
 }
-SIZES = tuple(range(1, TRUE + 1))
-FEW_SIZES = (1, 5, 10, 15, 20)
-"""Numbers of variables of methods that start anew, and take long, for each number."""
-ANEW = ("quadratic", "gaussian", "logistic", "wasserstein", "wasserstein-raw", "l1-mmd")
+NUMBERS = tuple(range(1, TRUE + 1))
+FEW_NUMBERS = (1, 5, 10, 15, 20)
+"""Numbers of variables of the methods that search again, and long, for each number."""
+SEARCHED_AGAIN = ("quadratic", "gaussian", "logistic", "wasserstein", "wasserstein-raw", "l1-mmd")
 TRIALS, FEW_TRIALS = 30, 15
 MEASURES = ("FDP", "NDP", "mean")
 
@@ -54,7 +54,7 @@ def plan(scale: Scale) -> Iterator[Row]:
     for trial in range(scale.count(TRIALS, 1)):
         for case in CASES[:1] if scale.quick else CASES:
             for method in methods(scale):
-                if trial < FEW_TRIALS or method not in ANEW:
+                if trial < FEW_TRIALS or method not in SEARCHED_AGAIN:
                     size = "quick" if scale.quick else "full"
                     yield {"case": case, "size": size, "method": method, "trial": str(trial)}
 
@@ -64,19 +64,19 @@ def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
     case, method = keys["case"], keys["method"]
     tau, n = SETTINGS[case]
     columns, true = COLUMNS, TRUE
-    sizes = FEW_SIZES if method in ANEW else SIZES
+    numbers = FEW_NUMBERS if method in SEARCHED_AGAIN else NUMBERS
     if keys["size"] == "quick":
-        n, columns, true, sizes = 12, 6, 2, (1, 2)
+        n, columns, true, numbers = 12, 6, 2, (1, 2)
     seed = seed_of("recovery", case, keys["trial"])
     x, y, support = make_case(
         case, n, n_features=columns, n_informative=true, tau=tau, random_state=seed
     )
-    chosen = contestant(method, Settings(true, seed)).supports(x, y, sizes)
+    chosen = contestant(method, Settings(true, seed)).supports(x, y, numbers)
     rows = []
-    for size, found in zip(sizes, chosen, strict=True):
+    for d, found in zip(numbers, chosen, strict=True):
         wrong = np.setdiff1d(found, support).size / max(found.size, 1)
         missed = np.setdiff1d(support, found).size / true
-        rows.append({"d": str(size), "FDP": f"{wrong:.4g}", "NDP": f"{missed:.4g}"})
+        rows.append({"d": str(d), "FDP": f"{wrong:.4g}", "NDP": f"{missed:.4g}"})
     return rows
 
 

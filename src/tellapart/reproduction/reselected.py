@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tellapart.baselines import FittedBaseline
+from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
 from tellapart.permutation.nulls import PermutationNull
@@ -22,20 +21,7 @@ class FittedReselection(FittedBaseline):
 
     n_variables: int
 
-    def test(
-        self,
-        held_out: Samples,
-        *,
-        n_permutations: int,
-        alpha: float,
-        rng: np.random.Generator,
-    ) -> PermutationNull:
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Choose on these rows, and again under every permutation of them."""
-        return reselection_test(
-            held_out,
-            Linear().fit(held_out, n_jobs=1),
-            self.n_variables,
-            n_permutations=n_permutations,
-            alpha=alpha,
-            rng=rng,
-        ).null
+        kernel = Linear().fit(held_out, n_jobs=1)
+        return reselection_test(held_out, kernel, self.n_variables, **vars(how)).null

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import signal
+import sys
+import threading
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import islice
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 
 from tellapart.errors import InputError
@@ -57,11 +60,11 @@ def reproduce(
         missing = [keys for keys in experiment.plan(scale) if store.key(keys) not in done]
         if missing:
             store.prepare()
-        results = measure_all(experiment, missing, scale.data, n_jobs)
-        for number, rows in enumerate(results, 1):
-            store.add(rows)
-            if progress is not None:
-                progress(number, len(missing))
+        with closing(measure_all(experiment, missing, scale.data, n_jobs)) as results:
+            for number, rows in enumerate(results, 1):
+                store.add(rows)
+                if progress is not None:
+                    progress(number, len(missing))
     rows = store.rows()
     if not rows:
         raise InputError(f"{store.path} has no rows to draw: run without --redraw first")
@@ -69,30 +72,33 @@ def reproduce(
 
 
 def measure_all(
-    experiment: Experiment, trials: list[Row], data: Path | None, n_jobs: int
-) -> Iterator[list[Row]]:
-    """Give the rows of each trial as it is done, in this process or in several."""
+    experiment: Experiment, trials: Sequence[Row], data: Path | None, n_jobs: int
+) -> Generator[list[Row], None, None]:
+    """Give the rows of each trial as it is done; closing the iterator ends all processes."""
     if n_jobs == 1 or len(trials) < 2:
         for keys in trials:
             yield measure_one(experiment, keys, data)
         return
-    # A fork would inherit the locks of running threads; a fresh process starts in two seconds.
-    context = multiprocessing.get_context("spawn")
-    waiting = iter(trials)
-    with ProcessPoolExecutor(n_jobs, mp_context=context) as pool:
-        # A few ahead only: after an interruption there is little left to wait for.
-        running: set[Future[list[Row]]] = {
-            pool.submit(measure_one, experiment, keys, data) for keys in islice(waiting, 2 * n_jobs)
-        }
-        try:
-            while running:
-                ready, running = wait(running, return_when=FIRST_COMPLETED)
-                for keys in islice(waiting, len(ready)):
-                    running.add(pool.submit(measure_one, experiment, keys, data))
-                for future in ready:
-                    yield future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    # Trials take seconds and each is stored as it comes: none waits for a batch.
+    parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1)
+    with _raising_on_sigterm():
+        # Whatever interrupts this ends the processes, which joblib else keeps for later calls: so
+        # kept, they would outlive this one if it is killed.
+        yield from parallel(delayed(measure_one)(experiment, keys, data) for keys in trials)
+        get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _raising_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that the other processes are ended before this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what becomes of signals
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def measure_one(experiment: Experiment, keys: Row, data: Path | None) -> list[Row]:

@@ -27,8 +27,8 @@ from tellapart.search.linear import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
 
-PRICES = dict(zip(CASES, (0.8, 0.7, 0.6, 0.5), strict=True))
-SIZES = ((20, 5), (40, 10), (60, 6), (80, 8), (100, 10))
+REGULARIZATIONS = dict(zip(CASES, (0.8, 0.7, 0.6, 0.5), strict=True))
+DIMENSIONS = ((20, 5), (40, 10), (60, 6), (80, 8), (100, 10))
 SIGNS = {"corrected": 1.0, "printed": -1.0}
 SOLVERS = ("truncation", "sdp", "convex-integer", "outer-approximation", "branch-and-bound")
 KEYS = ("sign", "case", "D", "d", "trial", "solver")
@@ -66,18 +66,18 @@ def plan(scale: Scale) -> Iterator[Row]:
     """Give all trials."""
     for trial in range(scale.count(TRIALS, 1)):
         for case in CASES[:1] if scale.quick else CASES:
-            for size, d in QUICK if scale.quick else SIZES:
+            for n_columns, d in QUICK if scale.quick else DIMENSIONS:
                 for sign in SIGNS:
                     for solver in scale.chosen(SOLVERS):
-                        keys = (sign, case, str(size), str(d), str(trial), solver)
+                        keys = (sign, case, str(n_columns), str(d), str(trial), solver)
                         yield dict(zip(KEYS, keys, strict=True))
 
 
 def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
     """Return value, proved bound and seconds of one solver on one trial's problem."""
-    size, d, trial = (int(keys[name]) for name in ("D", "d", "trial"))
+    n_columns, d, trial = (int(keys[name]) for name in ("D", "d", "trial"))
     warm_up(keys["solver"])
-    problem = make_problem(keys["case"], size, d, SIGNS[keys["sign"]], trial)
+    problem = make_problem(keys["case"], n_columns, d, SIGNS[keys["sign"]], trial)
     s = solve(problem, keys["solver"], time_limit=TIME_LIMIT, random_state=trial)
     bound = "" if s.upper_bound is None else repr(s.upper_bound)
     row = {"value": repr(s.value), "bound": bound}
@@ -91,14 +91,14 @@ def warm_up(solver: str) -> None:
 
 
 @lru_cache(4)
-def make_problem(case: str, size: int, d: int, sign: float, trial: int) -> SparseTrustRegion:
+def make_problem(case: str, n_columns: int, d: int, sign: float, trial: int) -> SparseTrustRegion:
     """Return one trial's problem."""
     x, y, _ = make_case(
-        case, ROWS, n_features=size, n_informative=min(20, size // 2), random_state=trial
+        case, ROWS, n_features=n_columns, n_informative=min(20, n_columns // 2), random_state=trial
     )
     samples = read_samples(x, y)
     coefficients = linear_coefficients(samples, Linear().fit(samples))
-    problem = linear_problem(coefficients, PRICES[case], d)
+    problem = linear_problem(coefficients, REGULARIZATIONS[case], d)
     return problem if sign > 0 else SparseTrustRegion(-problem.A, problem.a, d)
 
 
@@ -119,9 +119,9 @@ def cases_of(rows: Sequence[Row]) -> list[str]:
     return [case for case in CASES if any(row["case"] == case for row in rows)]
 
 
-def sizes_of(rows: Sequence[Row]) -> list[tuple[str, str]]:
+def dimensions_of(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return the (D, d) on file, the small ones first."""
-    return sorted({(row["D"], row["d"]) for row in rows}, key=lambda size: int(size[0]))
+    return sorted({(row["D"], row["d"]) for row in rows}, key=lambda pair: int(pair[0]))
 
 
 def shortfalls(rows: Sequence[Row]) -> dict[tuple[str, ...], tuple[float, float | None]]:
@@ -145,17 +145,17 @@ def shortfalls(rows: Sequence[Row]) -> dict[tuple[str, ...], tuple[float, float 
 
 
 def summary(rows: Sequence[Row], sign: str) -> list[dict[str, object]]:
-    """Return mean seconds, mean optimality gap and mean bound, one line a case and size."""
+    """Return mean seconds, mean optimality gap and mean bound, one line a case, D and d."""
     groups, missing = grouped(rows), shortfalls(rows)
     lines: list[dict[str, object]] = []
     for case in cases_of(rows):
-        for number, (D, d) in enumerate(sizes_of(rows)):
+        for number, (D, d) in enumerate(dimensions_of(rows)):
             line: dict[str, object] = {"case": case, "D": D, "d": d}
             for solver in SOLVERS:
                 mine = groups[sign, case, D, d, solver]
                 line[solver] = _cell(solver, mine, missing)
             printed = zip(*PAPER[case], strict=True)
-            times = list(printed)[number] if (int(D), int(d)) in SIZES else ()
+            times = list(printed)[number] if (int(D), int(d)) in DIMENSIONS else ()
             line["paper: truncation / SDP / CIP"] = " / ".join(f"{t:g}" for t in times)
             lines.append(line)
     return lines
@@ -181,7 +181,7 @@ def _cell(
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Draw the box plots of the objective over trials, by solver, and write the table."""
-    groups, sizes, cases = grouped(rows), sizes_of(rows), cases_of(rows)
+    groups, dimensions, cases = grouped(rows), dimensions_of(rows), cases_of(rows)
     figure = Figure(figsize=(14, 3 * len(cases)), layout="constrained")
     axes = figure.subplots(len(cases), len(SIGNS), squeeze=False)
     for column, sign in enumerate(SIGNS):
@@ -190,14 +190,14 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
             for number, (solver, colour) in enumerate(zip(SOLVERS, COLOURS, strict=True)):
                 data = [
                     [float(row["value"]) for row in groups[sign, case, D, d, solver]]
-                    for D, d in sizes
+                    for D, d in dimensions
                 ]
-                places = np.arange(len(sizes)) + (number - 2) * 0.16
+                places = np.arange(len(dimensions)) + (number - 2) * 0.16
                 boxes = axis.boxplot(data, positions=places, widths=0.13, patch_artist=True)
                 for box in boxes["boxes"]:
                     box.set(facecolor=colour, alpha=0.5, edgecolor=colour)
                 axis.plot([], [], color=colour, linewidth=6, alpha=0.5, label=solver)
-            axis.set_xticks(range(len(sizes)), [f"D = {D}\nd = {d}" for D, d in sizes])
+            axis.set_xticks(range(len(dimensions)), [f"D = {D}\nd = {d}" for D, d in dimensions])
             axis.set_title(f"{case}, {sign} sign")
             axis.set_ylabel("objective")
     handles, labels = axes[0, 0].get_legend_handles_labels()

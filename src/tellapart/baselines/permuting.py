@@ -1,0 +1,71 @@
+"""The permutation test of any statistic of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
+from tellapart.permutation.labels import Permutations, draw_permutations
+from tellapart.permutation.nulls import PermutationNull, null_of
+
+LABEL_ENTRIES = 2_000_000
+"""Labels that a statistic is given at a time: 16 MB."""
+
+
+@dataclass(frozen=True)
+class Permuting:
+    """How many permutations to draw, from which generator, and the level of the critical value."""
+
+    n_permutations: int
+    alpha: float
+    rng: np.random.Generator
+
+
+def permutation_null(
+    held_out: Samples,
+    statistic: Callable[[FloatArray], FloatArray],
+    how: Permuting,
+    *,
+    tolerance: float,
+) -> PermutationNull:
+    """Test a statistic of the labels against all, or many random, permutations of the rows.
+
+    Parameters
+    ----------
+    held_out : Samples
+        Its rows are pooled, those of X first.
+    statistic : callable
+        From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
+        speak for a difference.
+    how : Permuting
+        The permutations.
+    tolerance : float
+        Statistics closer than this are a tie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.data.samples import Samples
+    >>> x, y = np.arange(8.0)[:, None] + 9, np.arange(8.0)[:, None]
+    >>> pooled = np.concatenate([x, y])[:, 0]
+    >>> null = permutation_null(
+    ...     Samples(x, y, ("u",), ("numeric",)),
+    ...     lambda labels: labels @ pooled,
+    ...     Permuting(n_permutations=999, alpha=0.05, rng=np.random.default_rng(0)),
+    ...     tolerance=1e-9,
+    ... )
+    >>> null.statistic, null.pvalue
+    (100.0, 0.001)
+    """
+    labels = draw_permutations(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
+    n_rows = held_out.n_x + held_out.n_y
+    step = max(LABEL_ENTRIES // n_rows, 1)
+    parts = [
+        statistic(Permutations(labels.bits[start : start + step], labels.exact).block(0, n_rows))
+        for start in range(0, labels.bits.shape[0], step)
+    ]
+    return null_of(np.concatenate(parts), tolerance, how.alpha, exact=labels.exact)
