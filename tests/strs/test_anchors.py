@@ -12,7 +12,7 @@ EXACT = ("brute-force", "branch-and-bound", "misdp", "outer-approximation")
 @pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("d", OPTIMA)
 def test_pitprops(solver: str, d: int) -> None:
-    solution = solve(SparseTrustRegion(pitprops(), np.zeros(13), d), solver, time_limit=60)
+    solution = solve(SparseTrustRegion(pitprops(), np.zeros(13), d), solver)
     assert solution.status == "optimal"
     assert solution.value == pytest.approx(OPTIMA[d], abs=5e-5)
     assert solution.upper_bound is not None

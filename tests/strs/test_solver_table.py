@@ -38,7 +38,7 @@ def optimum():
 def test_contract(name, kind, optimum):
     for size, d in SIZES:
         problem = table_problem(kind, size, d)
-        solution = solve(problem, name, time_limit=20, random_state=0)
+        solution = solve(problem, name, random_state=0)
         scale = scale_of(problem)
         assert solution.solver == name
         assert solution.z.shape == (problem.n_columns,)
@@ -46,8 +46,6 @@ def test_contract(name, kind, optimum):
         assert 1 <= solution.support.shape[0] <= problem.d
         np.testing.assert_array_equal(solution.support, np.flatnonzero(solution.z))
         assert solution.value == problem.value(solution.z)
-        assert solution.iterations >= 0
-        assert 0 <= solution.seconds < 25
 
         best = optimum(kind, size, d)
         noise = max(1e-11 * scale, problem.resolution)
@@ -65,12 +63,12 @@ def test_contract(name, kind, optimum):
 def test_start_is_never_lost(name):
     problem = problem_of("indefinite", 6, 3)
     best = solve(problem, "brute-force")
-    solution = solve(problem, name, start=best.z, time_limit=20, random_state=0)
+    solution = solve(problem, name, start=best.z, random_state=0)
     assert solution.value >= best.value - 1e-4 * abs(best.value)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_same_seed_same_point(name):
     problem = problem_of("indefinite", 6, 3)
-    first, second = (solve(problem, name, time_limit=20, random_state=1) for _ in range(2))
+    first, second = (solve(problem, name, random_state=1) for _ in range(2))
     np.testing.assert_array_equal(first.z, second.z)

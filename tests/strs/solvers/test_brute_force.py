@@ -3,11 +3,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from held_clock import stopped_after
 from instances import KINDS, best_value, problem_of, scale_of
 
 from tellapart.errors import InputError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
-from tellapart.strs.control import Control
 from tellapart.strs.solvers.brute_force import BruteForce
 
 
@@ -42,9 +42,10 @@ def test_bound_holds_in_exact_arithmetic():
 
 def test_time_limit_leaves_no_bound():
     problem = problem_of("indefinite", 20, 8)
-    solution = BruteForce(batch=10).solve(problem, Control(time_limit=0.02))
+    solution = BruteForce(batch=10).solve(problem, stopped_after(3))
     assert solution.status == "time_limit"
     assert solution.upper_bound is None
+    assert solution.iterations == 20
     assert solution.support.shape == (8,)
 
 
