@@ -7,6 +7,7 @@ from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
 
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, solve
 from tellapart.strs.bounds.hull import node
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.solvers import branch_and_bound
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 
@@ -148,14 +149,16 @@ class TestInterrupt:
         assert solution.value <= best_value(problem) <= solution.upper_bound
 
     @pytest.mark.parametrize(
-        "where", ["relax", "fix_variables", "tighten", "polish", "improve_by_swaps"]
+        "where", ["relax", "fix_variables", "tighten", "Incumbent.offer", "Incumbent.improve"]
     )
     @pytest.mark.parametrize("calls", [1, 2, 5])
     def test_from_inside(self, monkeypatch, where, calls):
         problem = hard_problem(12, 4)
-        original = getattr(branch_and_bound, where)
-        # The very first maximiser is needed to have anything to return.
-        left = calls + (where == "polish")
+        owner = Incumbent if "." in where else branch_and_bound
+        where = where.removeprefix("Incumbent.")
+        original = getattr(owner, where)
+        # The very first support is needed to have anything to return.
+        left = calls + (where == "offer")
 
         def interrupted(*args, **kwargs):
             nonlocal left
@@ -164,7 +167,7 @@ class TestInterrupt:
                 raise KeyboardInterrupt
             return original(*args, **kwargs)
 
-        monkeypatch.setattr(branch_and_bound, where, interrupted)
+        monkeypatch.setattr(owner, where, interrupted)
         solution = solve(problem, "branch-and-bound", gap=1e-9)
         assert solution.support.shape == (4,)
         best = best_value(problem)

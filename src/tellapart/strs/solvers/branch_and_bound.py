@@ -14,12 +14,11 @@ from tellapart.strs.base import finish, truncate
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import improve_by_swaps
 from tellapart.strs.solvers.misdp import Misdp
-from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8
@@ -64,14 +63,7 @@ class BranchAndBound:
                 search.run(start)
                 if search.hull_is_loose:
                     return self._with_semidefinite_bounds(search)
-            return finish(
-                problem,
-                search.best,
-                upper_bound=search.upper_bound(),
-                solver=self.name,
-                iterations=search.visited,
-                control=control,
-            )
+            return search.best.solution(self.name, search.visited, search.upper_bound())
 
     def _with_semidefinite_bounds(self, search: _Search) -> Solution:
         """Go on where the hull bound is too weak, keeping the point and the bound it has."""
@@ -84,7 +76,7 @@ class BranchAndBound:
         def progress(iterations: int, value: float, bound: float | None) -> None:
             control.tell_progress(search.visited + iterations, value, best_known(bound))
 
-        rest = Misdp().solve(problem, replace(control, progress=progress), search.best)
+        rest = Misdp().solve(problem, replace(control, progress=progress), search.best.support)
         return finish(
             problem,
             rest.support,
@@ -101,8 +93,8 @@ class _Search:
     def __init__(self, problem: SparseTrustRegion, control: Control) -> None:
         self.problem = problem
         self.control = control
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent(problem, control, candidates=max(30, 3 * problem.d))
+        self.best.offer(truncate(problem.a, problem.d))
         self.closed_bound = -np.inf
         self.visited = 0
         self.current: Node | None = None
@@ -113,12 +105,12 @@ class _Search:
     @property
     def cutoff(self) -> float:
         """Nodes whose bound is at most this are closed."""
-        return self.value + self.control.allowed(self.value) - self.problem.forming_error
+        return self.best.cutoff - self.problem.forming_error
 
     @property
     def tolerance(self) -> float:
         """Accuracy of relaxations: a fraction of the gap asked for."""
-        return 0.1 * self.control.allowed(self.value)
+        return 0.1 * self.control.allowed(self.best.value)
 
     def upper_bound(self) -> float | None:
         """Return the highest bound among what is closed and what is open; None before the first."""
@@ -133,8 +125,8 @@ class _Search:
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or time is up."""
-        for support in [self.best, *([] if start is None else [start])]:
-            self.offer(support, swaps=True)
+        for support in [self.best.support, *([] if start is None else [start])]:
+            self.best.improve(support)
         self.whole = Curvature.of(self.problem)
         self.push(self.root())
         self.started = True
@@ -149,7 +141,7 @@ class _Search:
             for child in self.process(node):
                 self.push(child)
             self.current = None
-            self.control.tell_progress(self.visited, self.value, self.upper_bound())
+            self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
             if self.hull_is_loose:
                 break
 
@@ -158,8 +150,8 @@ class _Search:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
         if self.visited != 1 or not self.open or self.problem.n_columns > SEMIDEFINITE_LIMIT:
             return False
-        scale = abs(self.value)
-        wide = self.open[0][2].bound - self.value > LOOSE_ROOT * scale
+        scale = abs(self.best.value)
+        wide = self.open[0][2].bound - self.best.value > LOOSE_ROOT * scale
         return wide and -self.root_shift >= CURVED * scale
 
     def push(self, node: Node) -> None:
@@ -198,7 +190,10 @@ class _Search:
                 stop=self.stop,
             )
             self.current = relaxed.node
-            self.offer(self.rounded(relaxed.node), swaps=self.visited == 1)
+            if self.visited == 1:
+                self.best.improve(self.rounded(relaxed.node))
+            else:
+                self.best.offer(self.rounded(relaxed.node), swaps=True)
             if relaxed.node.bound <= self.cutoff:
                 self.close(relaxed.node.bound)
                 return ()
@@ -220,8 +215,8 @@ class _Search:
             node = tighten(
                 relaxed,
                 d,
-                value=self.value,
-                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.value)),
+                value=self.best.value,
+                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.best.value)),
                 stop=self.stop,
             )
         self.visit_supports(node)
@@ -245,7 +240,7 @@ class _Search:
         """Solve a node support by support: it has one, or few."""
         highest = -np.inf
         for support in node.supports(self.problem.d):
-            value = self.offer(support, swaps=False)
+            value = self.best.offer(support, swaps=True)
             highest = max(highest, value + value_slack(self.problem, support))
         self.close(min(node.bound, highest))
 
@@ -253,17 +248,6 @@ class _Search:
         """Return the forced variables and those with the largest q, then score."""
         order = np.lexsort((-node.scores, -node.q, ~node.forced))
         return np.sort(node.variables[order[: self.problem.d]])
-
-    def offer(self, support: IntArray, *, swaps: bool) -> float:
-        """Compare the best point with the maximiser on a support, return that one's value."""
-        offered = polish(self.problem, support)[1]
-        value = offered
-        if swaps or value > self.value:
-            tried = max(30, 3 * self.problem.d)
-            support, value, _ = improve_by_swaps(self.problem, support, self.control, tried)
-        if value > self.value:
-            self.best, self.value = support, value
-        return offered
 
     def stop(self) -> bool:
         """Whether the time limit has passed."""

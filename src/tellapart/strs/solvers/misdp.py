@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
@@ -12,19 +13,19 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import truncate
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Progress, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
 from tellapart.strs.bounds.spectral import spectral_bound
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import LocalSearch, improve_by_swaps
+from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
-from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
 
 WORTHWHILE = 0.5
@@ -79,20 +80,10 @@ class Misdp:
         if self.relaxation == "conic":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        try:
-            with one_blas_thread():
-                search.run(start)
-        except KeyboardInterrupt:
-            # What is proved so far stands; the caller gets it instead of a traceback.
-            pass
-        return finish(
-            problem,
-            search.best,
-            upper_bound=search.upper_bound(),
-            solver=self.name,
-            iterations=search.visited,
-            control=control,
-        )
+        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+        with suppress(KeyboardInterrupt), one_blas_thread():
+            search.run(start)
+        return search.best.solution(self.name, search.visited, search.upper_bound())
 
 
 @dataclass(frozen=True)
@@ -128,8 +119,8 @@ class _Search:
 
     def __init__(self, problem: SparseTrustRegion, control: Control, solver: Misdp) -> None:
         self.problem, self.control, self.solver = problem, control, solver
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent(problem, control)
+        self.best.offer(truncate(problem.a, problem.d))
         self.slack = problem.forming_error
         self.closed_bound = -np.inf
         self.bounds: list[float] = []
@@ -137,11 +128,6 @@ class _Search:
         self.open: list[tuple[float, int, _Node]] = []
         self.current: _Node | None = None
         self.ticket = count()
-
-    @property
-    def cutoff(self) -> float:
-        """Nodes whose bound is at most this are closed."""
-        return self.value + self.control.allowed(self.value)
 
     def upper_bound(self) -> float | None:
         """Return the highest bound among what is closed, open or in work."""
@@ -158,8 +144,8 @@ class _Search:
         root = dual_bound(self.problem.A, self.problem.a, self.problem.d, forced).value
         self.push(_Node(np.arange(size), forced, root + self.slack))
         # With a small a its largest entries are a poor start: swaps from several find better.
-        self.offer(LocalSearch().solve(self.problem, self.control, start).support)
-        while self.open and self.open[0][2].bound > self.cutoff:
+        self.best.offer(LocalSearch().solve(self.problem, self.control, start).support, swaps=True)
+        while self.open and self.open[0][2].bound > self.best.cutoff:
             if self.control.out_of_time or self.visited >= self.solver.max_nodes:
                 break
             # Noted before it leaves the heap: an interrupt in between must not lose its bound.
@@ -168,7 +154,7 @@ class _Search:
             self.visited += 1
             self.process(self.current)
             self.current = None
-            self.control.tell_progress(self.visited, self.value, self.upper_bound())
+            self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
 
     def push(self, node: _Node) -> None:
         """Add an open node; the highest bound comes first."""
@@ -178,17 +164,17 @@ class _Search:
         """Bound a node, then close it or push its children."""
         support = node.leaf_support(self.problem.d)
         if support is not None:
-            value = self.offer(support)
+            value = self.best.offer(support, swaps=True)
             self.close(min(node.bound, value + value_slack(self.problem, support)))
             return
         cheap = self.cheap_bound(node)
-        if cheap <= self.cutoff:
+        if cheap <= self.best.cutoff:
             self.close(cheap)
             return
         bound, q, iterate = self.relax(node)
         total = min(bound.value + self.slack, node.bound)
-        self.offer(node.variables[_largest(q, node.forced, self.problem.d)])
-        if total <= self.cutoff:
+        self.best.offer(node.variables[_largest(q, node.forced, self.problem.d)], swaps=True)
+        if total <= self.best.cutoff:
             self.close(total)
             return
         node = replace(node, bound=total, iterate=iterate)
@@ -206,8 +192,7 @@ class _Search:
         A = self.problem.submatrix(node.variables)
         a, d = self.problem.a[node.variables], self.problem.d
         if self.solver.relaxation == "conic":
-            limit = self.control.time_limit
-            left = None if limit is None else limit - self.control.elapsed
+            left = self.control.remaining
             conic = solve_conic(A, a, d, node.forced, time_limit=left, solver=self.solver.name)
             return conic.bound, conic.q, None
         settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
@@ -220,7 +205,7 @@ class _Search:
         if progress is None or self.control.out_of_time:
             return self.control.out_of_time
         bound = progress.bound.value + self.slack
-        to_close = bound - self.cutoff
+        to_close = bound - self.best.cutoff
         if to_close <= 0.0 or progress.error <= WORTHWHILE * to_close:
             return True
         self.bounds.append(bound)
@@ -232,8 +217,8 @@ class _Search:
         if_out = np.minimum(if_out + self.slack, node.bound)
         if_in = np.minimum(if_in + self.slack, node.bound)
         free = ~node.forced
-        must_in = free & (if_out <= self.cutoff)
-        must_out = free & (if_in <= self.cutoff) & ~must_in
+        must_in = free & (if_out <= self.best.cutoff)
+        must_out = free & (if_in <= self.best.cutoff) & ~must_in
         for given_up in (if_out[must_in], if_in[must_out]):
             self.close(float(given_up.max(initial=-np.inf)))
         undecided = free & ~must_in & ~must_out
@@ -250,15 +235,6 @@ class _Search:
     def close(self, bound: float) -> None:
         """Remember the bound of what will not be visited."""
         self.closed_bound = max(self.closed_bound, bound)
-
-    def offer(self, support: IntArray) -> float:
-        """Compare the best point with the maximiser on a support, return that one's value."""
-        offered = value = polish(self.problem, support)[1]
-        if value > self.value:
-            support, value, _ = improve_by_swaps(self.problem, support, self.control)
-        if value > self.value:
-            self.best, self.value = support, value
-        return offered
 
 
 def _largest(q: FloatArray, forced: BoolArray, d: int) -> IntArray:

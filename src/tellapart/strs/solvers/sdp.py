@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import truncate
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Progress, solve_admm
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import improve_by_swaps
-from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
 
 HOPELESS = 0.05
@@ -69,28 +69,18 @@ class Sdp:
             )
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, self.settings.tolerance, start)
-        try:
-            with one_blas_thread():
-                solve_admm(
-                    problem.A,
-                    problem.a,
-                    problem.d,
-                    np.zeros(problem.n_columns, dtype=bool),
-                    replace(self.settings, tolerance=tolerance),
-                    rounding.stop,
-                )
-                rounding.improve()
-        except KeyboardInterrupt:
-            # What is proved so far stands; the caller gets it instead of a traceback.
-            pass
-        return finish(
-            problem,
-            rounding.best,
-            upper_bound=rounding.bound,
-            solver=self.name,
-            iterations=rounding.iterations,
-            control=control,
-        )
+        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
+        with suppress(KeyboardInterrupt), one_blas_thread():
+            solve_admm(
+                problem.A,
+                problem.a,
+                problem.d,
+                np.zeros(problem.n_columns, dtype=bool),
+                replace(self.settings, tolerance=tolerance),
+                rounding.stop,
+            )
+            rounding.improve()
+        return rounding.best.solution(self.name, rounding.iterations, rounding.bound)
 
 
 class _Rounding:
@@ -104,12 +94,12 @@ class _Rounding:
         start: IntArray | None,
     ) -> None:
         self.problem, self.control, self.accuracy = problem, control, accuracy
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent(problem, control)
+        self.best.offer(truncate(problem.a, problem.d))
+        if start is not None:
+            self.best.offer(start)
         self.bound: float | None = None
         self.iterations = 0
-        if start is not None:
-            self.offer(start)
 
     def stop(self, progress: Progress | None) -> bool:
         """Round the shares at a check; say whether the gap is closed or time is up."""
@@ -118,27 +108,18 @@ class _Rounding:
             return self.control.out_of_time
         self.iterations = progress.iterations
         self.bound = progress.bound.value + self.problem.forming_error
-        self.offer(truncate(progress.q, self.problem.d))
-        self.control.tell_progress(self.iterations, self.value, self.bound)
-        if self.control.closed(self.value, self.bound) or self.control.out_of_time:
+        self.best.offer(truncate(progress.q, self.problem.d))
+        self.control.tell_progress(self.iterations, self.best.value, self.bound)
+        if self.control.closed(self.best.value, self.bound) or self.control.out_of_time:
             return True
         # Accurate, and far too accurate for the rest to close the gap to the rounded point.
-        enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.value))
+        enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.best.value))
         return progress.error <= enough
-
-    def offer(self, support: IntArray) -> None:
-        """Keep a support if its best point is the best so far."""
-        value = polish(self.problem, support)[1]
-        if value > self.value:
-            self.best, self.value = support, value
 
     def improve(self) -> None:
         """Exchange variables of the rounded support while that helps."""
-        if self.bound is None or self.control.closed(self.value, self.bound):
-            return
-        support, value, _ = improve_by_swaps(self.problem, self.best, self.control)
-        if value > self.value:
-            self.best, self.value = support, value
+        if self.bound is not None and not self.control.closed(self.best.value, self.bound):
+            self.best.improve(self.best.support)
 
 
 def tolerance_for(gap: float) -> float:
