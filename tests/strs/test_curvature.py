@@ -17,7 +17,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_both_forms_say_the_same(form):
     index = np.array([1, 4, 11])
-    assert form.size == 12
+    assert form.n_columns == 12
     np.testing.assert_allclose(form.diagonal, np.diag(M), atol=1e-13)
     np.testing.assert_allclose(form.columns(index), M[:, index], atol=1e-13)
     np.testing.assert_allclose(form.block(index), M[np.ix_(index, index)], atol=1e-13)

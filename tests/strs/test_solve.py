@@ -4,7 +4,7 @@ from instances import problem_of
 
 from tellapart.errors import InputError
 from tellapart.strs import SOLVERS, ShiftedFactor, SparseTrustRegion, solve
-from tellapart.strs.auto import choose
+from tellapart.strs.solve import choose
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 from tellapart.strs.solvers.local_search import LocalSearch
 

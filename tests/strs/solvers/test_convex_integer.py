@@ -183,8 +183,8 @@ def test_interrupt_returns_what_is_proved():
 def test_bad_settings():
     problem = problem_of("PSD", 6, 2)
     with pytest.raises(InputError, match="pieces"):
-        solve(problem, ConvexInteger(pieces=0))
-    with pytest.raises(InputError, match="at most 5 variables; got 6"):
+        ConvexInteger(pieces=0)
+    with pytest.raises(InputError, match="at most 5 variables; got D = 6"):
         solve(problem, ConvexInteger(largest=5))
 
 

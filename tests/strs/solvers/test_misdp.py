@@ -92,7 +92,7 @@ def test_bad_settings_are_refused(monkeypatch):
     with pytest.raises(InputError, match="at most 4 variables; got D = 5"):
         solve(problem, Misdp(largest=4))
     with pytest.raises(InputError, match="relaxation"):
-        solve(problem, Misdp(relaxation="lp"))
+        Misdp(relaxation="lp")
     monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(MissingDependencyError, match=r"'misdp'.*tellapart\[solvers\]"):
         solve(problem, Misdp(relaxation="conic"))

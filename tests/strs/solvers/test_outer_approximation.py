@@ -147,10 +147,10 @@ def test_reports_progress():
 def test_bad_settings():
     problem = problem_of("PSD", 6, 2)
     with pytest.raises(InputError, match="cuts must be one of"):
-        solve(problem, OuterApproximation(cuts="gomory"))
-    with pytest.raises(InputError, match="at most 5 variables; got 6"):
+        OuterApproximation(cuts="gomory")
+    with pytest.raises(InputError, match="at most 5 variables; got D = 6"):
         solve(problem, OuterApproximation(largest=5))
-    with pytest.raises(InputError, match="at most 60 variables; got 61"):
+    with pytest.raises(InputError, match="at most 60 variables; got D = 61"):
         solve(SparseTrustRegion(np.eye(61), np.ones(61), 3), OuterApproximation(cuts="sdp"))
 
 

@@ -42,21 +42,21 @@ def test_admm_equals_clarabel(kind, size, d):
     A, a = kind(np.random.default_rng(size + d), size)
     forced = np.zeros(size, dtype=bool)
     oracle = solve_conic(A, a, d, forced)
-    progress = admm(A, a, d)
-    assert progress.converged
-    assert abs(progress.bound.value - oracle.value) <= 1e-4 * abs(oracle.value)
-    assert progress.value == pytest.approx(oracle.value, rel=5e-4)
+    standing = admm(A, a, d)
+    assert standing.converged
+    assert abs(standing.bound.value - oracle.value) <= 1e-4 * abs(oracle.value)
+    assert standing.value == pytest.approx(oracle.value, rel=5e-4)
     forced[[0, 2]] = d > 2
-    progress, oracle = admm(A, a, d, forced=forced), solve_conic(A, a, d, forced)
-    assert abs(progress.bound.value - oracle.value) <= 1e-4 * abs(oracle.value)
+    standing, oracle = admm(A, a, d, forced=forced), solve_conic(A, a, d, forced)
+    assert abs(standing.bound.value - oracle.value) <= 1e-4 * abs(oracle.value)
 
 
 def test_e4_the_solution_has_z00_one():
     A, a = indefinite(np.random.default_rng(0), 10)
-    progress = admm(A, a, 3, tolerance=1e-6)
-    assert progress.iterate.Y[0, 0] == 1.0
-    assert progress.Z[0, 0] == pytest.approx(1.0, abs=1e-4)
-    assert np.trace(progress.Z) == pytest.approx(2.0)
+    standing = admm(A, a, 3, tolerance=1e-6)
+    assert standing.iterate.Y[0, 0] == 1.0
+    assert standing.Z[0, 0] == pytest.approx(1.0, abs=1e-4)
+    assert np.trace(standing.Z) == pytest.approx(2.0)
 
 
 def test_progress_is_the_same_at_every_scale():

@@ -39,8 +39,8 @@ SEMIDEFINITE_LIMIT = 300
 class BranchAndBound:
     """Best-first branch and bound over which variables are in. Exact within the gap asked for.
 
-    At a node the hull relaxation (`hull_relaxation`) gives a bound, fixes variables by its
-    scores, and is tightened by the best shift per variable (`diagonal_shift`); its solution is
+    At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
+    scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
     rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
     with the best point and a proved bound over all open nodes.
 

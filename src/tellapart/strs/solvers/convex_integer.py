@@ -9,8 +9,7 @@ import numpy as np
 
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import truncate
+from tellapart.strs.base import check_columns, truncate
 from tellapart.strs.bounds.l1.model import Program, run_scip
 from tellapart.strs.bounds.l1.socp import solve_socp
 from tellapart.strs.control import Control
@@ -52,17 +51,15 @@ class ConvexInteger:
     pieces: int | None = None
     largest: int = 2_000
 
+    def __post_init__(self) -> None:
+        if self.pieces is not None:
+            check_integer("pieces", self.pieces, 1)
+
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the rounded, polished solution with the program's proved bound."""
-        if self.pieces is not None:
-            check_integer("pieces", self.pieces, 1)
-        if problem.n_columns > self.largest:
-            raise InputError(
-                f"solver {self.name!r} takes at most {self.largest:,} variables; "
-                f"got {problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, self.largest, f"{self.name!r}")
         load("clarabel", self.name)
         load("pyscipopt", self.name)
         search = _Search(problem, control, self)

@@ -12,9 +12,8 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import truncate
-from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Progress, solve_admm
+from tellapart.strs.base import check_columns, truncate
+from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
 from tellapart.strs.bounds.spectral import spectral_bound
@@ -67,16 +66,14 @@ class Misdp:
     max_nodes: int = 1_000_000
     largest: int = 1_000
 
+    def __post_init__(self) -> None:
+        check_choice("relaxation", self.relaxation, ["admm", "conic"])
+
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        check_choice("relaxation", self.relaxation, ["admm", "conic"])
-        if problem.n_columns > self.largest:
-            raise InputError(
-                f"solver 'misdp' takes at most {self.largest:,} variables; got D = "
-                f"{problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, self.largest, f"{self.name!r}")
         if self.relaxation == "conic":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
@@ -197,16 +194,16 @@ class _Search:
             return conic.bound, conic.q, None
         settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
         self.bounds.clear()
-        progress = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
-        return progress.bound, progress.q, progress.iterate
+        standing = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
+        return standing.bound, standing.q, standing.iterate
 
-    def enough(self, progress: Progress | None) -> bool:
+    def enough(self, standing: Standing | None) -> bool:
         """Whether ADMM need not go on at this node."""
-        if progress is None or self.control.out_of_time:
+        if standing is None or self.control.out_of_time:
             return self.control.out_of_time
-        bound = progress.bound.value + self.slack
+        bound = standing.bound.value + self.slack
         to_close = bound - self.best.cutoff
-        if to_close <= 0.0 or progress.error <= WORTHWHILE * to_close:
+        if to_close <= 0.0 or standing.error <= WORTHWHILE * to_close:
             return True
         self.bounds.append(bound)
         return len(self.bounds) > PATIENCE and self.bounds[-PATIENCE - 1] - bound < 0.1 * to_close

@@ -9,8 +9,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import truncate
+from tellapart.strs.base import check_columns, truncate
 from tellapart.strs.bounds.cuts.cut import CutSource
 from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
 from tellapart.strs.bounds.cuts.loop import close_gap
@@ -59,17 +58,15 @@ class OuterApproximation:
     cuts: str = "auto"
     largest: int = 2_000
 
+    def __post_init__(self) -> None:
+        check_choice("cuts", self.cuts, CUTS)
+
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support and the bound of the last master problem."""
-        check_choice("cuts", self.cuts, CUTS)
         largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
-        if problem.n_columns > largest:
-            raise InputError(
-                f"solver {self.name!r} with cuts={self.cuts!r} takes at most {largest:,} "
-                f"variables; got {problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, largest, f"{self.name!r} with cuts={self.cuts!r}")
         load("highspy", self.name)
         if self.cuts != "closed-form":
             load("clarabel", self.name)

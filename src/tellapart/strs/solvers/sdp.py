@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import truncate
-from tellapart.strs.bounds.sdp.admm import AdmmSettings, Progress, solve_admm
+from tellapart.strs.base import check_columns, truncate
+from tellapart.strs.bounds.sdp.admm import AdmmSettings, Standing, solve_admm
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
@@ -33,7 +32,7 @@ class Sdp:
 
     where Ã holds A and, beside it, a/2. For A ⪰ 0 the relaxation is at most
     ‖a‖₂ + min{(D/d)·opt, d·opt − min|a_k|}. The bound reported is not ADMM's objective but the
-    dual function at its multiplier, proved for any multiplier (`sdp_dual.dual_bound`).
+    dual function at its multiplier, proved for any multiplier (`dual_bound`).
 
     The one to take for A with large positive eigenvalues and small a (sparse principal
     components) at D up to a few hundred, for a bound rather than a proof of optimality.
@@ -62,11 +61,7 @@ class Sdp:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best rounded point and the best proved bound."""
-        if problem.n_columns > self.largest:
-            raise InputError(
-                f"solver 'sdp' takes at most {self.largest:,} variables; got D = "
-                f"{problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, self.largest, f"{self.name!r}")
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, self.settings.tolerance, start)
         # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
@@ -101,20 +96,20 @@ class _Rounding:
         self.bound: float | None = None
         self.iterations = 0
 
-    def stop(self, progress: Progress | None) -> bool:
+    def stop(self, standing: Standing | None) -> bool:
         """Round the shares at a check; say whether the gap is closed or time is up."""
-        if progress is None:
+        if standing is None:
             self.iterations += 1
             return self.control.out_of_time
-        self.iterations = progress.iterations
-        self.bound = progress.bound.value + self.problem.forming_error
-        self.best.offer(truncate(progress.q, self.problem.d))
+        self.iterations = standing.iterations
+        self.bound = standing.bound.value + self.problem.forming_error
+        self.best.offer(truncate(standing.q, self.problem.d))
         self.control.tell_progress(self.iterations, self.best.value, self.bound)
         if self.control.closed(self.best.value, self.bound) or self.control.out_of_time:
             return True
         # Accurate, and far too accurate for the rest to close the gap to the rounded point.
         enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.best.value))
-        return progress.error <= enough
+        return standing.error <= enough
 
     def improve(self) -> None:
         """Exchange variables of the rounded support while that helps."""
