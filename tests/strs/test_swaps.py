@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from held_clock import stopped_after
-from instances import KINDS, problem_of, scale_of
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import KINDS, examples, problem_of, scale_of
 
 from tellapart.strs import SparseTrustRegion
 from tellapart.strs.control import Control
@@ -11,20 +13,21 @@ from tellapart.strs.swaps import fill_up, improve_by_swaps
 from tellapart.strs.trust_region import polish
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_swap_helps(kind):
-    for size, d in [(12, 4), (12, 1), (7, 6)]:
-        problem = problem_of(kind, size, d)
-        start = np.sort(np.random.default_rng(0).choice(size, d, replace=False))
-        support, value, sweeps = improve_by_swaps(problem, start, Control())
-        assert support.shape == (d,)
-        assert sweeps >= 1
-        assert value >= polish(problem, start)[1]
-        assert value == pytest.approx(polish(problem, support)[1], rel=1e-12)
-        for leaving in support:
-            for coming in np.setdiff1d(np.arange(size), support):
-                other = np.sort(np.append(support[support != leaving], coming))
-                assert polish(problem, other)[1] <= value + 2e-12 * scale_of(problem)
+@examples(48)
+@given(st.sampled_from(list(KINDS)), st.sampled_from([(12, 4), (12, 1), (7, 6)]))
+def test_no_swap_helps(kind, shape):
+    size, d = shape
+    problem = problem_of(kind, size, d)
+    start = np.sort(np.random.default_rng(0).choice(size, d, replace=False))
+    support, value, sweeps = improve_by_swaps(problem, start, Control())
+    assert support.shape == (d,)
+    assert sweeps >= 1
+    assert value >= polish(problem, start)[1]
+    assert value == pytest.approx(polish(problem, support)[1], rel=1e-12)
+    for leaving in support:
+        for coming in np.setdiff1d(np.arange(size), support):
+            other = np.sort(np.append(support[support != leaving], coming))
+            assert polish(problem, other)[1] <= value + 2e-12 * scale_of(problem)
 
 
 def test_all_variables_chosen_leaves_nothing_to_swap():

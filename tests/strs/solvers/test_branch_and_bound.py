@@ -12,11 +12,13 @@ from tellapart.strs.solvers import branch_and_bound
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 
 
-@pytest.fixture(params=[0, branch_and_bound.CHEAP_VISITS], ids=["down to leaves", "as shipped"])
-def visits(request, monkeypatch):
+@pytest.fixture(scope="module", params=["down to leaves", "as shipped"])
+def visits(request):
     """Small problems are otherwise solved support by support, or by semidefinite bounds."""
-    if request.param == 0:
-        hull_bounds_only(monkeypatch)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "down to leaves":
+            hull_bounds_only(patch)
+        yield
 
 
 def hull_bounds_only(monkeypatch):
@@ -35,62 +37,59 @@ def check(problem, solution, gap=1e-4):
 
 @pytest.mark.usefixtures("visits")
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("size", "d"), [(1, 1), (6, 1), (10, 3), (11, 4), (7, 6), (5, 5)])
-def test_equals_brute_force(kind, size, d):
-    if kind == "hard case" and size == 1:
-        size = 2
-    problem = problem_of(kind, size, d)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+def test_equals_brute_force(kind):
+    for size, d in [(1, 1), (6, 1), (10, 3), (11, 4), (7, 6), (5, 5)]:
+        problem = problem_of(kind, max(size, 2) if kind == "hard case" else size, d)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check(problem, solve(problem, "branch-and-bound"))
+
+
+@pytest.mark.usefixtures("visits")
+@pytest.mark.parametrize("scale", [1e-12, 1e12, 1e-80, 1e80])
+def test_equals_brute_force_at_any_scale(scale):
+    for kind in ("PSD", "NSD", "indefinite", "low rank", "ties", "hard case"):
+        problem = problem_of(kind, 9, 3, scale=scale)
+        check(problem, solve(problem, "branch-and-bound", gap=1e-8), gap=1e-8)
+
+
+@pytest.mark.usefixtures("visits")
+def test_terms_of_different_scale():
+    for ratio in (1e-9, 1e9):
+        rng = np.random.default_rng(3)
+        problem = SparseTrustRegion(ratio * indefinite(rng, 9), rng.normal(size=9), 3)
         check(problem, solve(problem, "branch-and-bound"))
 
 
 @pytest.mark.usefixtures("visits")
-@pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "low rank", "ties", "hard case"])
-@pytest.mark.parametrize("scale", [1e-12, 1e12, 1e-80, 1e80])
-def test_equals_brute_force_at_any_scale(kind, scale):
-    problem = problem_of(kind, 9, 3, scale=scale)
-    check(problem, solve(problem, "branch-and-bound", gap=1e-8), gap=1e-8)
+def test_smallest_gap_is_proved():
+    for kind in ("PSD", "NSD", "indefinite", "duplicated"):
+        problem = problem_of(kind, 10, 4)
+        check(problem, solve(problem, "branch-and-bound", gap=1e-9), gap=1e-9)
 
 
-@pytest.mark.usefixtures("visits")
-@pytest.mark.parametrize("ratio", [1e-9, 1e9])
-def test_terms_of_different_scale(ratio):
-    rng = np.random.default_rng(3)
-    problem = SparseTrustRegion(ratio * indefinite(rng, 9), rng.normal(size=9), 3)
-    check(problem, solve(problem, "branch-and-bound"))
-
-
-@pytest.mark.usefixtures("visits")
-@pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "duplicated"])
-def test_smallest_gap_is_proved(kind):
-    problem = problem_of(kind, 10, 4)
-    check(problem, solve(problem, "branch-and-bound", gap=1e-9), gap=1e-9)
-
-
-@pytest.mark.parametrize("size", [60, 120])
-def test_optimum_of_zero_is_closed(size):
+def test_optimum_of_zero_is_closed():
     """Duplicated columns cancel: the optimum is 0, which no relative gap can close."""
     rng = np.random.default_rng(0)
-    half = rng.normal(size=(200, size // 2))
+    half = rng.normal(size=(200, 60))
     B = np.hstack([half, half])
-    problem = SparseTrustRegion(-B.T @ B / 200, np.zeros(size), 5)
+    problem = SparseTrustRegion(-B.T @ B / 200, np.zeros(120), 5)
     solution = solve(problem, "branch-and-bound")
     assert solution.status == "optimal"
     assert solution.value == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("shift", [-0.5, 0.0, 2.0])
-def test_factor_form_equals_dense_form(shift):
+def test_factor_form_equals_dense_form():
     rng = np.random.default_rng(0)
     B, a = rng.normal(size=(6, 14)) / 3, rng.normal(size=14)
-    factored = SparseTrustRegion(ShiftedFactor(shift, B), a, 4)
-    dense = SparseTrustRegion(shift * np.eye(14) - B.T @ B, a, 4)
-    first = solve(factored, "branch-and-bound", gap=1e-7)
-    second = solve(dense, "branch-and-bound", gap=1e-7)
-    check(factored, first, gap=1e-7)
-    assert first.value == pytest.approx(second.value, rel=1e-7)
-    assert first.support.tolist() == second.support.tolist()
+    for shift in (-0.5, 0.0, 2.0):
+        factored = SparseTrustRegion(ShiftedFactor(shift, B), a, 4)
+        dense = SparseTrustRegion(shift * np.eye(14) - B.T @ B, a, 4)
+        first = solve(factored, "branch-and-bound", gap=1e-7)
+        second = solve(dense, "branch-and-bound", gap=1e-7)
+        check(factored, first, gap=1e-7)
+        assert first.value == pytest.approx(second.value, rel=1e-7)
+        assert first.support.tolist() == second.support.tolist()
 
 
 @pytest.mark.parametrize("limit", [20, 100])
@@ -151,9 +150,9 @@ class TestInterrupt:
     @pytest.mark.parametrize(
         "where", ["relax", "fix_variables", "tighten", "Incumbent.offer", "Incumbent.improve"]
     )
-    @pytest.mark.parametrize("calls", [1, 2, 5])
+    @pytest.mark.parametrize("calls", [1, 5])
     def test_from_inside(self, monkeypatch, where, calls):
-        problem = hard_problem(12, 4)
+        problem = hard_problem(10, 4)
         owner = Incumbent if "." in where else branch_and_bound
         where = where.removeprefix("Incumbent.")
         original = getattr(owner, where)
@@ -174,10 +173,10 @@ class TestInterrupt:
         assert solution.value <= best + 1e-12
         assert solution.upper_bound is None or solution.upper_bound >= best
 
-    @pytest.mark.parametrize("calls", range(1, 12, 2))
+    @pytest.mark.parametrize("calls", [1, 4, 9])
     def test_while_nodes_move(self, monkeypatch, calls):
         """No node is missing from the bound, however unlucky the moment."""
-        problem = hard_problem(12, 4)
+        problem = hard_problem(10, 4)
         left = calls
 
         def pop(heap):
@@ -197,7 +196,7 @@ class TestInterrupt:
 @pytest.mark.usefixtures("visits")
 def test_bound_never_rises_and_value_never_falls():
     told = []
-    problem = hard_problem(14, 5)
+    problem = hard_problem(12, 5)
     solution = solve(
         problem, "branch-and-bound", gap=1e-9, progress=lambda *state: told.append(state)
     )

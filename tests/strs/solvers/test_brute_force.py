@@ -4,15 +4,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 from held_clock import stopped_after
-from instances import KINDS, best_value, problem_of, scale_of
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import KINDS, best_value, examples, problem_of, scale_of
 
 from tellapart.errors import InputError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.solvers.brute_force import BruteForce
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [1, 3, 6])
+@examples(48)
+@given(st.sampled_from(list(KINDS)), st.sampled_from([1, 3, 6]))
 def test_best_of_all_supports_with_a_bound_above_it(kind, d):
     problem = problem_of(kind, 6, d)
     solution = solve(problem, "brute-force")

@@ -8,7 +8,6 @@ import pytest
 from held_clock import stopped_after
 from instances import any_matrix
 
-from pitprops import pitprops
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.control import Control
@@ -42,16 +41,6 @@ def test_equals_brute_force_at_twelve_variables():
         solution = solve(problem, Misdp())
         assert solution.status == "optimal"
         assert solution.value == pytest.approx(solve(problem, "brute-force").value, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("d", "value"),
-    [(4, 2.9375), (5, 3.4062), (6, 3.7710), (7, 3.9962), (8, 4.0686), (9, 4.1386), (10, 4.1726)],
-)
-def test_pitprops(d, value):
-    solution = solve(SparseTrustRegion(pitprops(), np.zeros(13), d), Misdp())
-    assert solution.status == "optimal"
-    assert solution.value == pytest.approx(value, abs=6e-5)
 
 
 def hard():
