@@ -36,9 +36,9 @@ def check(problem, solution, gap=1e-4):
 
 
 @pytest.mark.usefixtures("visits")
-@pytest.mark.parametrize("kind", KINDS)
-def test_equals_brute_force(kind):
-    for size, d in [(1, 1), (6, 1), (10, 3), (11, 4), (7, 6), (5, 5)]:
+@pytest.mark.parametrize(("size", "d"), [(1, 1), (6, 1), (10, 3), (11, 4), (7, 6), (5, 5)])
+def test_equals_brute_force(size, d):
+    for kind in KINDS:
         problem = problem_of(kind, max(size, 2) if kind == "hard case" else size, d)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

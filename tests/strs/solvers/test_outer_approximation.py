@@ -15,8 +15,6 @@ from tellapart.strs.control import Control
 from tellapart.strs.solvers.outer_approximation import OuterApproximation
 from tellapart.strs.trust_region import polish
 
-SIZES = [(1, 1), (6, 1), (8, 3), (5, 5)]
-
 
 def check(problem, solution):
     best = best_value(problem)
@@ -27,18 +25,18 @@ def check(problem, solution):
     assert solution.support.shape[0] <= problem.d
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_equals_brute_force(kind):
-    for size, d in SIZES:
+@pytest.mark.parametrize(("size", "d"), [(1, 1), (6, 1), (8, 3), (5, 5)])
+def test_equals_brute_force(size, d):
+    for kind in KINDS:
         problem = problem_of(kind, max(size, 2) if kind == "hard case" else size, d)
         check(problem, solve(problem, OuterApproximation()))
 
 
 @pytest.mark.parametrize("cuts", ["closed-form", "sdp"])
-@pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "no linear term", "ties", "low rank"])
-def test_either_kind_of_cut_is_exact(kind, cuts):
-    problem = problem_of(kind, 7, 3, seed=1)
-    check(problem, solve(problem, OuterApproximation(cuts=cuts)))
+def test_either_kind_of_cut_is_exact(cuts):
+    for kind in ("PSD", "NSD", "indefinite", "no linear term", "ties", "low rank"):
+        problem = problem_of(kind, 7, 3, seed=1)
+        check(problem, solve(problem, OuterApproximation(cuts=cuts)))
 
 
 @pytest.mark.parametrize("kind", ["PSD", "NSD", "indefinite", "no linear term"])
@@ -47,10 +45,10 @@ def test_twelve_variables(kind):
     check(problem, solve(problem, OuterApproximation()))
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1e6])
-def test_scale_changes_nothing(scale):
-    problem = problem_of("indefinite", 7, 3, scale=scale)
-    check(problem, solve(problem, OuterApproximation()))
+def test_scale_changes_nothing():
+    for scale in (1e-8, 1e6):
+        problem = problem_of("indefinite", 7, 3, scale=scale)
+        check(problem, solve(problem, OuterApproximation()))
 
 
 def test_tight_gap():

@@ -6,6 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from held_clock import stopped_after
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import examples
 
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
@@ -36,9 +39,13 @@ def indefinite(rng, size):
     return (B + B.T) / 2, rng.normal(size=size)
 
 
-@pytest.mark.parametrize("kind", [sparse_pca, linear_kernel, indefinite])
-@pytest.mark.parametrize(("size", "d"), [(6, 2), (12, 3), (12, 8), (16, 5)])
-def test_admm_equals_clarabel(kind, size, d):
+@examples(12)
+@given(
+    st.sampled_from([sparse_pca, linear_kernel, indefinite]),
+    st.sampled_from([(6, 2), (12, 3), (12, 8), (16, 5)]),
+)
+def test_admm_equals_clarabel(kind, shape):
+    size, d = shape
     A, a = kind(np.random.default_rng(size + d), size)
     forced = np.zeros(size, dtype=bool)
     oracle = solve_conic(A, a, d, forced)
@@ -114,7 +121,8 @@ def problems():
     }
 
 
-@pytest.mark.parametrize("case", list(problems()))
+@examples(len(problems()))
+@given(st.sampled_from(list(problems())))
 def test_solution_is_feasible_and_bounded(case):
     problem = problems()[case]
     solution = solve(problem, Sdp())
