@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +9,13 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.sparse_logistic_problem import LogisticFit, LogisticProblem
 from tellapart.baselines.sparse_logistic_relaxation import Relaxation, solve_relaxation
-from tellapart.strs.base import truncate
+from tellapart.strs.base import truncate, until_interrupted
 from tellapart.strs.bounds.cuts.cut import Cut
 from tellapart.strs.bounds.cuts.loop import close_gap
 from tellapart.strs.bounds.cuts.master import Master
 from tellapart.strs.control import Control
 from tellapart.strs.rounding import EPS
 from tellapart.strs.solution import Status
-from tellapart.threads import one_blas_thread
 
 LARGEST_EXCHANGE = 5
 """Most variables that leave a support at a time."""
@@ -48,8 +46,7 @@ def solve(problem: LogisticProblem, control: Control, *, solver: str, most_cuts:
     fitted and gives a cut of its own. `most_cuts` limits the cuts, `control` gap and time.
     """
     search = _Search(problem, control, most_cuts)
-    # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-    with suppress(KeyboardInterrupt), one_blas_thread():
+    with until_interrupted():
         search.run(solver)
     bound = max(search.open_bound, search.given_up, search.value)
     status = control.status(search.fit.value, bound)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +14,17 @@ from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
+from tellapart.threads import one_blas_thread
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Work on one BLAS thread until done, or until Ctrl-C.
+
+    What is proved by then stands: the caller gets it, not a traceback.
+    """
+    with suppress(KeyboardInterrupt), one_blas_thread():
+        yield
 
 
 class Solver(Protocol):

@@ -5,7 +5,7 @@ import pytest
 from held_clock import stopped_after
 from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
 
-from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, solve
+from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, open_nodes, solve
 from tellapart.strs.bounds.hull import node
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.solvers import branch_and_bound
@@ -187,8 +187,8 @@ class TestInterrupt:
                 raise KeyboardInterrupt
             return taken
 
-        original = branch_and_bound.heapq.heappop
-        monkeypatch.setattr(branch_and_bound.heapq, "heappop", pop)
+        original = open_nodes.heapq.heappop
+        monkeypatch.setattr(open_nodes.heapq, "heappop", pop)
         solution = solve(problem, "branch-and-bound", gap=1e-9)
         assert solution.upper_bound is None or solution.upper_bound >= best_value(problem)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
@@ -15,6 +13,7 @@ from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax,
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
@@ -95,12 +94,8 @@ class _Search:
         self.control = control
         self.best = Incumbent(problem, control, candidates=max(30, 3 * problem.d))
         self.best.offer(truncate(problem.a, problem.d))
-        self.closed_bound = -np.inf
+        self.nodes: OpenNodes[Node] = OpenNodes()
         self.visited = 0
-        self.current: Node | None = None
-        self.open: list[tuple[float, int, Node]] = []
-        self.ticket = count()
-        self.started = False
 
     @property
     def cutoff(self) -> float:
@@ -114,13 +109,8 @@ class _Search:
 
     def upper_bound(self) -> float | None:
         """Return the highest bound among what is closed and what is open; None before the first."""
-        if not self.started:
-            return None
-        bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
-        if self.current is not None:
-            bounds.append(self.current.bound)
         # Nodes bound the problem of the matrix as multiplied out.
-        highest = max(bounds) + self.problem.forming_error
+        highest = self.nodes.bound + self.problem.forming_error
         return highest if np.isfinite(highest) else None
 
     def run(self, start: IntArray | None) -> None:
@@ -128,19 +118,16 @@ class _Search:
         for support in [self.best.support, *([] if start is None else [start])]:
             self.best.improve(support)
         self.whole = Curvature.of(self.problem)
-        self.push(self.root())
-        self.started = True
-        while self.open and self.open[0][2].bound > self.cutoff:
+        self.nodes.push(self.root())
+        while self.nodes.highest > self.cutoff:
             # The root is visited in any case: a bound, however late, beats none.
             if self.visited > 0 and self.control.out_of_time:
                 break
-            # In this order Ctrl-C at no moment leaves the node out of the bound.
-            self.current = node = self.open[0][2]
-            heapq.heappop(self.open)
+            node = self.nodes.take()
             self.visited += 1
             for child in self.process(node):
-                self.push(child)
-            self.current = None
+                self.nodes.push(child)
+            self.nodes.current = None
             self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
             if self.hull_is_loose:
                 break
@@ -148,15 +135,11 @@ class _Search:
     @property
     def hull_is_loose(self) -> bool:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
-        if self.visited != 1 or not self.open or self.problem.n_columns > SEMIDEFINITE_LIMIT:
+        if self.visited != 1 or self.problem.n_columns > SEMIDEFINITE_LIMIT:
             return False
         scale = abs(self.best.value)
-        wide = self.open[0][2].bound - self.best.value > LOOSE_ROOT * scale
+        wide = self.nodes.highest - self.best.value > LOOSE_ROOT * scale
         return wide and -self.root_shift >= CURVED * scale
-
-    def push(self, node: Node) -> None:
-        """Add an open node; the highest bound comes first."""
-        heapq.heappush(self.open, (-node.bound, next(self.ticket), node))
 
     def root(self) -> Node:
         """Return the node of all points, with one shift for all variables."""
@@ -189,16 +172,16 @@ class _Search:
                 cutoff=self.cutoff,
                 stop=self.stop,
             )
-            self.current = relaxed.node
+            self.nodes.current = relaxed.node
             if self.visited == 1:
                 self.best.improve(self.rounded(relaxed.node))
             else:
                 self.best.offer(self.rounded(relaxed.node), swaps=True)
             if relaxed.node.bound <= self.cutoff:
-                self.close(relaxed.node.bound)
+                self.nodes.close(relaxed.node.bound)
                 return ()
             node, given_up = fix_variables(relaxed, d, self.cutoff)
-            self.close(given_up)
+            self.nodes.close(given_up)
             if node.variables.shape[0] < relaxed.node.variables.shape[0]:
                 curvature = self.whole.principal(node.variables)
             if not np.array_equal(node.forced, relaxed.node.forced):
@@ -232,17 +215,13 @@ class _Search:
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
 
-    def close(self, bound: float) -> None:
-        """Remember the bound of what will not be visited."""
-        self.closed_bound = max(self.closed_bound, bound)
-
     def visit_supports(self, node: Node) -> None:
         """Solve a node support by support: it has one, or few."""
         highest = -np.inf
         for support in node.supports(self.problem.d):
             value = self.best.offer(support, swaps=True)
             highest = max(highest, value + value_slack(self.problem, support))
-        self.close(min(node.bound, highest))
+        self.nodes.close(min(node.bound, highest))
 
     def rounded(self, node: Node) -> IntArray:
         """Return the forced variables and those with the largest q, then score."""

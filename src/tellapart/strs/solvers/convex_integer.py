@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
-from tellapart.strs.base import check_columns, truncate
+from tellapart.strs.base import check_columns, truncate, until_interrupted
 from tellapart.strs.bounds.l1.model import Program, run_scip
 from tellapart.strs.bounds.l1.socp import solve_socp
 from tellapart.strs.control import Control
@@ -18,7 +17,6 @@ from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
-from tellapart.threads import one_blas_thread
 
 ERROR = 0.01
 """The interpolation may add this part of the best value to the bound, where N ≤ 8 allows."""
@@ -63,8 +61,7 @@ class ConvexInteger:
         load("clarabel", self.name)
         load("pyscipopt", self.name)
         search = _Search(problem, control, self)
-        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-        with suppress(KeyboardInterrupt), one_blas_thread():
+        with until_interrupted():
             search.run(start)
         bound = None if search.bound is None else search.bound + problem.forming_error
         return search.best.solution(self.name, search.nodes, bound)

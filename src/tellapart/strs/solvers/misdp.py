@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Literal
 
 import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.base import check_columns, truncate
+from tellapart.strs.base import check_columns, truncate, until_interrupted
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
 from tellapart.strs.bounds.spectral import spectral_bound
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
-from tellapart.threads import one_blas_thread
 
 WORTHWHILE = 0.5
 """ADMM stops at a node once its bound can fall by at most this part of what is left to close…"""
@@ -77,8 +74,7 @@ class Misdp:
         if self.relaxation == "conic":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-        with suppress(KeyboardInterrupt), one_blas_thread():
+        with until_interrupted():
             search.run(start)
         return search.best.solution(self.name, search.visited, search.upper_bound())
 
@@ -119,63 +115,50 @@ class _Search:
         self.best = Incumbent(problem, control)
         self.best.offer(truncate(problem.a, problem.d))
         self.slack = problem.forming_error
-        self.closed_bound = -np.inf
+        self.nodes: OpenNodes[_Node] = OpenNodes()
         self.bounds: list[float] = []
         self.visited = 0
-        self.open: list[tuple[float, int, _Node]] = []
-        self.current: _Node | None = None
-        self.ticket = count()
 
     def upper_bound(self) -> float | None:
         """Return the highest bound among what is closed, open or in work."""
-        bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
-        if self.current is not None:
-            bounds.append(self.current.bound)
-        highest = max(bounds)
-        return highest if np.isfinite(highest) else None
+        return self.nodes.bound if np.isfinite(self.nodes.bound) else None
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or a limit is reached."""
         size = self.problem.n_columns
         forced = np.zeros(size, dtype=bool)
         root = dual_bound(self.problem.A, self.problem.a, self.problem.d, forced).value
-        self.push(_Node(np.arange(size), forced, root + self.slack))
+        self.nodes.push(_Node(np.arange(size), forced, root + self.slack))
         # With a small a its largest entries are a poor start: swaps from several find better.
         self.best.offer(LocalSearch().solve(self.problem, self.control, start).support, swaps=True)
-        while self.open and self.open[0][2].bound > self.best.cutoff:
+        while self.nodes.highest > self.best.cutoff:
             if self.control.out_of_time or self.visited >= self.solver.max_nodes:
                 break
-            # Noted before it leaves the heap: an interrupt in between must not lose its bound.
-            self.current = self.open[0][2]
-            heapq.heappop(self.open)
+            node = self.nodes.take()
             self.visited += 1
-            self.process(self.current)
-            self.current = None
+            self.process(node)
+            self.nodes.current = None
             self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
-
-    def push(self, node: _Node) -> None:
-        """Add an open node; the highest bound comes first."""
-        heapq.heappush(self.open, (-node.bound, next(self.ticket), node))
 
     def process(self, node: _Node) -> None:
         """Bound a node, then close it or push its children."""
         support = node.leaf_support(self.problem.d)
         if support is not None:
             value = self.best.offer(support, swaps=True)
-            self.close(min(node.bound, value + value_slack(self.problem, support)))
+            self.nodes.close(min(node.bound, value + value_slack(self.problem, support)))
             return
         cheap = self.cheap_bound(node)
         if cheap <= self.best.cutoff:
-            self.close(cheap)
+            self.nodes.close(cheap)
             return
         bound, q, iterate = self.relax(node)
         total = min(bound.value + self.slack, node.bound)
         self.best.offer(node.variables[_largest(q, node.forced, self.problem.d)], swaps=True)
         if total <= self.best.cutoff:
-            self.close(total)
+            self.nodes.close(total)
             return
         node = replace(node, bound=total, iterate=iterate)
-        self.current = node
+        self.nodes.current = node
         self.branch(node, bound, q)
 
     def cheap_bound(self, node: _Node) -> float:
@@ -217,21 +200,17 @@ class _Search:
         must_in = free & (if_out <= self.best.cutoff)
         must_out = free & (if_in <= self.best.cutoff) & ~must_in
         for given_up in (if_out[must_in], if_in[must_out]):
-            self.close(float(given_up.max(initial=-np.inf)))
+            self.nodes.close(float(given_up.max(initial=-np.inf)))
         undecided = free & ~must_in & ~must_out
         node = node.with_forced(np.flatnonzero(must_in), node.bound)
         if not undecided.any() or np.count_nonzero(node.forced) >= self.problem.d:
-            self.push(node.without(np.flatnonzero(must_out), node.bound))
+            self.nodes.push(node.without(np.flatnonzero(must_out), node.bound))
             return
         place = int(np.argmin(np.where(undecided, np.abs(q - 0.5), np.inf)))
         inside = node.with_forced(np.array([place]), float(if_in[place]))
-        self.push(inside.without(np.flatnonzero(must_out), float(if_in[place])))
+        self.nodes.push(inside.without(np.flatnonzero(must_out), float(if_in[place])))
         outside = np.append(np.flatnonzero(must_out), place)
-        self.push(node.without(outside, float(if_out[place])))
-
-    def close(self, bound: float) -> None:
-        """Remember the bound of what will not be visited."""
-        self.closed_bound = max(self.closed_bound, bound)
+        self.nodes.push(node.without(outside, float(if_out[place])))
 
 
 def _largest(q: FloatArray, forced: BoolArray, d: int) -> IntArray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import check_columns, truncate
+from tellapart.strs.base import check_columns, truncate, until_interrupted
 from tellapart.strs.bounds.cuts.cut import CutSource
 from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
 from tellapart.strs.bounds.cuts.loop import close_gap
@@ -23,7 +22,6 @@ from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.trust_region import polish
-from tellapart.threads import one_blas_thread
 
 CUTS = ("auto", "closed-form", "sdp")
 SDP_LIMIT = 14
@@ -71,8 +69,7 @@ class OuterApproximation:
         if self.cuts != "closed-form":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-        with suppress(KeyboardInterrupt), one_blas_thread():
+        with until_interrupted():
             search.run(start)
         return search.best.solution(self.name, search.iterations, search.upper_bound())
 

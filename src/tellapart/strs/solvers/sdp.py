@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import check_columns, truncate
+from tellapart.strs.base import check_columns, truncate, until_interrupted
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Standing, solve_admm
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
-from tellapart.threads import one_blas_thread
 
 HOPELESS = 0.05
 """An error of the bound below this part of its distance to the best point is not the obstacle."""
@@ -64,8 +62,7 @@ class Sdp:
         check_columns(problem, self.largest, f"{self.name!r}")
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, self.settings.tolerance, start)
-        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-        with suppress(KeyboardInterrupt), one_blas_thread():
+        with until_interrupted():
             solve_admm(
                 problem.A,
                 problem.a,
