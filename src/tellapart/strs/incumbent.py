@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish
+from tellapart.strs.base import finish, truncate
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
@@ -28,6 +28,15 @@ class Incumbent:
         self.candidates = candidates
         self.support: IntArray = np.empty(0, dtype=np.intp)
         self.value = -np.inf
+
+    @classmethod
+    def of_linear_term(
+        cls, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+    ) -> Incumbent:
+        """Return one that holds the d largest |a|: something to return from the first moment."""
+        best = cls(problem, control, candidates=candidates)
+        best.offer(truncate(problem.a, problem.d))
+        return best
 
     def keep(self, support: IntArray, value: float) -> None:
         """Take over a support of known value if it is better."""

@@ -92,8 +92,8 @@ class _Search:
     def __init__(self, problem: SparseTrustRegion, control: Control) -> None:
         self.problem = problem
         self.control = control
-        self.best = Incumbent(problem, control, candidates=max(30, 3 * problem.d))
-        self.best.offer(truncate(problem.a, problem.d))
+        tried = max(30, 3 * problem.d)
+        self.best = Incumbent.of_linear_term(problem, control, candidates=tried)
         self.nodes: OpenNodes[Node] = OpenNodes()
         self.visited = 0
 

@@ -76,8 +76,7 @@ class _Search:
         self.problem = problem
         self.control = control
         self.settings = settings
-        self.best = Incumbent(problem, control)
-        self.best.offer(truncate(problem.a, problem.d))
+        self.best = Incumbent.of_linear_term(problem, control)
         self.bound: float | None = None
         self.nodes = 0
 

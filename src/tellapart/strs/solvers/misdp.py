@@ -9,7 +9,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.base import check_columns, truncate, until_interrupted
+from tellapart.strs.base import check_columns, until_interrupted
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
@@ -112,8 +112,7 @@ class _Search:
 
     def __init__(self, problem: SparseTrustRegion, control: Control, solver: Misdp) -> None:
         self.problem, self.control, self.solver = problem, control, solver
-        self.best = Incumbent(problem, control)
-        self.best.offer(truncate(problem.a, problem.d))
+        self.best = Incumbent.of_linear_term(problem, control)
         self.slack = problem.forming_error
         self.nodes: OpenNodes[_Node] = OpenNodes()
         self.bounds: list[float] = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import check_columns, truncate, until_interrupted
+from tellapart.strs.base import check_columns, until_interrupted
 from tellapart.strs.bounds.cuts.cut import CutSource
 from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
 from tellapart.strs.bounds.cuts.loop import close_gap
@@ -83,8 +83,7 @@ class _Search:
         self.problem = problem
         self.control = control
         self.settings = settings
-        self.best = Incumbent(problem, control)
-        self.best.offer(truncate(problem.a, problem.d))
+        self.best = Incumbent.of_linear_term(problem, control)
         self.given_up = -np.inf
         self.open_bound = np.inf
         self.iterations = 0

@@ -86,8 +86,7 @@ class _Rounding:
         start: IntArray | None,
     ) -> None:
         self.problem, self.control, self.accuracy = problem, control, accuracy
-        self.best = Incumbent(problem, control)
-        self.best.offer(truncate(problem.a, problem.d))
+        self.best = Incumbent.of_linear_term(problem, control)
         if start is not None:
             self.best.offer(start)
         self.bound: float | None = None
