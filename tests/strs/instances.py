@@ -3,9 +3,15 @@
 from itertools import combinations
 
 import numpy as np
+from hypothesis import settings
 
 from tellapart.strs import SparseTrustRegion
 from tellapart.strs.trust_region import polish
+
+
+def examples(count):
+    """Return the settings of a property: the same examples on every machine, without a clock."""
+    return settings(max_examples=count, derandomize=True, deadline=None)
 
 
 def gram(rng, size, rank=None):

@@ -15,7 +15,7 @@ def problem() -> SparseTrustRegion:
 
 
 def test_runs_all_but_brute_force_by_default(problem: SparseTrustRegion) -> None:
-    comparison = compare(problem, time_limit=30, random_state=0)
+    comparison = compare(problem, random_state=0)
     assert list(comparison.solutions) == [name for name in SOLVERS if name != "brute-force"]
     best = comparison["branch-and-bound"].value
     assert comparison.best_bound is not None

@@ -1,17 +1,28 @@
-import time
+from dataclasses import replace
 
 import pytest
+from held_clock import HeldClock, stopped_after
 
 from tellapart.strs.control import Control
 
 
 def test_time_limit_passes():
-    control = Control(time_limit=0.01)
-    time.sleep(0.02)
-    assert control.out_of_time
-    assert control.elapsed >= 0.02
-    assert not Control().out_of_time
-    assert not Control(time_limit=100).out_of_time
+    clock = HeldClock()
+    clock.now = 100.0
+    control, endless = Control(time_limit=3.0, clock=clock), Control(clock=clock)
+    assert (control.elapsed, control.remaining, control.out_of_time) == (0.0, 3.0, False)
+    clock.now = 102.0
+    assert (control.elapsed, control.remaining, control.out_of_time) == (2.0, 1.0, False)
+    clock.now = 103.5
+    assert (control.elapsed, control.remaining, control.out_of_time) == (3.5, 0.0, True)
+    assert (endless.elapsed, endless.remaining, endless.out_of_time) == (3.5, None, False)
+
+
+def test_a_changed_copy_has_no_more_time():
+    clock = HeldClock()
+    control = Control(time_limit=3.0, clock=clock)
+    clock.now = 2.0
+    assert replace(control, gap=0.1).elapsed == 2.0
 
 
 @pytest.mark.parametrize("value", [-2.0, 2.0])
@@ -32,7 +43,7 @@ def test_status_is_optimal_only_with_a_bound_within_the_gap():
     assert control.status(1.0, 1.05) == "optimal"
     assert control.status(1.0, 1.2) == "feasible"
     assert control.status(1.0, None) == "feasible"
-    late = Control(gap=0.1, time_limit=1e-9)
+    late = stopped_after(0, gap=0.1)
     assert late.status(1.0, 1.05) == "optimal"
     assert late.status(1.0, 1.2) == late.status(1.0, None) == "time_limit"
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from instances import examples
 
 from tellapart.strs.secular import secular_root
 
@@ -12,7 +13,7 @@ def total(s, gaps, c):
     return float(np.sum((c / (s + gaps)) ** 2))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.tuples(st.floats(0, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=8),
     st.sampled_from([1e-80, 1e-12, 1.0, 1e12, 1e80]),

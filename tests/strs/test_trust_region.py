@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
-from instances import KINDS, indefinite, problem_of
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import KINDS, examples, indefinite, problem_of
 
 from tellapart.strs.trust_region import maximise_on_sphere, polish
 
@@ -16,21 +18,23 @@ def check_certificate(A, a, z, value):
     assert mu >= np.linalg.eigvalsh(A)[-1] - 1e-9 * scale
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "one huge variable"])
-@pytest.mark.parametrize("size", [1, 2, 5, 30])
-@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1.0, 1e12, 1e60])
-def test_certificate(kind, size, scale):
-    if kind == "hard case" and size < 3:
-        size = 3
-    problem = problem_of(kind, size, 1, scale=scale)
+@examples(150)
+@given(
+    st.sampled_from([kind for kind in KINDS if kind != "one huge variable"]),
+    st.integers(1, 30),
+    st.sampled_from([1e-60, 1e-12, 1.0, 1e12, 1e60]),
+    st.integers(0, 10**6),
+)
+def test_certificate(kind, size, scale, seed):
+    problem = problem_of(kind, max(size, 3) if kind == "hard case" else size, 1, seed, scale)
     check_certificate(problem.A, problem.a, *maximise_on_sphere(problem.A, problem.a))
 
 
-@pytest.mark.parametrize("ratio", [1e-12, 1e12])
-def test_certificate_when_one_term_dominates(ratio):
-    rng = np.random.default_rng(1)
-    A, a = indefinite(rng, 10), ratio * rng.normal(size=10)
-    check_certificate(A, a, *maximise_on_sphere(A, a))
+def test_certificate_when_one_term_dominates():
+    for ratio in (1e-12, 1e12):
+        rng = np.random.default_rng(1)
+        A, a = indefinite(rng, 10), ratio * rng.normal(size=10)
+        check_certificate(A, a, *maximise_on_sphere(A, a))
 
 
 def test_hard_case_is_filled_up_along_the_top():
@@ -46,10 +50,10 @@ def test_hard_case_with_a_double_top():
     check_certificate(A, a, *maximise_on_sphere(A, a))
 
 
-@pytest.mark.parametrize("tiny", [1e-20, 1e-17, 1e-15, 1e-10, 1e-6])
-def test_nearly_hard_case(tiny):
-    A, a = np.diag([2.0, 0.0, -1.0]), np.array([tiny, 1.0, 0.5])
-    check_certificate(A, a, *maximise_on_sphere(A, a))
+def test_nearly_hard_case():
+    for tiny in (1e-20, 1e-17, 1e-15, 1e-10, 1e-6):
+        A, a = np.diag([2.0, 0.0, -1.0]), np.array([tiny, 1.0, 0.5])
+        check_certificate(A, a, *maximise_on_sphere(A, a))
 
 
 def test_easy_case_behind_the_hard_one():

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.sparse_logistic_problem import LogisticFit, LogisticProblem
 from tellapart.baselines.sparse_logistic_relaxation import Relaxation, solve_relaxation
-from tellapart.strs.base import truncate
+from tellapart.strs.base import truncate, until_interrupted
 from tellapart.strs.bounds.cuts.cut import Cut
+from tellapart.strs.bounds.cuts.loop import close_gap
 from tellapart.strs.bounds.cuts.master import Master
 from tellapart.strs.control import Control
 from tellapart.strs.rounding import EPS
 from tellapart.strs.solution import Status
-from tellapart.threads import one_blas_thread
 
 LARGEST_EXCHANGE = 5
 """Most variables that leave a support at a time."""
@@ -48,10 +46,9 @@ def solve(problem: LogisticProblem, control: Control, *, solver: str, most_cuts:
     fitted and gives a cut of its own. `most_cuts` limits the cuts, `control` gap and time.
     """
     search = _Search(problem, control, most_cuts)
-    # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-    with suppress(KeyboardInterrupt), one_blas_thread():
+    with until_interrupted():
         search.run(solver)
-    bound = max(search.bound, search.given_up, search.fit.value)
+    bound = max(search.open_bound, search.given_up, search.value)
     status = control.status(search.fit.value, bound)
     return SparseFit(search.support, search.fit, bound, status, search.cuts)
 
@@ -96,6 +93,53 @@ def _exchanges(problem: LogisticProblem, support: IntArray, fit: LogisticFit) ->
     return [np.sort(each) for each in tried]
 
 
+class _Cuts:
+    """Cuts of the dual at any q, over the variables still in play; the relaxation's comes first."""
+
+    rounds = FRACTIONAL_ROUNDS
+    points = POINTS
+
+    def __init__(self, problem: LogisticProblem, relaxation: Relaxation) -> None:
+        self.problem = problem
+        self.bound = relaxation.bound
+        self.variables = np.arange(problem.n_columns)
+        self.forced = np.zeros(problem.n_columns, dtype=np.bool_)
+        self.first = [relaxation.cut]
+        self.made = 1
+
+    def fix(self, cutoff: float) -> float:
+        """Keep the variables that a support above `cutoff` may hold; return the bound given up."""
+        cut, d = self.first[0], self.problem.d
+        holding = cut.largest(self.forced, d)
+        dropped = holding <= cutoff
+        order = np.sort(cut.weights)[::-1]
+        # Without one of the d heaviest, the next one comes in.
+        without = self.bound - cut.weights + order[d]
+        forced = (cut.weights >= order[d - 1]) & (without <= cutoff)
+        self.variables = np.flatnonzero(~dropped)
+        self.forced = forced[self.variables]
+        return float(np.concatenate([holding[dropped], without[forced]]).max(initial=-np.inf))
+
+    def add(self, cut: Cut) -> None:
+        """Start the master with one more cut."""
+        self.first.append(cut)
+        self.made += 1
+
+    def seed(self) -> list[Cut]:
+        """Return the cuts to start from."""
+        return [self._restricted(cut) for cut in self.first]
+
+    def at(self, q: FloatArray) -> list[Cut]:
+        """Return the cut that is tight at q."""
+        whole = np.zeros(self.problem.n_columns)
+        whole[self.variables] = q
+        self.made += 1
+        return [self._restricted(self.problem.cut(self.problem.at(whole).pull))]
+
+    def _restricted(self, cut: Cut) -> Cut:
+        return Cut(cut.constant, cut.weights[self.variables])
+
+
 class _Search:
     """The state of one run: the best fit, and the bounds of what is open and what is closed."""
 
@@ -107,110 +151,66 @@ class _Search:
         self.fit = problem.on_support(self.support)
         self.given_up = -np.inf
         # The loss is positive: before anything is known, 0 bounds the value.
-        self.bound = 0.0
-        self.cuts = 0
+        self.open_bound = 0.0
+        self.source: _Cuts | None = None
+
+    @property
+    def value(self) -> float:
+        """The best value so far."""
+        return self.fit.value
 
     @property
     def cutoff(self) -> float:
         """The bound at which the work is done, rounding of this sum allowed for."""
-        value = self.fit.value
-        return value + self.control.allowed(value) - 4 * EPS * abs(value)
+        return self.value + self.control.allowed(self.value) - 4 * EPS * abs(self.value)
 
     @property
-    def done(self) -> bool:
-        """Whether the bound is close enough or a limit is reached."""
-        spent = self.control.out_of_time or self.cuts >= self.most_cuts
-        return spent or self.bound <= self.cutoff
+    def cuts(self) -> int:
+        """How many cuts were made."""
+        return 0 if self.source is None else self.source.made
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a limit is reached."""
+        return self.control.out_of_time or self.cuts >= self.most_cuts
 
     def run(self, solver: str) -> None:
-        """Relax, improve, then alternate between the master problem and new cuts."""
-        relaxation = solve_relaxation(self.problem, self.control)
-        self.bound = min(self.bound, relaxation.bound)
-        self.cuts = 1
-        self.offer(truncate(relaxation.q, self.problem.d))
-        own = self.problem.cut(self.fit.pull)
-        if self.problem.d == self.problem.n_columns:
-            self.bound = min(self.bound, own.at(np.ones(self.problem.n_columns)))
+        """Relax, improve, fix variables, then close the gap with cuts."""
+        problem, d = self.problem, self.problem.d
+        relaxation = solve_relaxation(problem, self.control)
+        self.open_bound = min(self.open_bound, relaxation.bound)
+        self.source = source = _Cuts(problem, relaxation)
+        self.offer(truncate(relaxation.q, d))
+        if d == problem.n_columns:
+            self.settle(np.arange(d))
             return
-        if self.done:
+        if self.stopped or self.open_bound <= self.cutoff:
             return
-        variables, forced = self.fix(relaxation)
-        picks = self.problem.d - int(np.count_nonzero(forced))
-        if picks == 0 or variables.shape[0] == self.problem.d:
+        own = problem.cut(self.fit.pull)
+        self.given_up = source.fix(self.cutoff)
+        picks = d - int(np.count_nonzero(source.forced))
+        if picks == 0 or source.variables.shape[0] == d:
             # One support is left: what remains is to look at it.
-            last = variables[forced] if picks == 0 else variables
+            last = source.variables[source.forced] if picks == 0 else source.variables
             self.offer(last)
-            own = self.problem.cut(self.problem.on_support(last).pull)
-            self.bound = min(self.bound, max(own.at(self.marks(last)), self.fit.value))
+            self.settle(last)
             return
-        cuts = [_restricted(cut, variables) for cut in (relaxation.cut, own)]
-        master = Master(forced, picks, self.fit.value, self.bound, cuts, solver)
-        self.cuts += 1
-        self.fractional_rounds(master, variables)
-        self.integer_rounds(master, variables)
+        source.add(own)
+        master = Master(source.forced, picks, self.value, self.open_bound, source.seed(), solver)
+        close_gap(self, source, master)
 
-    def fix(self, relaxation: Relaxation) -> tuple[IntArray, NDArray[np.bool_]]:
-        """Return the variables still in play, and which of them every better support holds."""
-        cut, d = relaxation.cut, self.problem.d
-        holding = cut.largest(np.zeros(self.problem.n_columns, dtype=np.bool_), d)
-        dropped = holding <= self.cutoff
-        order = np.sort(cut.weights)[::-1]
-        # Without one of the d heaviest, the next one comes in.
-        without = relaxation.bound - cut.weights + order[d]
-        forced = (cut.weights >= order[d - 1]) & (without <= self.cutoff)
-        closed = np.concatenate([holding[dropped], without[forced]])
-        self.given_up = float(closed.max(initial=-np.inf))
-        variables = np.flatnonzero(~dropped)
-        return variables, forced[variables]
-
-    def fractional_rounds(self, master: Master, variables: IntArray) -> None:
-        """Cut at fractional solutions of the master first: they cost a linear program each."""
-        for _ in range(FRACTIONAL_ROUNDS):
-            if self.done:
-                return
-            answer = master.relaxed(self.control)
-            self.bound = min(self.bound, max(answer.bound, self.fit.value))
-            for q in answer.points:
-                self.cut_at(master, variables, q)
-
-    def integer_rounds(self, master: Master, variables: IntArray) -> None:
-        """Solve the master and cut at its solutions until its bound is within the gap."""
-        seen: set[bytes] = set()
-        accuracy = 0.05
-        while not self.done:
-            # Below this level a support is no better than the gap allows.
-            master.require(self.cutoff - 2 * master.allowance)
-            answer = master.solve(self.control, accuracy * (self.bound - self.fit.value))
-            self.bound = min(self.bound, max(answer.bound, self.fit.value))
-            fresh = [q for q in answer.points if q.tobytes() not in seen][:POINTS]
-            if not fresh and accuracy == 0.0:
-                # Every cut is as tight as tolerances allow: what is left is theirs.
-                return
-            accuracy = 0.05 if fresh else 0.0
-            for q in fresh:
-                seen.add(q.tobytes())
-                self.offer(variables[q > 0.5])
-                self.cut_at(master, variables, q)
-
-    def cut_at(self, master: Master, variables: IntArray, q: FloatArray) -> None:
-        """Give the master the cut that is tight at q."""
-        whole = np.zeros(self.problem.n_columns)
-        whole[variables] = q
-        master.add(_restricted(self.problem.cut(self.problem.at(whole).pull), variables))
-        self.cuts += 1
-
-    def marks(self, support: IntArray) -> FloatArray:
-        """Return the q of a support."""
+    def settle(self, support: IntArray) -> None:
+        """Lower the bound to what the last support in play allows."""
         q = np.zeros(self.problem.n_columns)
         q[support] = 1.0
-        return q
+        bound = self.problem.cut(self.problem.on_support(support).pull).at(q)
+        self.open_bound = min(self.open_bound, max(bound, self.value))
 
     def offer(self, support: IntArray) -> None:
-        """Keep a support if, after exchanges, it is the best so far."""
+        """Take over a support if, after exchanges, it is better."""
         support, fit = improve(self.problem, support, self.control)
-        if fit.value > self.fit.value:
+        if fit.value > self.value:
             self.support, self.fit = support, fit
 
-
-def _restricted(cut: Cut, variables: IntArray) -> Cut:
-    return Cut(cut.constant, cut.weights[variables])
+    def count_master(self) -> None:
+        """Nobody counts the masters here: the limit is on cuts."""

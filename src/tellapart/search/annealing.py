@@ -17,7 +17,7 @@ from tellapart.search.sphere import Peak, model
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.solvers.local_search import improve_by_swaps
+from tellapart.strs.swaps import improve_by_swaps
 from tellapart.strs.trust_region import polish
 
 # The paper gives no values. τ in units of ‖∇²F‖: steps from bold to careful.

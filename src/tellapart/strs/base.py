@@ -1,16 +1,30 @@
-"""The contract of solvers, and the one way to turn a support into a Solution."""
+"""What all solvers share: their contract, and the one way from a support to a Solution."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.errors import InputError
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
+from tellapart.threads import one_blas_thread
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Work on one BLAS thread until done, or until Ctrl-C.
+
+    What is proved by then stands: the caller gets it, not a traceback.
+    """
+    with suppress(KeyboardInterrupt), one_blas_thread():
+        yield
 
 
 class Solver(Protocol):
@@ -26,6 +40,15 @@ class Solver(Protocol):
     ) -> Solution:
         """Solve within the limits of `control`, perhaps starting from a support."""
         ...
+
+
+def check_columns(problem: SparseTrustRegion, largest: int, who: str) -> None:
+    """Refuse a problem with more variables than a solver takes."""
+    if problem.n_columns > largest:
+        raise InputError(
+            f"solver {who} takes at most {largest:,} variables; got D = {problem.n_columns:,}; "
+            "use 'branch-and-bound'"
+        )
 
 
 def truncate(vector: FloatArray, d: int) -> IntArray:

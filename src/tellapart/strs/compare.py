@@ -66,7 +66,7 @@ def compare(
     solvers : names, optional
         Which solvers, all but brute force by default.
     gap, time_limit, random_state
-        As in `solve`; the time limit is for each solver.
+        See `solve`; the time limit is for each solver.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,9 +17,11 @@ Progress = Callable[[int, float, float | None], None]
 
 @dataclass(frozen=True)
 class Control:
-    """Stopping rules handed to every solver; `started` is the moment it was made.
+    """Stopping rules handed to every solver.
 
     `resolution` is the difference in value that rounding error hides: a gap below it is closed.
+    `clock` is the only one that limits are measured by, and `started` what it said when the
+    control was made.
     """
 
     gap: float = 1e-4
@@ -26,12 +29,23 @@ class Control:
     resolution: float = 0.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     progress: Progress | None = None
-    started: float = field(default_factory=time.perf_counter)
+    clock: Callable[[], float] = time.perf_counter
+    started: float = math.nan
+
+    def __post_init__(self) -> None:
+        # `dataclasses.replace` hands `started` on: a changed copy has no more time than the first.
+        if math.isnan(self.started):
+            object.__setattr__(self, "started", self.clock())
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self.started
+        return self.clock() - self.started
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until the time limit, at least 0; None without a limit."""
+        return None if self.time_limit is None else max(self.time_limit - self.elapsed, 0.0)
 
     @property
     def out_of_time(self) -> bool:

@@ -34,7 +34,7 @@ class Curvature:
         return cls(dense=None, factor=problem.factor.B, shift=problem.factor.shift)
 
     @property
-    def size(self) -> int:
+    def n_columns(self) -> int:
         """Number of variables in the list."""
         matrix = self.dense if self.factor is None else self.factor
         assert matrix is not None
@@ -75,7 +75,7 @@ class Curvature:
 
     def principal(self, index: IntArray) -> Curvature:
         """Return M over some of the variables; small ones are made dense."""
-        if index.shape[0] == self.size:
+        if index.shape[0] == self.n_columns:
             return self
         if self.factor is None or index.shape[0] <= DENSE_LIMIT:
             return Curvature(dense=self.block(index), factor=None, shift=0.0)
@@ -88,7 +88,7 @@ class Curvature:
         assert self.dense is not None
         lowest = float(np.linalg.eigvalsh(self.dense)[0])
         # The computed eigenvalue is off by at most a small multiple of n·ε·‖M‖.
-        return lowest - 8 * self.size * EPS * float(np.linalg.norm(self.dense))
+        return lowest - 8 * self.n_columns * EPS * float(np.linalg.norm(self.dense))
 
     def complement(
         self, kept: IntArray, others: IntArray, delta: float, margin: float
@@ -124,5 +124,5 @@ class Curvature:
             # M − δI ⪰ 0, so that what is subtracted is at most M_KK − δI.
             mass = float((np.abs(self.diagonal[kept]) + abs(delta)).sum())
             condition = float(np.trace(inside)) / margin
-        allowance = 8 * (self.size + self.depth) * EPS * mass * max(condition, 1.0)
+        allowance = 8 * (self.n_columns + self.depth) * EPS * mass * max(condition, 1.0)
         return result, allowance

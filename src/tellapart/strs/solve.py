@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,6 @@ from numpy.typing import ArrayLike
 from tellapart.arguments import check_choice, check_number, check_random_state, check_time_limit
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
-from tellapart.strs.auto import choose
 from tellapart.strs.base import Solver
 from tellapart.strs.control import Control, Progress
 from tellapart.strs.problem import SparseTrustRegion
@@ -37,6 +37,8 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 
 SMALLEST_GAP = 1e-9
 """Floating-point arithmetic cannot prove less."""
+EIGENVALUE_SECONDS = 0.4
+"""About what all eigenvalues of a dense matrix of order 1,000 take."""
 
 
 def solve(
@@ -84,10 +86,11 @@ def solve(
         raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be callable or None; got {type(progress).__name__}")
-    chosen = _resolve(solver, problem, time_limit)
+    seconds = check_time_limit(time_limit)
+    chosen = _resolve(solver, problem, seconds)
     control = Control(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
-        time_limit=check_time_limit(time_limit),
+        time_limit=seconds,
         resolution=problem.resolution,
         rng=check_random_state(random_state),
         progress=progress,
@@ -95,12 +98,32 @@ def solve(
     return chosen.solve(problem, control, _start_support(problem, start))
 
 
+def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
+    """Return the name of the solver that fits the problem and the time there is.
+
+    By D and d: brute force where it takes about a tenth of a second at most (d = D among them,
+    one trust region step). By D and the time limit: local search, which proves nothing, where the
+    limit would pass before branch and bound had the eigenvalues of a dense A, its first bound.
+    Branch and bound otherwise: it closes small trees at once and, on large problems, returns the
+    best point with the bound proved within the limit. The spectrum decides inside it: where A
+    has large positive eigenvalues and the hull bound shows to be loose, semidefinite bounds take
+    over.
+    """
+    supports = comb(problem.n_columns, problem.d)
+    if supports == 1 or supports * (3_000 + problem.d**3) <= 5_000_000:
+        return "brute-force"
+    first_bound = EIGENVALUE_SECONDS * (problem.n_columns / 1_000) ** 3
+    if time_limit is not None and problem.factor is None and first_bound > time_limit:
+        return "local-search"
+    return "branch-and-bound"
+
+
 def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float | None) -> Solver:
     is_object = not isinstance(solver, str | type)
     if is_object and hasattr(solver, "solve") and hasattr(solver, "name"):
         return solver
     name = check_choice("solver", solver, ["auto", *SOLVERS])
-    return SOLVERS[choose(problem, check_time_limit(time_limit)) if name == "auto" else name]()
+    return SOLVERS[choose(problem, time_limit) if name == "auto" else name]()
 
 
 def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:

@@ -4,12 +4,16 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import examples
 
 from tellapart.strs.bounds.spectral import spectral_bound
 from tellapart.strs.trust_region import maximise_on_sphere
 
 
-@pytest.mark.parametrize("seed", range(30))
+@examples(60)
+@given(st.integers(0, 10**6))
 def test_holds_at_every_support(seed: int) -> None:
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 8))

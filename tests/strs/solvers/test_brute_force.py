@@ -3,16 +3,18 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from instances import KINDS, best_value, problem_of, scale_of
+from held_clock import stopped_after
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import KINDS, best_value, examples, problem_of, scale_of
 
 from tellapart.errors import InputError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
-from tellapart.strs.control import Control
 from tellapart.strs.solvers.brute_force import BruteForce
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [1, 3, 6])
+@examples(48)
+@given(st.sampled_from(list(KINDS)), st.sampled_from([1, 3, 6]))
 def test_best_of_all_supports_with_a_bound_above_it(kind, d):
     problem = problem_of(kind, 6, d)
     solution = solve(problem, "brute-force")
@@ -42,9 +44,10 @@ def test_bound_holds_in_exact_arithmetic():
 
 def test_time_limit_leaves_no_bound():
     problem = problem_of("indefinite", 20, 8)
-    solution = BruteForce(batch=10).solve(problem, Control(time_limit=0.02))
+    solution = BruteForce(batch=10).solve(problem, stopped_after(3))
     assert solution.status == "time_limit"
     assert solution.upper_bound is None
+    assert solution.iterations == 20
     assert solution.support.shape == (8,)
 
 

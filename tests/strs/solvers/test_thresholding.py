@@ -2,24 +2,26 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import examples
 
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.solvers.thresholding import Thresholding
 from tellapart.strs.trust_region import polish
 
 
-def problem(seed, size=12, d=4, price=1.0, factored=False):
+def problem(seed, size=12, d=4, regularization=1.0, factored=False):
     rng = np.random.default_rng(seed)
-    B = rng.normal(size=(size // 2, size)) * np.sqrt(price)
+    B = rng.normal(size=(size // 2, size)) * np.sqrt(regularization)
     a = rng.normal(size=size)
     return SparseTrustRegion(ShiftedFactor(0.0, B) if factored else -B.T @ B, a, d)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("price", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("factored", [False, True])
-def test_feasible_and_between_truncation_and_optimum(seed, price, factored):
-    task = problem(seed, price=price, factored=factored)
+@examples(20)
+@given(st.integers(0, 10**6), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
+def test_feasible_and_between_truncation_and_optimum(seed, regularization, factored):
+    task = problem(seed, regularization=regularization, factored=factored)
     solution = solve(task, solver=Thresholding())
     first = np.sort(np.argsort(-np.abs(task.a))[:4])
     assert solution.support.size <= 4

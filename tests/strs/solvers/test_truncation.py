@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from instances import best_value, gram, problem_of
+from instances import best_value, examples, gram, problem_of
 
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.solvers.local_search import CHEAP_STARTS
@@ -31,7 +31,7 @@ def psd_problem(drawn):
     return SparseTrustRegion(gram(rng, size, rank), weight * rng.normal(size=size), min(d, size))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(100)
 @given(PSD_PROBLEMS)
 def test_guarantee_of_truncation_one(drawn):
     problem = psd_problem(drawn)
@@ -40,7 +40,7 @@ def test_guarantee_of_truncation_one(drawn):
     assert reached >= promised - 1e-9
 
 
-@settings(max_examples=150, deadline=None)
+@examples(100)
 @given(PSD_PROBLEMS)
 def test_guarantee_of_truncation_two(drawn):
     problem = psd_problem(drawn)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
@@ -14,12 +12,12 @@ from tellapart.strs.base import finish, truncate
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
+from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import improve_by_swaps
 from tellapart.strs.solvers.misdp import Misdp
-from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8
@@ -40,8 +38,8 @@ SEMIDEFINITE_LIMIT = 300
 class BranchAndBound:
     """Best-first branch and bound over which variables are in. Exact within the gap asked for.
 
-    At a node the hull relaxation (`hull_relaxation`) gives a bound, fixes variables by its
-    scores, and is tightened by the best shift per variable (`diagonal_shift`); its solution is
+    At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
+    scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
     rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
     with the best point and a proved bound over all open nodes.
 
@@ -64,14 +62,7 @@ class BranchAndBound:
                 search.run(start)
                 if search.hull_is_loose:
                     return self._with_semidefinite_bounds(search)
-            return finish(
-                problem,
-                search.best,
-                upper_bound=search.upper_bound(),
-                solver=self.name,
-                iterations=search.visited,
-                control=control,
-            )
+            return search.best.solution(self.name, search.visited, search.upper_bound())
 
     def _with_semidefinite_bounds(self, search: _Search) -> Solution:
         """Go on where the hull bound is too weak, keeping the point and the bound it has."""
@@ -84,7 +75,7 @@ class BranchAndBound:
         def progress(iterations: int, value: float, bound: float | None) -> None:
             control.tell_progress(search.visited + iterations, value, best_known(bound))
 
-        rest = Misdp().solve(problem, replace(control, progress=progress), search.best)
+        rest = Misdp().solve(problem, replace(control, progress=progress), search.best.support)
         return finish(
             problem,
             rest.support,
@@ -101,70 +92,54 @@ class _Search:
     def __init__(self, problem: SparseTrustRegion, control: Control) -> None:
         self.problem = problem
         self.control = control
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
-        self.closed_bound = -np.inf
+        tried = max(30, 3 * problem.d)
+        self.best = Incumbent.of_linear_term(problem, control, candidates=tried)
+        self.nodes: OpenNodes[Node] = OpenNodes()
         self.visited = 0
-        self.current: Node | None = None
-        self.open: list[tuple[float, int, Node]] = []
-        self.ticket = count()
-        self.started = False
 
     @property
     def cutoff(self) -> float:
         """Nodes whose bound is at most this are closed."""
-        return self.value + self.control.allowed(self.value) - self.problem.forming_error
+        return self.best.cutoff - self.problem.forming_error
 
     @property
     def tolerance(self) -> float:
         """Accuracy of relaxations: a fraction of the gap asked for."""
-        return 0.1 * self.control.allowed(self.value)
+        return 0.1 * self.control.allowed(self.best.value)
 
     def upper_bound(self) -> float | None:
         """Return the highest bound among what is closed and what is open; None before the first."""
-        if not self.started:
-            return None
-        bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
-        if self.current is not None:
-            bounds.append(self.current.bound)
         # Nodes bound the problem of the matrix as multiplied out.
-        highest = max(bounds) + self.problem.forming_error
+        highest = self.nodes.bound + self.problem.forming_error
         return highest if np.isfinite(highest) else None
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or time is up."""
-        for support in [self.best, *([] if start is None else [start])]:
-            self.offer(support, swaps=True)
+        for support in [self.best.support, *([] if start is None else [start])]:
+            self.best.improve(support)
         self.whole = Curvature.of(self.problem)
-        self.push(self.root())
-        self.started = True
-        while self.open and self.open[0][2].bound > self.cutoff:
+        self.nodes.push(self.root())
+        while self.nodes.highest > self.cutoff:
             # The root is visited in any case: a bound, however late, beats none.
             if self.visited > 0 and self.control.out_of_time:
                 break
-            # In this order Ctrl-C at no moment leaves the node out of the bound.
-            self.current = node = self.open[0][2]
-            heapq.heappop(self.open)
+            node = self.nodes.take()
             self.visited += 1
             for child in self.process(node):
-                self.push(child)
-            self.current = None
-            self.control.tell_progress(self.visited, self.value, self.upper_bound())
+                self.nodes.push(child)
+            self.nodes.current = None
+            self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
             if self.hull_is_loose:
                 break
 
     @property
     def hull_is_loose(self) -> bool:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
-        if self.visited != 1 or not self.open or self.problem.n_columns > SEMIDEFINITE_LIMIT:
+        if self.visited != 1 or self.problem.n_columns > SEMIDEFINITE_LIMIT:
             return False
-        scale = abs(self.value)
-        wide = self.open[0][2].bound - self.value > LOOSE_ROOT * scale
+        scale = abs(self.best.value)
+        wide = self.nodes.highest - self.best.value > LOOSE_ROOT * scale
         return wide and -self.root_shift >= CURVED * scale
-
-    def push(self, node: Node) -> None:
-        """Add an open node; the highest bound comes first."""
-        heapq.heappush(self.open, (-node.bound, next(self.ticket), node))
 
     def root(self) -> Node:
         """Return the node of all points, with one shift for all variables."""
@@ -197,13 +172,16 @@ class _Search:
                 cutoff=self.cutoff,
                 stop=self.stop,
             )
-            self.current = relaxed.node
-            self.offer(self.rounded(relaxed.node), swaps=self.visited == 1)
+            self.nodes.current = relaxed.node
+            if self.visited == 1:
+                self.best.improve(self.rounded(relaxed.node))
+            else:
+                self.best.offer(self.rounded(relaxed.node), swaps=True)
             if relaxed.node.bound <= self.cutoff:
-                self.close(relaxed.node.bound)
+                self.nodes.close(relaxed.node.bound)
                 return ()
             node, given_up = fix_variables(relaxed, d, self.cutoff)
-            self.close(given_up)
+            self.nodes.close(given_up)
             if node.variables.shape[0] < relaxed.node.variables.shape[0]:
                 curvature = self.whole.principal(node.variables)
             if not np.array_equal(node.forced, relaxed.node.forced):
@@ -220,8 +198,8 @@ class _Search:
             node = tighten(
                 relaxed,
                 d,
-                value=self.value,
-                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.value)),
+                value=self.best.value,
+                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.best.value)),
                 stop=self.stop,
             )
         self.visit_supports(node)
@@ -237,33 +215,18 @@ class _Search:
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
 
-    def close(self, bound: float) -> None:
-        """Remember the bound of what will not be visited."""
-        self.closed_bound = max(self.closed_bound, bound)
-
     def visit_supports(self, node: Node) -> None:
         """Solve a node support by support: it has one, or few."""
         highest = -np.inf
         for support in node.supports(self.problem.d):
-            value = self.offer(support, swaps=False)
+            value = self.best.offer(support, swaps=True)
             highest = max(highest, value + value_slack(self.problem, support))
-        self.close(min(node.bound, highest))
+        self.nodes.close(min(node.bound, highest))
 
     def rounded(self, node: Node) -> IntArray:
         """Return the forced variables and those with the largest q, then score."""
         order = np.lexsort((-node.scores, -node.q, ~node.forced))
         return np.sort(node.variables[order[: self.problem.d]])
-
-    def offer(self, support: IntArray, *, swaps: bool) -> float:
-        """Compare the best point with the maximiser on a support, return that one's value."""
-        offered = polish(self.problem, support)[1]
-        value = offered
-        if swaps or value > self.value:
-            tried = max(30, 3 * self.problem.d)
-            support, value, _ = improve_by_swaps(self.problem, support, self.control, tried)
-        if value > self.value:
-            self.best, self.value = support, value
-        return offered
 
     def stop(self) -> bool:
         """Whether the time limit has passed."""

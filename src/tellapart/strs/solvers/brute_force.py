@@ -10,12 +10,11 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
-from tellapart.strs.base import finish
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
-from tellapart.strs.trust_region import polish
 
 
 @dataclass(frozen=True)
@@ -40,24 +39,15 @@ class BruteForce:
                 f"D = {problem.n_columns}, d = {problem.d} has {count:,}; use 'branch-and-bound'"
             )
         supports = combinations(range(problem.n_columns), problem.d)
-        first = np.arange(problem.d) if start is None else start
-        best, best_value = first, polish(problem, first)[1]
+        best = Incumbent(problem, control)
+        best.offer(np.arange(problem.d) if start is None else start)
         bound, visited = -np.inf, 0
         while visited < count and not control.out_of_time:
             for indices in islice(supports, self.batch):
                 support = np.array(indices, dtype=np.intp)
-                value = polish(problem, support)[1]
+                value = best.offer(support)
                 # Another support's value may be off by more than the best one's.
                 bound = max(bound, value + value_slack(problem, support))
                 visited += 1
-                if value > best_value:
-                    best, best_value = support, value
-            control.tell_progress(visited, best_value, None)
-        return finish(
-            problem,
-            best,
-            upper_bound=bound if visited == count else None,
-            solver=self.name,
-            iterations=visited,
-            control=control,
-        )
+            control.tell_progress(visited, best.value, None)
+        return best.solution(self.name, visited, bound if visited == count else None)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arguments import check_integer
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import finish, truncate
+from tellapart.arrays import IntArray
+from tellapart.strs.base import check_columns, truncate, until_interrupted
 from tellapart.strs.bounds.l1.model import Program, run_scip
 from tellapart.strs.bounds.l1.socp import solve_socp
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import LocalSearch, improve_by_swaps
-from tellapart.strs.trust_region import polish
-from tellapart.threads import one_blas_thread
+from tellapart.strs.solvers.local_search import LocalSearch
 
 ERROR = 0.01
 """The interpolation may add this part of the best value to the bound, where N ≤ 8 allows."""
@@ -52,31 +49,22 @@ class ConvexInteger:
     pieces: int | None = None
     largest: int = 2_000
 
+    def __post_init__(self) -> None:
+        if self.pieces is not None:
+            check_integer("pieces", self.pieces, 1)
+
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the rounded, polished solution with the program's proved bound."""
-        if self.pieces is not None:
-            check_integer("pieces", self.pieces, 1)
-        if problem.n_columns > self.largest:
-            raise InputError(
-                f"solver {self.name!r} takes at most {self.largest:,} variables; "
-                f"got {problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, self.largest, f"{self.name!r}")
         load("clarabel", self.name)
         load("pyscipopt", self.name)
         search = _Search(problem, control, self)
-        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-        with suppress(KeyboardInterrupt), one_blas_thread():
+        with until_interrupted():
             search.run(start)
-        return finish(
-            problem,
-            search.best,
-            upper_bound=None if search.bound is None else search.bound + problem.forming_error,
-            solver=self.name,
-            iterations=search.nodes,
-            control=control,
-        )
+        bound = None if search.bound is None else search.bound + problem.forming_error
+        return search.best.solution(self.name, search.nodes, bound)
 
 
 class _Search:
@@ -88,46 +76,34 @@ class _Search:
         self.problem = problem
         self.control = control
         self.settings = settings
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent.of_linear_term(problem, control)
         self.bound: float | None = None
         self.nodes = 0
 
     def run(self, start: IntArray | None) -> None:
         """Find a point, solve the cone program and, where λmax(A) > λ₀, the integer one."""
         problem, control, name = self.problem, self.control, self.settings.name
-        self.offer(LocalSearch().solve(problem, control, start).support)
+        self.best.offer(LocalSearch().solve(problem, control, start).support)
         eigenvalues, vectors = np.linalg.eigh(problem.A)
         # λ₀ = λmax(A) first: a cheap program, and a proved bound in any case.
         top = float(eigenvalues[-1])
         z, self.bound = solve_socp(problem.A, problem.a, problem.d, top, control, name)
         self.nodes = 1
-        self.round(z)
-        done = control.out_of_time or control.closed(self.value, self.bound)
-        if self.value >= top or done:
+        self.best.improve(truncate(z, problem.d))
+        done = control.out_of_time or control.closed(self.best.value, self.bound)
+        if self.best.value >= top or done:
             return
         program = Program.build(
             eigenvalues,
             vectors,
             problem.a,
             problem.d,
-            floor=self.value,
+            floor=self.best.value,
             pieces=self.settings.pieces,
-            accuracy=ERROR * abs(self.value),
+            accuracy=ERROR * abs(self.best.value),
         )
-        outcome = run_scip(program, self.value, control, name)
+        outcome = run_scip(program, self.best.value, control, name)
         self.nodes = outcome.nodes
         self.bound = min(self.bound, outcome.bound)
         for z in outcome.points[:3]:
-            self.round(z)
-
-    def round(self, z: FloatArray) -> None:
-        """Offer the support that swaps reach from the d largest entries of z."""
-        support, _, _ = improve_by_swaps(self.problem, truncate(z, self.problem.d), self.control)
-        self.offer(support)
-
-    def offer(self, support: IntArray) -> None:
-        """Keep a support if it is the best so far."""
-        value = polish(self.problem, support)[1]
-        if value > self.value:
-            self.best, self.value = support, value
+            self.best.improve(truncate(z, problem.d))

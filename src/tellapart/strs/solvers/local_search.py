@@ -1,19 +1,17 @@
-"""Swap local search: exchange one chosen variable for another while that helps."""
+"""Local search: swaps from several starts until none helps."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-import numpy as np
-
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import finish
+from tellapart.arrays import IntArray
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.truncation import candidate_supports
-from tellapart.strs.trust_region import maximise_on_sphere, polish
+from tellapart.strs.swaps import CANDIDATES
 from tellapart.threads import one_blas_thread
 
 CHEAP_STARTS = 300
@@ -32,132 +30,25 @@ class LocalSearch:
     """
 
     name: str = "local-search"
-    candidates: int = 200
+    candidates: int = CANDIDATES
 
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support that swaps reach from several starts."""
+        best = Incumbent(problem, control, candidates=self.candidates)
         with one_blas_thread() if problem.d <= SMALL_BLOCKS else nullcontext():
-            best, sweeps = self._search(problem, control, start)
-        return finish(
-            problem,
-            best,
-            upper_bound=None,
-            solver=self.name,
-            iterations=sweeps,
-            control=control,
-        )
+            sweeps = self._search(best, start)
+        return best.solution(self.name, sweeps)
 
-    def _search(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None
-    ) -> tuple[IntArray, int]:
-        starts = candidate_supports(problem, CHEAP_STARTS)
+    def _search(self, best: Incumbent, start: IntArray | None) -> int:
+        """Offer what swaps reach from each start; return the sweeps it took."""
+        starts = candidate_supports(best.problem, CHEAP_STARTS)
         if start is not None:
             starts.insert(0, start)
-        best, best_value, sweeps = starts[0], -np.inf, 0
-        seen: set[bytes] = set()
-        for support in starts:
-            if support.tobytes() in seen:
-                continue
-            seen.add(support.tobytes())
-            improved, value, used = improve_by_swaps(problem, support, control, self.candidates)
-            sweeps += used
-            if value > best_value:
-                best, best_value = improved, value
-            if control.out_of_time:
+        sweeps = 0
+        for support in {each.tobytes(): each for each in starts}.values():
+            sweeps += best.improve(support)
+            if best.control.out_of_time:
                 break
-        return best, sweeps
-
-
-def improve_by_swaps(
-    problem: SparseTrustRegion, support: IntArray, control: Control, candidates: int = 200
-) -> tuple[IntArray, float, int]:
-    """Return a support no tried swap improves, its value, and the sweeps it took."""
-    support = fill_up(problem, support)
-    z, value = polish(problem, support)
-    sweeps = 0
-    while not control.out_of_time and support.shape[0] < problem.n_columns:
-        sweeps += 1
-        gradient = np.abs(problem.a + 2 * problem.product(z))
-        gradient[support] = -1.0
-        tried = min(candidates, problem.n_columns - support.shape[0])
-        outsiders = np.argsort(-gradient, kind="stable")[:tried]
-        together = np.concatenate([support, outsiders])
-        leaving, coming = _better_swap(
-            problem.submatrix(together),
-            problem.a[together],
-            z[support],
-            value + problem.resolution,
-            control,
-        )
-        if leaving < 0:
-            break
-        swapped = np.sort(np.append(np.delete(support, leaving), together[coming]))
-        z, new_value = polish(problem, swapped)
-        # A gain that was rounding error could make the search cycle.
-        if new_value <= value:
-            break
-        support, value = swapped, new_value
-    return support, value, sweeps
-
-
-def _better_swap(
-    A: FloatArray, a: FloatArray, z: FloatArray, threshold: float, control: Control
-) -> tuple[int, int]:
-    """Return a swap that beats `threshold`, or (−1, −1) if none is found in time.
-
-    The variables in come first in A and a; z is the maximiser over them. Those that matter
-    least leave first, for those that promise most.
-    """
-    d = z.shape[0]
-    multiplier = float(z @ A[:d, :d] @ z + 0.5 * a[:d] @ z)
-    for leaving in np.argsort(np.abs(z), kind="stable"):
-        reach = _reach_without(A, a, np.delete(np.arange(d), leaving), (multiplier, threshold))
-        for coming in np.argsort(-reach, kind="stable"):
-            if control.out_of_time:
-                return -1, -1
-            if reach[coming] <= threshold:
-                break
-            swapped = np.arange(d)
-            swapped[leaving] = d + coming
-            if maximise_on_sphere(A[np.ix_(swapped, swapped)], a[swapped])[1] > threshold:
-                return int(leaving), int(d + coming)
-    return -1, -1
-
-
-def _reach_without(
-    A: FloatArray, a: FloatArray, rest: IntArray, multipliers: tuple[float, ...]
-) -> FloatArray:
-    """Return upper limits to the values over `rest` and one outsider, for each outsider.
-
-    The maximum over a support S is at most μ + ¼ a_Sᵀ(μI − A_SS)⁻¹a_S for every μ above the
-    eigenvalues of A_SS. From one eigendecomposition over `rest`, this costs d² operations for
-    each outsider, against some 10 d³ for the maximum itself. The current μ rules out nearly all
-    swaps; μ = threshold decides where a plays no part, and without room there a swap surely helps.
-    """
-    d = rest.shape[0] + 1
-    eigenvalues, vectors = np.linalg.eigh(A[np.ix_(rest, rest)])
-    c = vectors.T @ a[rest]
-    cross = vectors.T @ A[rest, d:]
-    diagonal = np.diag(A)[d:]
-    reach = np.full(diagonal.shape[0], np.inf)
-    for mu in multipliers:
-        gaps = mu - eigenvalues
-        if (gaps <= 0).any():
-            continue
-        room = mu - diagonal - (cross * cross).T @ (1 / gaps)
-        lift = a[d:] + cross.T @ (c / gaps)
-        limit = np.full(reach.shape[0], np.inf)
-        np.divide(lift * lift, 4 * room, out=limit, where=room > 0)
-        reach = np.minimum(reach, mu + float(c @ (c / gaps)) / 4 + limit)
-    return reach
-
-
-def fill_up(problem: SparseTrustRegion, support: IntArray) -> IntArray:
-    """Return `support` with the largest |a_j| added until it has d variables."""
-    if support.shape[0] >= problem.d:
-        return support
-    order = np.argsort(-np.abs(problem.a), kind="stable")
-    added = order[~np.isin(order, support)][: problem.d - support.shape[0]]
-    return np.sort(np.concatenate([support, added]))
+        return sweeps

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Literal
 
 import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import finish, truncate
-from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Progress, solve_admm
+from tellapart.strs.base import check_columns, until_interrupted
+from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
 from tellapart.strs.bounds.spectral import spectral_bound
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import LocalSearch, improve_by_swaps
+from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
-from tellapart.strs.trust_region import polish
-from tellapart.threads import one_blas_thread
 
 WORTHWHILE = 0.5
 """ADMM stops at a node once its bound can fall by at most this part of what is left to close…"""
@@ -66,33 +63,20 @@ class Misdp:
     max_nodes: int = 1_000_000
     largest: int = 1_000
 
+    def __post_init__(self) -> None:
+        check_choice("relaxation", self.relaxation, ["admm", "conic"])
+
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        check_choice("relaxation", self.relaxation, ["admm", "conic"])
-        if problem.n_columns > self.largest:
-            raise InputError(
-                f"solver 'misdp' takes at most {self.largest:,} variables; got D = "
-                f"{problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, self.largest, f"{self.name!r}")
         if self.relaxation == "conic":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        try:
-            with one_blas_thread():
-                search.run(start)
-        except KeyboardInterrupt:
-            # What is proved so far stands; the caller gets it instead of a traceback.
-            pass
-        return finish(
-            problem,
-            search.best,
-            upper_bound=search.upper_bound(),
-            solver=self.name,
-            iterations=search.visited,
-            control=control,
-        )
+        with until_interrupted():
+            search.run(start)
+        return search.best.solution(self.name, search.visited, search.upper_bound())
 
 
 @dataclass(frozen=True)
@@ -128,71 +112,52 @@ class _Search:
 
     def __init__(self, problem: SparseTrustRegion, control: Control, solver: Misdp) -> None:
         self.problem, self.control, self.solver = problem, control, solver
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent.of_linear_term(problem, control)
         self.slack = problem.forming_error
-        self.closed_bound = -np.inf
+        self.nodes: OpenNodes[_Node] = OpenNodes()
         self.bounds: list[float] = []
         self.visited = 0
-        self.open: list[tuple[float, int, _Node]] = []
-        self.current: _Node | None = None
-        self.ticket = count()
-
-    @property
-    def cutoff(self) -> float:
-        """Nodes whose bound is at most this are closed."""
-        return self.value + self.control.allowed(self.value)
 
     def upper_bound(self) -> float | None:
         """Return the highest bound among what is closed, open or in work."""
-        bounds = [self.closed_bound, *(node.bound for _, _, node in self.open[:1])]
-        if self.current is not None:
-            bounds.append(self.current.bound)
-        highest = max(bounds)
-        return highest if np.isfinite(highest) else None
+        return self.nodes.bound if np.isfinite(self.nodes.bound) else None
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or a limit is reached."""
         size = self.problem.n_columns
         forced = np.zeros(size, dtype=bool)
         root = dual_bound(self.problem.A, self.problem.a, self.problem.d, forced).value
-        self.push(_Node(np.arange(size), forced, root + self.slack))
+        self.nodes.push(_Node(np.arange(size), forced, root + self.slack))
         # With a small a its largest entries are a poor start: swaps from several find better.
-        self.offer(LocalSearch().solve(self.problem, self.control, start).support)
-        while self.open and self.open[0][2].bound > self.cutoff:
+        self.best.offer(LocalSearch().solve(self.problem, self.control, start).support, swaps=True)
+        while self.nodes.highest > self.best.cutoff:
             if self.control.out_of_time or self.visited >= self.solver.max_nodes:
                 break
-            # Noted before it leaves the heap: an interrupt in between must not lose its bound.
-            self.current = self.open[0][2]
-            heapq.heappop(self.open)
+            node = self.nodes.take()
             self.visited += 1
-            self.process(self.current)
-            self.current = None
-            self.control.tell_progress(self.visited, self.value, self.upper_bound())
-
-    def push(self, node: _Node) -> None:
-        """Add an open node; the highest bound comes first."""
-        heapq.heappush(self.open, (-node.bound, next(self.ticket), node))
+            self.process(node)
+            self.nodes.current = None
+            self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
 
     def process(self, node: _Node) -> None:
         """Bound a node, then close it or push its children."""
         support = node.leaf_support(self.problem.d)
         if support is not None:
-            value = self.offer(support)
-            self.close(min(node.bound, value + value_slack(self.problem, support)))
+            value = self.best.offer(support, swaps=True)
+            self.nodes.close(min(node.bound, value + value_slack(self.problem, support)))
             return
         cheap = self.cheap_bound(node)
-        if cheap <= self.cutoff:
-            self.close(cheap)
+        if cheap <= self.best.cutoff:
+            self.nodes.close(cheap)
             return
         bound, q, iterate = self.relax(node)
         total = min(bound.value + self.slack, node.bound)
-        self.offer(node.variables[_largest(q, node.forced, self.problem.d)])
-        if total <= self.cutoff:
-            self.close(total)
+        self.best.offer(node.variables[_largest(q, node.forced, self.problem.d)], swaps=True)
+        if total <= self.best.cutoff:
+            self.nodes.close(total)
             return
         node = replace(node, bound=total, iterate=iterate)
-        self.current = node
+        self.nodes.current = node
         self.branch(node, bound, q)
 
     def cheap_bound(self, node: _Node) -> float:
@@ -206,22 +171,21 @@ class _Search:
         A = self.problem.submatrix(node.variables)
         a, d = self.problem.a[node.variables], self.problem.d
         if self.solver.relaxation == "conic":
-            limit = self.control.time_limit
-            left = None if limit is None else limit - self.control.elapsed
+            left = self.control.remaining
             conic = solve_conic(A, a, d, node.forced, time_limit=left, solver=self.solver.name)
             return conic.bound, conic.q, None
         settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
         self.bounds.clear()
-        progress = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
-        return progress.bound, progress.q, progress.iterate
+        standing = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
+        return standing.bound, standing.q, standing.iterate
 
-    def enough(self, progress: Progress | None) -> bool:
+    def enough(self, standing: Standing | None) -> bool:
         """Whether ADMM need not go on at this node."""
-        if progress is None or self.control.out_of_time:
+        if standing is None or self.control.out_of_time:
             return self.control.out_of_time
-        bound = progress.bound.value + self.slack
-        to_close = bound - self.cutoff
-        if to_close <= 0.0 or progress.error <= WORTHWHILE * to_close:
+        bound = standing.bound.value + self.slack
+        to_close = bound - self.best.cutoff
+        if to_close <= 0.0 or standing.error <= WORTHWHILE * to_close:
             return True
         self.bounds.append(bound)
         return len(self.bounds) > PATIENCE and self.bounds[-PATIENCE - 1] - bound < 0.1 * to_close
@@ -232,33 +196,20 @@ class _Search:
         if_out = np.minimum(if_out + self.slack, node.bound)
         if_in = np.minimum(if_in + self.slack, node.bound)
         free = ~node.forced
-        must_in = free & (if_out <= self.cutoff)
-        must_out = free & (if_in <= self.cutoff) & ~must_in
+        must_in = free & (if_out <= self.best.cutoff)
+        must_out = free & (if_in <= self.best.cutoff) & ~must_in
         for given_up in (if_out[must_in], if_in[must_out]):
-            self.close(float(given_up.max(initial=-np.inf)))
+            self.nodes.close(float(given_up.max(initial=-np.inf)))
         undecided = free & ~must_in & ~must_out
         node = node.with_forced(np.flatnonzero(must_in), node.bound)
         if not undecided.any() or np.count_nonzero(node.forced) >= self.problem.d:
-            self.push(node.without(np.flatnonzero(must_out), node.bound))
+            self.nodes.push(node.without(np.flatnonzero(must_out), node.bound))
             return
         place = int(np.argmin(np.where(undecided, np.abs(q - 0.5), np.inf)))
         inside = node.with_forced(np.array([place]), float(if_in[place]))
-        self.push(inside.without(np.flatnonzero(must_out), float(if_in[place])))
+        self.nodes.push(inside.without(np.flatnonzero(must_out), float(if_in[place])))
         outside = np.append(np.flatnonzero(must_out), place)
-        self.push(node.without(outside, float(if_out[place])))
-
-    def close(self, bound: float) -> None:
-        """Remember the bound of what will not be visited."""
-        self.closed_bound = max(self.closed_bound, bound)
-
-    def offer(self, support: IntArray) -> float:
-        """Compare the best point with the maximiser on a support, return that one's value."""
-        offered = value = polish(self.problem, support)[1]
-        if value > self.value:
-            support, value, _ = improve_by_swaps(self.problem, support, self.control)
-        if value > self.value:
-            self.best, self.value = support, value
-        return offered
+        self.nodes.push(node.without(outside, float(if_out[place])))
 
 
 def _largest(q: FloatArray, forced: BoolArray, d: int) -> IntArray:

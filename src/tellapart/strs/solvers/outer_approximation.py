@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import check_columns, until_interrupted
 from tellapart.strs.bounds.cuts.cut import CutSource
 from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
+from tellapart.strs.bounds.cuts.loop import close_gap
 from tellapart.strs.bounds.cuts.master import Master
 from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import LocalSearch, improve_by_swaps
+from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.trust_region import polish
-from tellapart.threads import one_blas_thread
 
 CUTS = ("auto", "closed-form", "sdp")
 SDP_LIMIT = 14
@@ -57,32 +56,22 @@ class OuterApproximation:
     cuts: str = "auto"
     largest: int = 2_000
 
+    def __post_init__(self) -> None:
+        check_choice("cuts", self.cuts, CUTS)
+
     def solve(
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support and the bound of the last master problem."""
-        check_choice("cuts", self.cuts, CUTS)
         largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
-        if problem.n_columns > largest:
-            raise InputError(
-                f"solver {self.name!r} with cuts={self.cuts!r} takes at most {largest:,} "
-                f"variables; got {problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, largest, f"{self.name!r} with cuts={self.cuts!r}")
         load("highspy", self.name)
         if self.cuts != "closed-form":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        # After Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-        with suppress(KeyboardInterrupt), one_blas_thread():
+        with until_interrupted():
             search.run(start)
-        return finish(
-            problem,
-            search.best,
-            upper_bound=search.upper_bound(),
-            solver=self.name,
-            iterations=search.iterations,
-            control=control,
-        )
+        return search.best.solution(self.name, search.iterations, search.upper_bound())
 
 
 class _Search:
@@ -94,16 +83,25 @@ class _Search:
         self.problem = problem
         self.control = control
         self.settings = settings
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent.of_linear_term(problem, control)
         self.given_up = -np.inf
         self.open_bound = np.inf
         self.iterations = 0
 
     @property
+    def value(self) -> float:
+        """The best value so far."""
+        return self.best.value
+
+    @property
     def cutoff(self) -> float:
         """The bound at which the work is done."""
-        return self.value + self.control.allowed(self.value)
+        return self.best.cutoff
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.control.out_of_time
 
     def upper_bound(self) -> float | None:
         """Return what is proved; None before the first bound."""
@@ -112,8 +110,7 @@ class _Search:
 
     def run(self, start: IntArray | None) -> None:
         """Bound the root, then alternate between the master problem and new cuts."""
-        self.best = LocalSearch().solve(self.problem, self.control, start).support
-        self.value = polish(self.problem, self.best)[1]
+        self.best.offer(LocalSearch().solve(self.problem, self.control, start).support)
         source = self.source()
         if source is None:
             return
@@ -125,8 +122,7 @@ class _Search:
         master = Master(
             source.forced, picks, self.value, source.bound, cuts, solver=self.settings.name
         )
-        self.fractional_rounds(source, master)
-        self.integer_rounds(source, master)
+        close_gap(self, source, master)
 
     def source(self) -> CutSource | None:
         """Return where cuts come from; None if the root already settles everything."""
@@ -155,55 +151,23 @@ class _Search:
             wanted = not hull.exact(self.marked(hull))
         return SdpCuts(hull, self.control, self.settings.name) if wanted else hull
 
-    def fractional_rounds(self, source: CutSource, master: Master) -> None:
-        """Cut at fractional solutions of the master first: they cost a linear program each."""
-        for _ in range(source.rounds):
-            if self.control.out_of_time or self.open_bound <= self.cutoff:
-                return
-            answer = master.relaxed(self.control)
-            self.open_bound = min(self.open_bound, answer.bound)
-            for q in answer.points:
-                for cut in source.at(q):
-                    master.add(cut)
+    def offer(self, support: IntArray) -> None:
+        """Take over a support if it is better, after swaps."""
+        self.best.offer(support, swaps=True)
 
-    def integer_rounds(self, source: CutSource, master: Master) -> None:
-        """Solve the master and cut at its solutions until its bound is within the gap."""
-        seen: set[bytes] = set()
-        accuracy = 0.05
-        while not self.control.out_of_time and self.open_bound > self.cutoff:
-            # Below this level a q is no better than the gap allows.
-            master.require(self.cutoff - 2 * master.allowance)
-            answer = master.solve(self.control, accuracy * (self.open_bound - self.value))
-            self.iterations += 1
-            self.open_bound = min(self.open_bound, max(answer.bound, self.value))
-            self.control.tell_progress(self.iterations, self.value, self.upper_bound())
-            fresh = [q for q in answer.points if q.tobytes() not in seen][: source.points]
-            if not fresh and accuracy == 0.0:
-                # Every cut is as tight as tolerances allow: what is left is theirs.
-                return
-            accuracy = 0.05 if fresh else 0.0
-            for q in fresh:
-                seen.add(q.tobytes())
-                self.offer(source.variables[q > 0.5])
-                for cut in source.at(q):
-                    master.add(cut)
+    def count_master(self) -> None:
+        """Count one more master problem, and tell how far the work is."""
+        self.iterations += 1
+        self.control.tell_progress(self.iterations, self.value, self.upper_bound())
 
     def marked(self, source: CutSource) -> FloatArray:
         """Return the q of the best support, completed within the variables in play."""
-        held = np.isin(source.variables, self.best)
+        held = np.isin(source.variables, self.best.support)
         size = np.abs(self.problem.a[source.variables])
         order = np.lexsort((-size, ~held, ~source.forced))
         q = np.zeros(held.shape[0])
         q[order[: self.problem.d]] = 1.0
         return q
-
-    def offer(self, support: IntArray) -> None:
-        """Keep a support if it is the best so far, after swaps."""
-        if polish(self.problem, support)[1] <= self.value:
-            return
-        support, value, _ = improve_by_swaps(self.problem, support, self.control)
-        if value > self.value:
-            self.best, self.value = support, value
 
     def support_bound(self, support: IntArray) -> float:
         """Return the maximum over one support, rounding errors allowed for."""

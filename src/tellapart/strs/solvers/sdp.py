@@ -7,15 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.errors import InputError
-from tellapart.strs.base import finish, truncate
-from tellapart.strs.bounds.sdp.admm import AdmmSettings, Progress, solve_admm
+from tellapart.strs.base import check_columns, truncate, until_interrupted
+from tellapart.strs.bounds.sdp.admm import AdmmSettings, Standing, solve_admm
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
-from tellapart.strs.solvers.local_search import improve_by_swaps
-from tellapart.strs.trust_region import polish
-from tellapart.threads import one_blas_thread
 
 HOPELESS = 0.05
 """An error of the bound below this part of its distance to the best point is not the obstacle."""
@@ -33,7 +30,7 @@ class Sdp:
 
     where Ã holds A and, beside it, a/2. For A ⪰ 0 the relaxation is at most
     ‖a‖₂ + min{(D/d)·opt, d·opt − min|a_k|}. The bound reported is not ADMM's objective but the
-    dual function at its multiplier, proved for any multiplier (`sdp_dual.dual_bound`).
+    dual function at its multiplier, proved for any multiplier (`dual_bound`).
 
     The one to take for A with large positive eigenvalues and small a (sparse principal
     components) at D up to a few hundred, for a bound rather than a proof of optimality.
@@ -62,35 +59,20 @@ class Sdp:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best rounded point and the best proved bound."""
-        if problem.n_columns > self.largest:
-            raise InputError(
-                f"solver 'sdp' takes at most {self.largest:,} variables; got D = "
-                f"{problem.n_columns:,}; use 'branch-and-bound'"
-            )
+        check_columns(problem, self.largest, f"{self.name!r}")
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, self.settings.tolerance, start)
-        try:
-            with one_blas_thread():
-                solve_admm(
-                    problem.A,
-                    problem.a,
-                    problem.d,
-                    np.zeros(problem.n_columns, dtype=bool),
-                    replace(self.settings, tolerance=tolerance),
-                    rounding.stop,
-                )
-                rounding.improve()
-        except KeyboardInterrupt:
-            # What is proved so far stands; the caller gets it instead of a traceback.
-            pass
-        return finish(
-            problem,
-            rounding.best,
-            upper_bound=rounding.bound,
-            solver=self.name,
-            iterations=rounding.iterations,
-            control=control,
-        )
+        with until_interrupted():
+            solve_admm(
+                problem.A,
+                problem.a,
+                problem.d,
+                np.zeros(problem.n_columns, dtype=bool),
+                replace(self.settings, tolerance=tolerance),
+                rounding.stop,
+            )
+            rounding.improve()
+        return rounding.best.solution(self.name, rounding.iterations, rounding.bound)
 
 
 class _Rounding:
@@ -104,41 +86,31 @@ class _Rounding:
         start: IntArray | None,
     ) -> None:
         self.problem, self.control, self.accuracy = problem, control, accuracy
-        self.best = truncate(problem.a, problem.d)
-        self.value = polish(problem, self.best)[1]
+        self.best = Incumbent.of_linear_term(problem, control)
+        if start is not None:
+            self.best.offer(start)
         self.bound: float | None = None
         self.iterations = 0
-        if start is not None:
-            self.offer(start)
 
-    def stop(self, progress: Progress | None) -> bool:
+    def stop(self, standing: Standing | None) -> bool:
         """Round the shares at a check; say whether the gap is closed or time is up."""
-        if progress is None:
+        if standing is None:
             self.iterations += 1
             return self.control.out_of_time
-        self.iterations = progress.iterations
-        self.bound = progress.bound.value + self.problem.forming_error
-        self.offer(truncate(progress.q, self.problem.d))
-        self.control.tell_progress(self.iterations, self.value, self.bound)
-        if self.control.closed(self.value, self.bound) or self.control.out_of_time:
+        self.iterations = standing.iterations
+        self.bound = standing.bound.value + self.problem.forming_error
+        self.best.offer(truncate(standing.q, self.problem.d))
+        self.control.tell_progress(self.iterations, self.best.value, self.bound)
+        if self.control.closed(self.best.value, self.bound) or self.control.out_of_time:
             return True
         # Accurate, and far too accurate for the rest to close the gap to the rounded point.
-        enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.value))
-        return progress.error <= enough
-
-    def offer(self, support: IntArray) -> None:
-        """Keep a support if its best point is the best so far."""
-        value = polish(self.problem, support)[1]
-        if value > self.value:
-            self.best, self.value = support, value
+        enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.best.value))
+        return standing.error <= enough
 
     def improve(self) -> None:
         """Exchange variables of the rounded support while that helps."""
-        if self.bound is None or self.control.closed(self.value, self.bound):
-            return
-        support, value, _ = improve_by_swaps(self.problem, self.best, self.control)
-        if value > self.value:
-            self.best, self.value = support, value
+        if self.bound is not None and not self.control.closed(self.best.value, self.bound):
+            self.best.improve(self.best.support)
 
 
 def tolerance_for(gap: float) -> float:

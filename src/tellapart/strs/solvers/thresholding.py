@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
@@ -40,39 +41,26 @@ class Thresholding:
         ]
         if start is not None:
             starts.append(start)
-        best, best_value, steps = starts[0], -np.inf, 0
+        best, steps = Incumbent(problem, control), 0
         for support in starts:
             for length in self.lengths:
-                found, value, used = self._climb(problem, support, length, curvature)
-                steps += used
-                if value > best_value:
-                    best, best_value = found, value
+                steps += self._climb(best, support, length, curvature)
             if control.out_of_time:
                 break
-        return finish(
-            problem,
-            best,
-            upper_bound=None,
-            solver=self.name,
-            iterations=steps,
-            control=control,
-        )
+        return best.solution(self.name, steps)
 
-    def _climb(
-        self, problem: SparseTrustRegion, support: IntArray, length: float, curvature: float
-    ) -> tuple[IntArray, float, int]:
-        """Return the best support on one path, its value, and the steps taken."""
-        best, best_value = support, -np.inf
+    def _climb(self, best: Incumbent, support: IntArray, length: float, curvature: float) -> int:
+        """Offer the supports on one path; return the steps taken."""
+        problem = best.problem
         seen: set[bytes] = set()
         while support.tobytes() not in seen and len(seen) < self.iterations:
             seen.add(support.tobytes())
             z, value = polish(problem, support)
-            if value > best_value:
-                best, best_value = support, value
+            best.keep(support, value)
             gradient = problem.a + 2.0 * problem.product(z)
             # L z + length·∇, not z + (length/L)∇: without curvature there is no step to take.
             support = truncate(curvature * z + length * gradient, problem.d)
-        return best, best_value, len(seen)
+        return len(seen)
 
 
 def _norm(problem: SparseTrustRegion, sweeps: int = 20) -> float:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
-from tellapart.strs.trust_region import maximise_on_sphere, polish
+from tellapart.strs.trust_region import maximise_on_sphere
 
 DENSE_LIMIT = 2_000
 """Above this many variables the D × D matrix is not formed."""
@@ -39,16 +40,10 @@ class Truncation:
         supports = candidate_supports(problem)
         if start is not None:
             supports.append(start)
-        values = [polish(problem, support)[1] for support in supports]
-        best = supports[int(np.argmax(values))]
-        return finish(
-            problem,
-            best,
-            upper_bound=None,
-            solver=self.name,
-            iterations=len(supports),
-            control=control,
-        )
+        best = Incumbent(problem, control)
+        for support in supports:
+            best.offer(support)
+        return best.solution(self.name, len(supports))
 
 
 def candidate_supports(problem: SparseTrustRegion, limit: int = DENSE_LIMIT) -> list[IntArray]:

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from cut_sources import hull_cuts, marks, supports
-from instances import KINDS, problem_of, scale_of
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import KINDS, examples, problem_of, scale_of
 
 from tellapart.strs.bounds.cuts.cut import Cut, support_cut
 from tellapart.strs.bounds.cuts.hull import shrink_root
@@ -22,7 +24,8 @@ def assert_valid(problem, cuts):
             assert cut.at(q) >= value - slack
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"zero"}))
+@examples(15)
+@given(st.sampled_from(sorted(set(KINDS) - {"zero"})))
 def test_closed_form_cuts_hold_at_every_support(kind):
     problem = problem_of(kind, 6, 3)
     source = hull_cuts(problem)
@@ -43,8 +46,8 @@ def test_semidefinite_cuts_hold_at_every_support(kind):
     assert_valid(problem, [*source.seed(), *(cut for q in points for cut in source.at(q))])
 
 
-@pytest.mark.parametrize("d", [1, 2, 4])
-@pytest.mark.parametrize("kind", KINDS)
+@examples(48)
+@given(st.sampled_from(list(KINDS)), st.sampled_from([1, 2, 4]))
 def test_support_cuts_hold_everywhere_and_are_exact_at_home(kind, d):
     problem = problem_of(kind, 6, d)
     for chosen in supports(6, d)[::3]:

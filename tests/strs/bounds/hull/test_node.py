@@ -3,7 +3,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from instances import KINDS, problem_of, scale_of, sparse_points
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import KINDS, examples, problem_of, scale_of, sparse_points
 
 from tellapart.strs import SparseTrustRegion
 from tellapart.strs.bounds.hull import node as node_module
@@ -49,8 +51,8 @@ def supports_with_values(problem):
     ]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "zero"])
-@pytest.mark.parametrize("d", [1, 3])
+@examples(30)
+@given(st.sampled_from([kind for kind in KINDS if kind != "zero"]), st.sampled_from([1, 3]))
 def test_fixing_never_gives_up_a_better_support(kind, d):
     """Cut at many levels: what contradicts the fixed variables is below the level given up."""
     problem = problem_of(kind, 8, d)
@@ -72,7 +74,8 @@ def test_fixing_never_gives_up_a_better_support(kind, d):
             assert (node.q[node.forced] == 1).all()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@examples(5)
+@given(st.integers(0, 100))
 def test_children_split_the_points_and_their_bounds_hold(seed):
     problem = problem_of("indefinite", 8, 3, seed)
     curvature = Curvature.of(problem)
@@ -118,7 +121,8 @@ def test_leaves():
     assert few.visits(2) == both.visits(2) == 3008
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("zero", "A zero")])
+@examples(14)
+@given(st.sampled_from([kind for kind in KINDS if kind not in ("zero", "A zero")]))
 def test_tightened_shift_is_valid_and_no_worse(kind):
     problem = problem_of(kind, 9, 3)
     curvature = Curvature.of(problem)

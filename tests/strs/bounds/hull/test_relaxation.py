@@ -1,10 +1,14 @@
 import numpy as np
 import pytest
 from conic_oracle import hull_value
-from instances import gram, indefinite, sparse_points
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import examples, gram, indefinite, sparse_points
 
 from tellapart.strs.bounds.hull.relaxation import HullRelaxation, rebalance
 from tellapart.strs.curvature import Curvature
+
+SEEDS = st.integers(0, 10**6)
 
 
 def make(seed, size=10, d=3, forced=(), uniform=True, linear=1.0, matrix=indefinite):
@@ -34,10 +38,8 @@ def solved(relaxation, q):
     return relaxation.solve(q, tolerance=1e-10, cutoff=-np.inf, stop=lambda: False, steps=100)
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("uniform", [True, False])
-@pytest.mark.parametrize("forced", [(), (1, 4)])
-@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
+@examples(40)
+@given(SEEDS, st.booleans(), st.sampled_from([(), (1, 4)]), st.sampled_from([1.0, 1e-12, 1e12]))
 def test_bound_holds_at_every_sparse_point(seed, uniform, forced, scale):
     relaxation, M, rng = make(seed, forced=forced, uniform=uniform)
     M = scale * M
@@ -59,7 +61,8 @@ def test_bound_holds_at_every_sparse_point(seed, uniform, forced, scale):
         assert (values <= bound.total).all()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@examples(5)
+@given(SEEDS)
 def test_uniform_shift_gives_the_support_norm_bound(seed):
     """At the best μ of its own u the bound is κ + uᵀCu + ‖a − 2Cu‖_(d)."""
     relaxation, M, rng = make(seed, matrix=lambda rng, n: gram(rng, n))
@@ -73,8 +76,8 @@ def test_uniform_shift_gives_the_support_norm_bound(seed):
     assert bound.total == pytest.approx(kappa + u @ C @ u + norm, rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("forced", [(), (0, 5)])
+@examples(12)
+@given(st.integers(0, 5), st.sampled_from([(), (0, 5)]))
 def test_derivatives_match_finite_differences(seed, forced):
     relaxation, _, rng = make(seed, size=8, d=4, forced=forced, uniform=False)
     q = random_q(relaxation, rng)
@@ -94,10 +97,13 @@ def test_derivatives_match_finite_differences(seed, forced):
     assert np.linalg.eigvalsh(hessian)[-1] <= 1e-9
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("forced", [(), (2, 7)])
-@pytest.mark.parametrize("uniform", [True, False])
-@pytest.mark.parametrize("linear", [0.05, 1.0, 30.0])
+@examples(30)
+@given(
+    st.integers(0, 50),
+    st.sampled_from([(), (2, 7)]),
+    st.booleans(),
+    st.sampled_from([0.05, 1.0, 30.0]),
+)
 def test_value_equals_clarabel(seed, forced, uniform, linear):
     relaxation, M, rng = make(seed, forced=forced, uniform=uniform, linear=linear)
     point, bound = solved(relaxation, random_q(relaxation, rng))
@@ -169,7 +175,8 @@ def test_stops_at_the_cutoff_and_on_request():
     assert stopped.total == first.total
 
 
-@pytest.mark.parametrize("seed", range(20))
+@examples(40)
+@given(SEEDS)
 def test_rebalance_reaches_the_sum_within_the_box(seed):
     rng = np.random.default_rng(seed)
     q = rng.uniform(size=9) * (rng.uniform(size=9) < 0.7)

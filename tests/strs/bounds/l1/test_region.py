@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import examples
 
 from tellapart.strs.bounds.l1.region import best_threshold, ranges, support_function
 
@@ -14,7 +17,8 @@ def searched(g, d):
     return float((np.linalg.norm(excess, axis=1) + grid * np.sqrt(d)).min())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@examples(60)
+@given(st.integers(0, 10**6))
 def test_equals_a_search_over_the_threshold(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 15))

@@ -90,12 +90,12 @@ def test_forced_variables_are_in_the_conic_relaxation():
     assert conic.bound.value <= solve_conic(A, a, 3, np.zeros(6, dtype=bool)).bound.value + 1e-6
 
 
-def test_interrupted_conic_solve_still_proves_its_bound():
+@pytest.mark.parametrize("limits", [{"time_limit": 0.0}, {"tolerance": 0.5}])
+def test_a_poor_conic_solve_still_proves_its_bound(limits):
     rng = np.random.default_rng(4)
     A = rng.normal(size=(12, 12))
     A = A @ A.T
-    conic = solve_conic(A, np.zeros(12), 3, np.zeros(12, dtype=bool), time_limit=1e-9)
-    assert not conic.solved
+    conic = solve_conic(A, np.zeros(12), 3, np.zeros(12, dtype=bool), **limits)
     assert conic.bound.value >= optimum(A, np.zeros(12), 3)
 
 

@@ -4,7 +4,7 @@ With C = −A − Diag(δ) ⪰ 0, every u, every μ with e = μ + δ > 0 and eve
 
     f(q) ≤ uᵀCu + μ + Σ_i q_i (a − 2Cu)_i² / (4e_i)
 
-(`hull_relaxation`). At the maximiser u = z of the relaxation for q̂ this is f's tangent,
+(`hull.relaxation`). At the maximiser u = z of the relaxation for q̂ this is f's tangent,
 ∂f/∂q_i = (a − 2Cz)_i²/(4e_i): one trust region step, no conic solver.
 """
 

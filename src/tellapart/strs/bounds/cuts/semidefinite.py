@@ -13,24 +13,21 @@ and λ it is a trust region problem. So any Λ, W1 − W2, ν1 + ν2 give a vali
 
     f(q) ≤ max_{‖v‖=1} vᵀ(A − W)v + aᵀv + Σ_i q_i h_i(W_i),   W = W2 − W1 − Λ − ½Diag(ν1 + ν2),
 
-with h_i the support function of row i (`sdp_dual`): nothing of the conic solver's accuracy
+with h_i the support function of row i (`sdp.dual`): nothing of the conic solver's accuracy
 enters the proof.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray
+from tellapart.strs.bounds.cone_program import ConeProgram, triangle
 from tellapart.strs.bounds.cuts.cut import Cut
 from tellapart.strs.bounds.cuts.hull import HullCuts
-from tellapart.strs.bounds.sdp.conic import solve_conic
+from tellapart.strs.bounds.sdp.conic import charge_pairs, solve_conic
 from tellapart.strs.bounds.sdp.dual import dual_bound
 from tellapart.strs.control import Control
-from tellapart.strs.optional import load
 
 INWARD = 0.02
 """Cuts are taken this part of the way from q̂ to the centre d/D: at a binary q̂ itself the
@@ -50,8 +47,8 @@ class SdpCuts:
         self.variables = hull.variables
         self.forced = hull.forced
         self.A, self.a, self.d = hull.A, hull.a, hull.d
-        limit = None if control.time_limit is None else control.time_limit - control.elapsed
-        root = solve_conic(self.A, self.a, self.d, self.forced, time_limit=limit, solver=solver)
+        left = control.remaining
+        root = solve_conic(self.A, self.a, self.d, self.forced, time_limit=left, solver=solver)
         self.bound = min(root.bound.value, hull.bound)
         self.root = Cut(root.bound.sphere, root.bound.rows)
 
@@ -81,111 +78,60 @@ def inner_multiplier(
 
     If Clarabel fails or runs out of time the multiplier is worse, the cut still valid.
     """
-    clarabel = load("clarabel", solver)
     n = a.shape[0]
-    # Data of size 1: Clarabel's tolerances are then relative ones.
-    scale = float(np.linalg.norm(A)) + float(np.linalg.norm(a)) or 1.0
-    cell = _triangle(n + 1)
-    inner = cell[1:, 1:]
-    first, second = np.triu_indices(n, 1)
-    pairs = first.shape[0]
-    order = cell[-1, -1] + 1
-    columns = order + pairs
-    sizes = order + np.arange(pairs)
-    # Clarabel stores √2·Z_ij for i < j: an entry of Z is that times `half`.
-    diagonal = np.diag(cell)
-    half = np.full(order, np.sqrt(0.5))
+    index = triangle(n + 1)
+    inner, diagonal = index[1:, 1:], np.diag(index)
+    pairs = np.triu_indices(n, 1)
+    count = pairs[0].shape[0]
+    corner = int(index[-1, -1]) + 1
+    sizes = corner + np.arange(count)
+    # Clarabel's triangle holds √2·Z_ij for i < j: an entry of Z is that times `half`.
+    half = np.full(corner, np.sqrt(0.5))
     half[diagonal] = 1.0
+    program = ConeProgram(corner + count, solver)
+    block = program.block
 
-    cost = np.zeros(columns)
-    cost[inner[first, second]] = -np.sqrt(2.0) * A[first, second] / scale
-    cost[np.diag(inner)] = -np.diag(A) / scale
-    cost[cell[0, 1:]] = -np.sqrt(0.5) * a / scale
-
-    def rows(lines: Any, where: Any, values: Any, count: int) -> Any:
-        lines, where = np.asarray(lines), np.asarray(where)
-        data = np.broadcast_to(np.asarray(values, dtype=float), lines.shape)
-        return sparse.csr_matrix((data, (lines, where)), shape=(count, columns))
-
-    line = np.arange(pairs)
-    entry = inner[first, second]
-    above = rows(line, entry, half[entry], pairs) - rows(line, sizes, 1.0, pairs)
-    below = rows(line, entry, -half[entry], pairs) - rows(line, sizes, 1.0, pairs)
-    ball_line = np.arange(n)[:, None] * (n + 1) + 1 + np.arange(n)[None, :]
-    ball = rows(ball_line.ravel(), inner.ravel(), -half[inner.ravel()], n * (n + 1))
-    start = 3 * np.arange(n)
-    own = np.diag(inner)
-    cone = rows(start, own, -0.5, 3 * n) + rows(start + 1, own, -0.5, 3 * n)
-    cone = cone + rows(start + 2, own, -1.0, 3 * n)
-    for side in (first, second):
-        cone = cone + rows(start[side] + 2, sizes, -1.0, 3 * n)
-    matrix = sparse.vstack(
-        [
-            rows([0], [0], 1.0, 1),
-            rows(np.zeros(n + 1, dtype=int), diagonal, 1.0, 1),
-            above,
-            below,
-            rows(np.arange(order), np.arange(order), -1.0, order),
-            ball,
-            cone,
-        ],
-        format="csc",
+    # Z₀₀ = 1, tr Z = 2.
+    program.equal(
+        [block([0], [0], 1.0, 1), block(np.zeros(n + 1, dtype=np.intp), diagonal, 1.0, 1)],
+        np.array([1.0, 2.0]),
     )
+    line, entry = np.arange(count), inner[pairs]
+    larger = block(line, sizes, 1.0, count)
+    sides = [block(line, entry, sign * half[entry], count) - larger for sign in (1.0, -1.0)]
+    linear = program.at_most(sides, np.zeros(2 * count))
+    program.semidefinite(block(np.arange(corner), np.arange(corner), -1.0, corner), n + 1)
+    # (Z_ii − q_i/2)² + Σ_{j≠i} Z_ij² ≤ (q_i/2)².
+    lines = np.arange(n)[:, None] * (n + 1) + 1 + np.arange(n)[None, :]
+    flat = inner.ravel()
     ball_right = np.zeros((n, n + 1))
     ball_right[:, 0] = q / 2
     ball_right[np.arange(n), 1 + np.arange(n)] = -q / 2
-    cone_right = np.stack([d * q / 2, -d * q / 2, np.zeros(n)], axis=1)
-    right = np.concatenate(
-        [[1.0, 2.0], np.zeros(2 * pairs + order), ball_right.ravel(), cone_right.ravel()]
+    balls = program.second_order(
+        block(lines.ravel(), flat, -half[flat], n * (n + 1)), ball_right.ravel(), n + 1
     )
-    cones = [
-        clarabel.ZeroConeT(2),
-        clarabel.NonnegativeConeT(2 * pairs),
-        clarabel.PSDTriangleConeT(n + 1),
-        *[clarabel.SecondOrderConeT(n + 1)] * n,
-        *[clarabel.SecondOrderConeT(3)] * n,
-    ]
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    if control.time_limit is not None:
-        settings.time_limit = max(control.time_limit - control.elapsed, 1e-3)
-    empty = sparse.csc_matrix((columns, columns))
-    answer = clarabel.DefaultSolver(empty, cost, matrix, right, cones, settings).solve()
-    dual = np.array(answer.z)
-    if not np.isfinite(dual).all():
-        return np.zeros((n, n))
-    return scale * _row_multiplier(dual, n, order, first, second)
+    # (Z_ii/2 − d q_i/2)² + (Σ_j |Z_ij|)² ≤ (Z_ii/2 + d q_i/2)².
+    start, own = 3 * np.arange(n), np.diag(inner)
+    sums = block(start, own, -0.5, 3 * n) + block(start + 1, own, -0.5, 3 * n)
+    sums = sums + block(start + 2, own, -1.0, 3 * n)
+    for side in pairs:
+        sums = sums + block(start[side] + 2, sizes, -1.0, 3 * n)
+    sums_right = np.stack([d * q / 2, -d * q / 2, np.zeros(n)], axis=1)
+    cones = program.second_order(sums, sums_right.ravel(), 3)
 
+    scale = float(np.linalg.norm(A)) + float(np.linalg.norm(a)) or 1.0
+    cost = np.zeros(program.columns)
+    cost[inner[pairs]] = -np.sqrt(2.0) * A[pairs] / scale
+    cost[np.diag(inner)] = -np.diag(A) / scale
+    cost[index[0, 1:]] = -np.sqrt(0.5) * a / scale
+    dual = program.solve(cost, time_limit=control.remaining).dual
 
-def _row_multiplier(
-    dual: FloatArray, n: int, order: int, first: IntArray, second: IntArray
-) -> FloatArray:
-    """Return W = W2 − W1 − Λ − ½Diag(ν1 + ν2) from Clarabel's dual vector.
-
-    U_ij serves rows i and j, so W2 − W1 of the pair is shared in the ratio of β_i to β_j, which
-    keeps each share within its β.
-    """
-    pairs = first.shape[0]
-    above = dual[2 : 2 + pairs]
-    below = dual[2 + pairs : 2 + 2 * pairs]
-    tail = dual[2 + 2 * pairs + order :]
-    ball = tail[: n * (n + 1)].reshape(n, n + 1)
-    cone = tail[n * (n + 1) :].reshape(n, 3)
+    # W = W2 − W1 − Λ − ½Diag(ν1 + ν2).
+    cone = dual[cones].reshape(n, 3)
     beta = np.maximum(-cone[:, 2], 0.0)
-    multiplier = -ball[:, 1:]
+    W = -dual[balls].reshape(n, n + 1)[:, 1:]
     # On the diagonal U_ii = Z_ii, so the whole β_i is charged.
-    multiplier[np.arange(n), np.arange(n)] += beta - (cone[:, 0] + cone[:, 1]) / 2
-    together = beta[first] + beta[second]
-    share = np.divide(beta[first], together, out=np.full(pairs, 0.5), where=together > 0)
-    multiplier[first, second] += share * (above - below)
-    multiplier[second, first] += (1 - share) * (above - below)
-    return np.asarray(multiplier)
-
-
-def _triangle(order: int) -> IntArray:
-    """Return where Clarabel stores entry (i, j): the upper triangle, column by column."""
-    cell: IntArray = np.zeros((order, order), dtype=np.intp)
-    later, earlier = np.tril_indices(order)
-    cell[earlier, later] = cell[later, earlier] = np.arange(later.shape[0])
-    return cell
+    W[np.diag_indices(n)] += beta - (cone[:, 0] + cone[:, 1]) / 2
+    above, below = np.split(dual[linear], 2)
+    charge_pairs(W, beta, pairs, above - below)
+    return np.asarray(scale * W)

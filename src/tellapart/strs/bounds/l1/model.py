@@ -23,6 +23,8 @@ MOST_PIECES = 8
 """N where no accuracy asks for less: beyond it the bound hardly moves and SCIP slows down."""
 REDUCED_COST = 1e-7
 """SCIP's tolerance on reduced costs: each variable may hide this much times its range."""
+LOOK = 0.1
+"""Seconds between two looks at SCIP: it learns this late that the time limit has passed."""
 STEEPEST = 1e4
 """Charges on g_i² above this many units are cut to it, a weaker program that LPs can handle."""
 
@@ -117,12 +119,15 @@ def run_scip(program: Program, value: float, control: Control, solver: str) -> O
     # of the squares, which enforcing the constraints adds: both emphases cost time for nothing.
     model.setHeuristics(scip.SCIP_PARAMSETTING.OFF)
     model.setSeparating(scip.SCIP_PARAMSETTING.OFF)
-    if control.time_limit is not None:
-        model.setParam("limits/time", max(control.time_limit - control.elapsed, 0.0))
     z = _state(scip, model, program)
     allowance = _allowance(program, model.getNVars())
     watcher = _watcher(scip, program, value, allowance, control)
     model.includeEventhdlr(watcher, "tellapart", "stops when the bound closes on the best value")
+    remaining = control.remaining
+    if remaining is not None:
+        # A guard against one long LP only. Our own clock decides: SCIP's is another, and a run
+        # that it ends a moment early would look as if it had not been the limit that ended it.
+        model.setParam("limits/time", remaining + 2 * LOOK)
     failed = _run(model, watcher, value, control)
     if failed:
         # What SCIP had proved after its last node still holds.
@@ -222,7 +227,7 @@ def _watcher(scip: Any, program: Program, value: float, allowance: float, contro
 
 
 def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
-    """Run SCIP beside the main thread, which stays free to report and to see Ctrl-C.
+    """Run SCIP beside the main thread, which watches the clock, tells progress and sees Ctrl-C.
 
     Return whether SCIP gave up with an error of its own, such as an LP it could not solve.
     """
@@ -237,15 +242,16 @@ def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
     thread = Thread(target=optimise, daemon=True)
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.1)
+        while thread.is_alive() and not control.out_of_time:
+            thread.join(LOOK)
             if np.isfinite(watcher.bound):
                 control.tell_progress(watcher.nodes, value, watcher.bound)
     except KeyboardInterrupt:
         # SCIP's bound stands wherever it stops.
         pass
     finally:
-        if thread.is_alive():
+        while thread.is_alive():
+            # Again and again: SCIP forgets an interrupt that comes before it has begun.
             model.interruptSolve()
-            thread.join()
+            thread.join(LOOK)
     return bool(errors)

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from tellapart.arrays import FloatArray
+from tellapart.strs.bounds.cone_program import ConeProgram
 from tellapart.strs.bounds.l1.region import support_function
 from tellapart.strs.control import Control
-from tellapart.strs.optional import load
 from tellapart.strs.rounding import EPS
 
 
@@ -21,45 +21,27 @@ def solve_socp(
     bound is `tangent_bound` there, so that it is proved whatever Clarabel's tolerance, and if
     Clarabel stops early it is only weaker.
     """
-    size = a.shape[0]
+    n = a.shape[0]
+    nothing = np.zeros(n)
     if control.out_of_time:
-        return np.zeros(size), tangent_bound(A, a, d, kappa, np.zeros(size))
-    clarabel = load("clarabel", solver)
-    # Data of size 1: Clarabel's tolerances are then relative ones.
-    scale = float(np.abs(A).max()) + abs(kappa) + float(np.abs(a).max()) or 1.0
-    curvature = (kappa * np.eye(size) - A) / scale
+        return nothing, tangent_bound(A, a, d, kappa, nothing)
     # Variables (z, y): Σy ≤ √d, |z| ≤ y, ‖z‖₂ ≤ 1.
-    identity = sparse.identity(size, format="csc")
-    total = sparse.csc_matrix(np.concatenate([np.zeros(size), np.ones(size)])[None, :])
-    ball = sparse.bmat([[None, sparse.csc_matrix((1, size))], [-identity, None]])
-    rows = sparse.vstack(
-        [
-            total,
-            sparse.hstack([identity, -identity]),
-            sparse.hstack([-identity, -identity]),
-            ball,
-        ],
-        format="csc",
-    )
-    limits = np.zeros(3 * size + 2)
-    limits[0] = np.sqrt(d)
-    limits[2 * size + 1] = 1.0
-    cones = [clarabel.NonnegativeConeT(2 * size + 1), clarabel.SecondOrderConeT(size + 1)]
+    program = ConeProgram(2 * n, solver)
+    z, y = np.arange(n), n + np.arange(n)
+    total = program.block(np.zeros(n, dtype=np.intp), y, 1.0, 1)
+    larger = program.block(z, y, -1.0, n)
+    sides = [program.block(z, z, sign, n) + larger for sign in (1.0, -1.0)]
+    program.at_most([total, *sides], np.append(np.sqrt(d), np.zeros(2 * n)))
+    program.second_order(program.block(1 + z, z, -1.0, n + 1), np.append(1.0, nothing), n + 1)
+    scale = float(np.abs(A).max()) + abs(kappa) + float(np.abs(a).max()) or 1.0
+    curvature = (kappa * np.eye(n) - A) / scale
     quadratic = sparse.block_diag(
-        [sparse.triu(2 * curvature), sparse.csc_matrix((size, size))], format="csc"
+        [sparse.triu(2 * curvature), sparse.csc_matrix((n, n))], format="csc"
     )
-    cost = np.concatenate([-a / scale, np.zeros(size)])
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    if control.time_limit is not None:
-        settings.time_limit = max(control.time_limit - control.elapsed, 1e-3)
-    answer = clarabel.DefaultSolver(quadratic, cost, rows, limits, cones, settings).solve()
-    z = np.array(answer.x[:size])
-    if not np.isfinite(z).all():
-        z = np.zeros(size)
+    cost = np.concatenate([-a / scale, nothing])
+    found = program.solve(cost, quadratic, time_limit=control.remaining).x[:n]
     # z = 0 proves κ + the support function of a, should the answer be useless.
-    return z, min(tangent_bound(A, a, d, kappa, u) for u in (z, np.zeros(size)))
+    return found, min(tangent_bound(A, a, d, kappa, u) for u in (found, nothing))
 
 
 def tangent_bound(A: FloatArray, a: FloatArray, d: int, kappa: float, u: FloatArray) -> float:

@@ -67,7 +67,7 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Standing:
     """Where the iteration stands at a check.
 
     `bound` is the best proved bound so far and W its multiplier; `value` is ⟨Ã, Z⟩, a number
@@ -92,9 +92,9 @@ def solve_admm(
     d: int,
     forced: BoolArray,
     settings: AdmmSettings,
-    stop: Callable[[Progress | None], bool],
+    stop: Callable[[Standing | None], bool],
     start: Iterate | None = None,
-) -> Progress:
+) -> Standing:
     """Solve max ⟨Ã, Z⟩ over Z = Y, Z in {Z ⪰ 0, tr Z = 2}, Y in {Y₀₀ = 1, cone rows, q}.
 
     In the variable X = Y + W/ρ one iteration is
@@ -113,33 +113,33 @@ def solve_admm(
     settings : AdmmSettings
         How to run.
     stop : callable
-        Called as stop(progress) before the first iteration and at checks, and as stop(None) at
+        Called as stop(standing) before the first iteration and at checks, and as stop(None) at
         all other iterations; True ends the run.
     start : Iterate, optional
         Where to start, from a similar problem.
     """
-    state = _Splitting(A, a, d, forced, settings, start)
+    run = _Splitting(A, a, d, forced, settings, start)
     trivial = dual_bound(A, a, d, forced)
     prices = np.zeros((a.shape[0], 2))
-    progress = state.report(trivial, np.zeros_like(A), np.inf)
-    if stop(progress):
-        return progress
+    standing = run.standing(trivial, np.zeros_like(A), np.inf)
+    if stop(standing):
+        return standing
     for iteration in range(1, settings.max_iterations + 1):
-        state.step(iteration)
+        run.step(iteration)
         if iteration % settings.check_every and iteration > 1:
             if stop(None):
                 break
             continue
-        W = np.ascontiguousarray(state.W[1:, 1:])
+        W = np.ascontiguousarray(run.W[1:, 1:])
         bound = dual_bound(A, a, d, forced, W, prices)
-        error = state.error(bound.value)
-        if bound.value >= progress.bound.value:
-            bound, W = progress.bound, progress.W
-        progress = state.report(bound, W, error)
-        if stop(progress) or progress.converged:
+        error = run.error(bound.value)
+        if bound.value >= standing.bound.value:
+            bound, W = standing.bound, standing.W
+        standing = run.standing(bound, W, error)
+        if stop(standing) or standing.converged:
             break
-        state.balance()
-    return progress
+        run.balance()
+    return standing
 
 
 class _Splitting:
@@ -240,10 +240,10 @@ class _Splitting:
         self.least = np.inf
         self.anderson.reset()
 
-    def report(self, bound: DualBound, W: FloatArray, error: float) -> Progress:
+    def standing(self, bound: DualBound, W: FloatArray, error: float) -> Standing:
         """Return the state of the run with its best bound."""
         size = max(abs(bound.value), 1e-3 * self.scale)
-        return Progress(
+        return Standing(
             bound=bound,
             W=W,
             value=self._value(self.Z),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.strs.bounds.cone_program import ConeProgram, triangle
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
-from tellapart.strs.optional import load
 
 
 @dataclass(frozen=True)
@@ -46,147 +44,96 @@ def solve_conic(
     A q fixed to 0 is a row left out: pass the submatrix of the other variables. `solver` is the
     name that a missing Clarabel is reported under.
     """
-    clarabel = load("clarabel", solver)
-    size = a.shape[0]
-    layout = _Layout(size, d)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    settings.max_threads = 1
-    if time_limit is not None:
-        settings.time_limit = max(time_limit, 1e-3)
-    # Clarabel's accuracy is relative to data of about 1.
+    n = a.shape[0]
+    index = triangle(n + 1)
+    inner, diagonal = index[1:, 1:], np.diag(index)[1:]
+    pairs = np.triu_indices(n, 1)
+    corner = int(index[-1, -1]) + 1
+    q = corner + np.arange(n)
+    sizes = corner + n + np.arange(pairs[0].shape[0])
+    program = ConeProgram(corner + n + sizes.shape[0], solver)
+    row, block = np.arange(n), program.block
+
+    # Z₀₀ = 1, tr Z = 2, q = 1 where forced.
+    fixed = np.flatnonzero(forced)
+    program.equal(
+        [
+            block([0], index[:1, 0], 1.0, 1),
+            block(np.zeros(n + 1, dtype=np.intp), np.diag(index), 1.0, 1),
+            block(np.arange(fixed.shape[0]), q[fixed], 1.0, fixed.shape[0]),
+        ],
+        np.concatenate([[1.0, 2.0], np.ones(fixed.shape[0])]),
+    )
+    # Σq ≤ d, q ≤ 1.
+    total = block(np.zeros(n, dtype=np.intp), q, 1.0, 1)
+    shares = [total, block(row, q, 1.0, n)]
+    # Z_ij ≤ P_ij, −Z_ij ≤ P_ij.
+    line, count = np.arange(sizes.shape[0]), sizes.shape[0]
+    larger = block(line, sizes, -1.0, count)
+    sides = [larger + block(line, inner[pairs], sign, count) for sign in (1.0, -1.0)]
+    limits = np.concatenate([[float(d)], np.ones(n), np.zeros(2 * count)])
+    linear = program.at_most([*shares, *sides], limits)
+    # Clarabel's triangle holds √2·Z_ij for i < j.
+    entry = np.arange(corner)
+    weights = np.full(corner, -np.sqrt(2.0))
+    weights[np.diag(index)] = -1.0
+    program.semidefinite(block(entry, entry, weights, corner), n + 1)
+    # Σ_j Z_ij² ≤ Z_ii q_i is (Z_ii − q_i/2)² + Σ_{j≠i} Z_ij² ≤ (q_i/2)².
+    starts, rows = row * (n + 1), n * (n + 1)
+    lines = starts[:, None] + 1 + row[None, :]
+    balls = program.second_order(
+        block(starts, q, -0.5, rows)
+        + block(lines.ravel(), inner.ravel(), -1.0, rows)
+        + block(np.diag(lines), q, 0.5, rows),
+        np.zeros(rows),
+        n + 1,
+    )
+    # (Σ_j|Z_ij|)² ≤ d Z_ii q_i is (Z_ii − q_i)² + (2Σ_j|Z_ij|/√d)² ≤ (Z_ii + q_i)².
+    starts, share = 3 * row, -2.0 / np.sqrt(d)
+    sums = block(starts, diagonal, -1.0, 3 * n) + block(starts, q, -1.0, 3 * n)
+    sums += block(starts + 1, diagonal, -1.0, 3 * n)
+    sums += block(starts + 1, q, 1.0, 3 * n)
+    sums += block(starts + 2, diagonal, share, 3 * n)
+    for side in pairs:
+        sums += block(starts[side] + 2, sizes, share, 3 * n)
+    cones = program.second_order(sums, np.zeros(3 * n), 3)
+
     scale = float(np.linalg.norm(A) + np.linalg.norm(a)) or 1.0
-    objective = layout.objective(A / scale, a / scale)
-    matrix, right = layout.constraints(forced)
-    cones = [
-        clarabel.ZeroConeT(2 + int(np.count_nonzero(forced))),
-        clarabel.NonnegativeConeT(1 + size + size * (size - 1)),
-        clarabel.PSDTriangleConeT(size + 1),
-        *[clarabel.SecondOrderConeT(size + 1)] * size,
-        *[clarabel.SecondOrderConeT(3)] * size,
-    ]
-    quadratic = sparse.csc_matrix((layout.columns, layout.columns))
-    answer = clarabel.DefaultSolver(quadratic, objective, matrix, right, cones, settings).solve()
-    x, multipliers = np.array(answer.x), np.array(answer.z)
-    if not (np.isfinite(x).all() and np.isfinite(multipliers).all()):
-        x, multipliers = np.zeros_like(x), np.zeros_like(multipliers)
-    W = scale * layout.row_multiplier(multipliers, int(np.count_nonzero(forced)))
+    cost = np.zeros(program.columns)
+    cost[inner[pairs]] = -2.0 * (A / scale)[pairs]
+    cost[diagonal] = -np.diag(A / scale)
+    cost[index[0, 1:]] = -2.0 * (a / scale / 2)
+    answer = program.solve(cost, time_limit=time_limit, tolerance=tolerance)
+
+    ball = answer.dual[balls].reshape(n, n + 1)
+    cone = answer.dual[cones].reshape(n, 3)
+    paid = share * cone[:, 2]
+    W = -ball[:, 1:]
+    W[np.diag_indices(n)] += paid - cone[:, 0] - cone[:, 1]
+    above, below = np.split(answer.dual[linear][1 + n :], 2)
+    charge_pairs(W, paid, pairs, above - below)
+    W *= scale
     bounds = [dual_bound(A, a, d, forced, W), dual_bound(A, a, d, forced)]
     return ConicRelaxation(
-        value=-scale * float(objective @ x),
+        value=-scale * float(cost @ answer.x),
         bound=min(bounds, key=lambda bound: bound.value),
-        Z=layout.matrix(x),
-        q=x[layout.q],
+        Z=np.asarray(answer.x[index]),
+        q=answer.x[q],
         W=W,
-        solved=answer.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved),
+        solved=answer.solved,
     )
 
 
-class _Layout:
-    """Where each number sits: columns of the variables, rows of the constraints."""
+def charge_pairs(
+    W: FloatArray, paid: FloatArray, pairs: tuple[IntArray, IntArray], charge: FloatArray
+) -> None:
+    """Add the multipliers of P_ij ≥ |Z_ij|, i < j, to both rows of W that share P_ij.
 
-    def __init__(self, size: int, d: int) -> None:
-        self.size, self.d = size, d
-        order = size + 1
-        # Column by column of the upper triangle, as Clarabel counts a PSD cone.
-        later, earlier = np.tril_indices(order)
-        self.upper = (earlier, later)
-        self.index: IntArray = np.zeros((order, order), dtype=np.intp)
-        self.index[earlier, later] = np.arange(earlier.shape[0])
-        self.index[later, earlier] = np.arange(earlier.shape[0])
-        triangle = earlier.shape[0]
-        self.q: IntArray = triangle + np.arange(size)
-        self.pairs = np.triu_indices(size, 1)
-        self.sizes: IntArray = triangle + size + np.arange(self.pairs[0].shape[0])
-        self.columns = triangle + size + self.sizes.shape[0]
-
-    def objective(self, A: FloatArray, a: FloatArray) -> FloatArray:
-        """Return −Ã as the cost of each variable."""
-        whole = np.zeros((self.size + 1, self.size + 1))
-        whole[1:, 1:] = A
-        whole[0, 1:] = whole[1:, 0] = a / 2
-        cost = np.zeros(self.columns)
-        cost[: self.q[0]] = -(2.0 - (self.upper[0] == self.upper[1])) * whole[self.upper]
-        return cost
-
-    def matrix(self, x: FloatArray) -> FloatArray:
-        """Return Z."""
-        return np.asarray(x[self.index])
-
-    def constraints(self, forced: BoolArray) -> tuple[Any, FloatArray]:
-        """Return (M, b) with b − Mx in the product of the cones."""
-        size, pairs = self.size, self.sizes.shape[0]
-        inner = self.index[1:, 1:]
-        diagonal = np.diag(inner)
-        # Z₀₀ = 1, tr Z = 2, q = 1 where forced.
-        fixed = np.flatnonzero(forced)
-        blocks = [
-            self._rows(np.zeros(1, dtype=np.intp), self.index[:1, 0], 1.0, 1),
-            self._rows(np.zeros(size + 1, dtype=np.intp), np.diag(self.index), 1.0, 1),
-            self._rows(np.arange(fixed.shape[0]), self.q[fixed], 1.0, fixed.shape[0]),
-            # Σq ≤ d, q ≤ 1, Z_ij ≤ P_ij, −Z_ij ≤ P_ij.
-            self._rows(np.zeros(size, dtype=np.intp), self.q, 1.0, 1),
-            self._rows(np.arange(size), self.q, 1.0, size),
-        ]
-        entries, lines = inner[self.pairs], np.arange(pairs)
-        larger = self._rows(lines, self.sizes, -1.0, pairs)
-        blocks += [larger + self._rows(lines, entries, sign, pairs) for sign in (1.0, -1.0)]
-        triangle = np.arange(self.q[0])
-        weights = np.where(self.upper[0] == self.upper[1], -1.0, -np.sqrt(2.0))
-        blocks.append(self._rows(triangle, triangle, weights, triangle.shape[0]))
-        # Σ_j Z_ij² ≤ Z_ii q_i is (Z_ii − q_i/2)² + Σ_{j≠i} Z_ij² ≤ (q_i/2)².
-        starts = np.arange(size) * (size + 1)
-        line = starts[:, None] + 1 + np.arange(size)[None, :]
-        blocks.append(
-            self._rows(starts, self.q, -0.5, size * (size + 1))
-            + self._rows(line.ravel(), inner.ravel(), -1.0, size * (size + 1))
-            + self._rows(np.diag(line), self.q, 0.5, size * (size + 1))
-        )
-        # (Σ_j|Z_ij|)² ≤ d Z_ii q_i is (Z_ii − q_i)² + (2Σ_j|Z_ij|/√d)² ≤ (Z_ii + q_i)².
-        starts = 3 * np.arange(size)
-        share = -2.0 / np.sqrt(self.d)
-        total = self._rows(starts, diagonal, -1.0, 3 * size)
-        total += self._rows(starts, self.q, -1.0, 3 * size)
-        total += self._rows(starts + 1, diagonal, -1.0, 3 * size)
-        total += self._rows(starts + 1, self.q, 1.0, 3 * size)
-        total += self._rows(starts + 2, diagonal, share, 3 * size)
-        for side in self.pairs:
-            total += self._rows(starts[side] + 2, self.sizes, share, 3 * size)
-        blocks.append(total)
-        right = np.zeros(sum(block.shape[0] for block in blocks))
-        right[:2] = 1.0, 2.0
-        first = 2 + fixed.shape[0]
-        right[2:first] = 1.0
-        right[first] = self.d
-        right[first + 1 : first + 1 + size] = 1.0
-        return sparse.vstack(blocks).tocsc(), right
-
-    def row_multiplier(self, multipliers: FloatArray, fixed: int) -> FloatArray:
-        """Return W (D × D): what the row constraints' multipliers charge the entries of Z.
-
-        The multiplier of P_ij ≥ |Z_ij| is shared by rows i and j in the ratio in which their
-        cones pay for P_ij.
-        """
-        size, pairs = self.size, self.sizes.shape[0]
-        start = 2 + fixed + 1 + size
-        above = multipliers[start : start + pairs]
-        below = multipliers[start + pairs : start + 2 * pairs]
-        start += 2 * pairs + int(self.q[0])
-        ball = multipliers[start : start + size * (size + 1)].reshape(size, size + 1)
-        start += size * (size + 1)
-        cone = multipliers[start : start + 3 * size].reshape(size, 3)
-        W = -ball[:, 1:]
-        paid = -2.0 / np.sqrt(self.d) * cone[:, 2]
-        W[np.diag_indices(size)] += paid - cone[:, 0] - cone[:, 1]
-        i, j = self.pairs
-        together = paid[i] + paid[j]
-        ratio = np.divide(paid[i], together, out=np.full(pairs, 0.5), where=together > 0)
-        W[i, j] += ratio * (above - below)
-        W[j, i] += (1.0 - ratio) * (above - below)
-        return np.asarray(W)
-
-    def _rows(self, rows: IntArray, columns: IntArray, values: Any, count: int) -> Any:
-        """Return a sparse block of `count` rows with the given entries."""
-        data = np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape)
-        return sparse.csr_matrix((data, (rows, columns)), shape=(count, self.columns))
+    In the ratio in which the rows' cones pay for P_ij: each share is then within what its row
+    pays.
+    """
+    i, j = pairs
+    together = paid[i] + paid[j]
+    ratio = np.divide(paid[i], together, out=np.full(i.shape[0], 0.5), where=together > 0)
+    W[i, j] += ratio * charge
+    W[j, i] += (1.0 - ratio) * charge

@@ -1,0 +1,80 @@
+"""The best support so far: one rule for when another takes over."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellapart.arrays import IntArray
+from tellapart.strs.base import finish, truncate
+from tellapart.strs.control import Control
+from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.solution import Solution
+from tellapart.strs.swaps import CANDIDATES, improve_by_swaps
+from tellapart.strs.trust_region import polish
+
+
+class Incumbent:
+    """The best support a solver has met, and the exact maximum over it.
+
+    Only a strictly higher value takes over, so that of equal supports the first one met stays
+    and a run can be repeated. Before the first support the value is −∞.
+    """
+
+    def __init__(
+        self, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+    ) -> None:
+        self.problem = problem
+        self.control = control
+        self.candidates = candidates
+        self.support: IntArray = np.empty(0, dtype=np.intp)
+        self.value = -np.inf
+
+    @classmethod
+    def of_linear_term(
+        cls, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+    ) -> Incumbent:
+        """Return one that holds the d largest |a|: something to return from the first moment."""
+        best = cls(problem, control, candidates=candidates)
+        best.offer(truncate(problem.a, problem.d))
+        return best
+
+    def keep(self, support: IntArray, value: float) -> None:
+        """Take over a support of known value if it is better."""
+        if value > self.value:
+            self.support, self.value = support, value
+
+    def offer(self, support: IntArray, *, swaps: bool = False) -> float:
+        """Take over a support if it is better, with `swaps` after improving it; return its value.
+
+        The value returned is that of the support itself, before any swap.
+        """
+        value = polish(self.problem, support)[1]
+        if swaps and value > self.value:
+            self.improve(support)
+        else:
+            self.keep(support, value)
+        return value
+
+    def improve(self, support: IntArray) -> int:
+        """Offer the support that swaps reach from this one; return the sweeps they took."""
+        better, value, sweeps = improve_by_swaps(
+            self.problem, support, self.control, self.candidates
+        )
+        self.keep(better, value)
+        return sweeps
+
+    @property
+    def cutoff(self) -> float:
+        """The bound at which the value counts as optimal."""
+        return self.value + self.control.allowed(self.value)
+
+    def solution(self, solver: str, iterations: int, upper_bound: float | None = None) -> Solution:
+        """Return the Solution whose z is the exact maximiser on the best support."""
+        return finish(
+            self.problem,
+            self.support,
+            upper_bound=upper_bound,
+            solver=solver,
+            iterations=iterations,
+            control=self.control,
+        )
