@@ -124,6 +124,22 @@ def test_constant_columns_are_not_complained_of_again():
     assert found.chosen == {"x0": 4, "x2": 4}
 
 
+@pytest.mark.parametrize("kernel", ["quadratic", "gaussian"])
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
+def test_rare_flags_may_all_be_constant_in_a_resample(kernel, regularization):
+    """A handful of rows carry the flags: some halves of the training rows have none of them."""
+    rng = np.random.default_rng(3)
+    X, Y = np.zeros((40, 3)), np.zeros((40, 3))
+    for column in range(3):
+        X[rng.permutation(40)[:2], column] = 1.0
+        Y[rng.permutation(40)[:1], column] = 1.0
+    result = run(X, Y, kernel=kernel, n_variables=1, regularization=regularization)
+    parts = list(stability._halves(result.train, 20, np.random.default_rng(0)))
+    assert any(not part.x.any() and not part.y.any() for part in parts)
+    found = result.stability(20)
+    assert found.counts.sum() == found.n_resamples == 20
+
+
 def test_no_price_of_variance():
     assert make_result(regularization=0.0).stability(4).chosen == {"x0": 4, "x1": 4}
 
