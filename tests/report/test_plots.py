@@ -154,6 +154,15 @@ def test_mostly_equal_values_still_have_bins():
     assert (np.diff(marginal.edges) > 0).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("units", [np.arange(60) % 3, np.r_[np.zeros(500), 1, 2]])
+def test_values_that_differ_in_the_last_digit_still_have_bins(units):
+    values = 1.0 + np.spacing(1.0) * units
+    marginal = compute_marginal(one_column(values, values), 0)
+    assert (np.diff(marginal.edges) > 0).all()
+    assert (marginal.x * np.diff(marginal.edges)).sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("labels", [["a", "b"], ["a long label", "another long label"]])
 def test_marginal_of_bars_is_drawn(labels):
     axes = Figure().subplots()

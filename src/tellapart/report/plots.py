@@ -344,7 +344,8 @@ def _edges(pooled: FloatArray) -> FloatArray:
     if not high > low:
         low, high = float(pooled.min()), float(pooled.max())
     n_bins = min(max(round(2.0 * pooled.size ** (1 / 3)), 8), 40)
-    return np.linspace(low, high, n_bins + 1)
+    # Values that differ in their last digits only leave room for fewer bins: none is empty.
+    return np.unique(np.linspace(low, high, n_bins + 1))
 
 
 def _short(text: str, width: int) -> str:
