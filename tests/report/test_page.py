@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,13 @@ from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Linear
 from tellapart.report.figures import VARIABLE_OF
-from tellapart.report.page import python_call
+from tellapart.report.page import python_call, render_page
 from tellapart.report.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
 from tellapart.report.resamples import describe_stability
-from tellapart.report.words import describe_column, listed, number
+from tellapart.report.words import describe_side, listed, number
 from tellapart.selection.stability import Stability
 from tellapart.testing.embedding import compute_embedding
+from tellapart.testing.marginals import summarise_column
 from tellapart.testing.result import Method
 from tellapart.testing.settings import TestSettings
 
@@ -145,7 +146,7 @@ def test_landmarks_and_links(page):
 
 
 def test_stability_is_counted_per_variable(result, page):
-    found = result.stability(50, time_limit=10.0)
+    found = result.stability(50)
     cells, body = page.said("td"), page.said("body")[0]
     for count in found.chosen.values():
         assert any(f"{count} of 50" in cell for cell in cells)
@@ -168,6 +169,42 @@ def test_stability_may_be_left_out_or_asked_for(result):
     for wrong in (-1, 2.5, "yes"):
         with pytest.raises(InputError, match="stability must be True, False or a number"):
             result.to_html(stability=wrong)
+
+
+class Sealed:
+    """A sample whose size may be asked for and whose values may not."""
+
+    def __init__(self, values):
+        self.shape = values.shape
+
+    def __getitem__(self, index):
+        pytest.fail("drawing looked at the data")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+def test_drawing_computes_nothing(kernel, monkeypatch):
+    result = run(*make_tables(), n_variables=2, kernel=kernel)
+    shown = result.exhibit(stability=3)
+    page = result.to_html(stability=3)
+    for place in (
+        "numpy.linalg.svd",
+        "numpy.quantile",
+        "tellapart.kernels.base.FittedKernel.gram",
+        "tellapart.kernels.additive_index.FittedIndex.gram",
+        "tellapart.selection.stability.choose",
+        "tellapart.testing.embedding.mean_difference",
+        "tellapart.testing.exhibit.compute_marginal",
+        "tellapart.testing.exhibit.summarise_column",
+    ):
+        monkeypatch.setattr(place, lambda *_, **__: pytest.fail("drawing computed something"))
+    held_out = result.held_out
+    sealed = replace(held_out, x=Sealed(held_out.x), y=Sealed(held_out.y))
+    assert render_page(replace(result, held_out=sealed, train=None, kernel=None), shown) == page
+    again = result.exhibit(stability=3)
+    for field in fields(shown):
+        assert getattr(again, field.name) is getattr(shown, field.name)
+    assert result.to_html(stability=3) == page
+    result.plot()
 
 
 def make_stability(counts, support=(0, 1), asked=10, **more):
@@ -196,7 +233,6 @@ def test_words_of_stability():
     assert same.found == "Each of the 2 variables was chosen in all 10 resamples."
     one = describe_stability(make_stability([1, 0], (0,), n_resamples=1))
     assert one.found == "In the one resample, the choice was v0 again."
-    assert "Time ran out after 1 of 10." in one.method
     many = describe_stability(make_stability([5] * 20, halves=False))
     assert len(many.others) == 8
     assert many.left_out == 10
@@ -450,7 +486,7 @@ def test_it_is_written_whole_and_the_same_each_time(result, tmp_path):
 
 @pytest.mark.parametrize("path", ["", 3, "missing-folder/out.html", "."])
 def test_bad_paths_are_refused_before_the_work(result, path, monkeypatch):
-    monkeypatch.setattr("tellapart.report.page.render_page", pytest.fail)
+    monkeypatch.setattr(type(result), "exhibit", pytest.fail)
     with pytest.raises(InputError, match="path"):
         result.to_html(path)
 
@@ -459,7 +495,8 @@ def test_categories_in_one_order_the_rare_ones_together():
     codes = np.repeat(np.arange(9.0), np.arange(9, 0, -1))
     labels = {"c": tuple("abcdefghi")}
     samples = Samples(codes[:, None], np.full((4, 1), 8.0), ("c",), ("categorical",), labels)
-    x, y = describe_column(samples, 0)
+    summary = summarise_column(samples, 0)
+    x, y = describe_side(summary.x), describe_side(summary.y)
     assert [line[0] for line in x] == [line[0] for line in y] == ["a", "b", "c", "d", "e", "4"]
     assert x[0] == "a 20\N{NO-BREAK SPACE}%"
     assert y[-1] == "4 other categories 100\N{NO-BREAK SPACE}%"

@@ -19,17 +19,16 @@ from tellapart.report.plots import (
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
-    PANELS,
-    compute_marginal,
     draw_embedding,
     draw_marginal,
     draw_null,
-    draw_result,
     draw_stability,
     draw_weights,
 )
 from tellapart.selection.stability import Stability
 from tellapart.testing.embedding import compute_embedding
+from tellapart.testing.exhibit import PANELS
+from tellapart.testing.marginals import compute_marginal
 
 
 def make_result(d, name="v{}", seed=0):
@@ -174,7 +173,7 @@ def test_marginal_of_bars_is_drawn(labels):
 def test_names_are_drawn_as_they_are(name):
     labels = [name, "other"]
     result = replace(make_result(2, name + "{}"), labels=(name, "Y"))
-    figure = draw_result(result)
+    figure = result.plot()
     draw_marginal(
         figure.add_subplot(), compute_marginal(one_column([0, 1], [1, 1], "categorical", labels), 0)
     )
@@ -261,8 +260,3 @@ def test_a_field_of_one_value_is_drawn(value):
 def test_the_palette_is_okabe_and_itos():
     palette = {"#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
     assert {COLOUR_X, COLOUR_Y, COLOUR_STATISTIC} <= palette
-
-
-def test_draw_result_is_what_plot_gives():
-    result = make_result(2)
-    assert len(draw_result(result).axes) == len(result.plot().axes)

@@ -367,6 +367,6 @@ def test_small_groups_without_a_split():
     assert found == {("a", "c"), ("b", "c")}
     assert all(c.result.reselected for c in result.comparisons)
     page = result.to_html()
-    assert "each choosing its variables anew under every permutation" in page
+    assert "each with its variables reselected under every permutation" in page
     assert "held-out rows" not in page
     assert "split=False" in page

@@ -10,6 +10,7 @@ interpolated from the rows around it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,7 +20,9 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.statistics.witness import mean_difference
-from tellapart.testing.result import TestResult
+
+if TYPE_CHECKING:
+    from tellapart.testing.result import TestResult
 
 METHODS = ("pca", "t-sne")
 GRID = 48
@@ -79,6 +82,12 @@ class Embedding:
         places = np.vstack([self.x, self.y])
         low, high = (self.across[0], self.up[0]), (self.across[-1], self.up[-1])
         return int(np.count_nonzero(np.any((places < low) | (places > high), axis=1)))
+
+    @property
+    def own_side(self) -> tuple[int, int]:
+        """Rows of X and of Y that lie where their own sample prevails."""
+        x, y = np.count_nonzero(self.witness_x > 0), np.count_nonzero(self.witness_y < 0)
+        return int(x), int(y)
 
 
 @dataclass(frozen=True)
