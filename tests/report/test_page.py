@@ -54,6 +54,11 @@ def result():
     return replace(run(*make_tables(), n_variables=2), labels=("old", "new"))
 
 
+def redraw(result, **changes):
+    """Give the page of a result that differs in what takes no computing."""
+    return Page(render_page(replace(result, **changes), result.exhibit(stability=False)))
+
+
 @pytest.fixture(scope="module")
 def page(result):
     return Page(result.to_html())
@@ -249,7 +254,7 @@ def test_both_samples_in_two_dimensions(result, page):
     assert "old and new in two dimensions" in page.said("title")
     assert any("in the plane that holds" in text for text in page.said("desc"))
     assert "come up by chance" not in body
-    alike = Page(replace(result, pvalue=0.4).to_html(stability=False)).said("body")[0]
+    alike = redraw(result, pvalue=0.4).said("body")[0]
     assert "patches of colour like these come up by chance" in alike
 
 
@@ -308,6 +313,7 @@ def test_thousands_of_variables_are_cut_short():
     text = run(x, y, n_variables=300, regularization=0.0).to_html(stability=2)
     page = Page(text)
     assert "200 of 300 are shown" in page.said("caption")[0]
+    assert "The 50 heaviest of 300 variables are shown" in page.said("body")[0]
     assert "in two dimensions" not in page.said("body")[0]
     assert len(text) < 1_500_000
 
@@ -364,7 +370,7 @@ def test_names_stay_text(name, recwarn):
     left, right = make_tables(**{name: None})
     left["c"], right["c"] = [name] * 30 + ["b"] * 30, ["b"] * 50 + [name] * 10
     result = replace(run(left, right, n_variables=5), labels=(name, f"</style>{name}"))
-    text = result.to_html()
+    text = result.to_html(stability=5)
     page = Page(text)
     assert page.all("script") == []
     assert len(page.all("style")) == 1
@@ -377,22 +383,20 @@ def test_names_stay_text(name, recwarn):
     assert [str(w.message) for w in recwarn] == []
 
 
-@pytest.mark.parametrize("d", [1, 20, 55])
+@pytest.mark.parametrize("d", [1, 20])
 def test_any_number_of_variables(d):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 60)), rng.normal(0.8, size=(70, 60))
     page = Page(run(x, y, n_variables=d, regularization=0.0).to_html(stability=False))
-    shown = min(d, 50)
-    assert len(page.all("svg")) == 2 + shown
+    assert len(page.all("svg")) == 2 + d
     assert len([tag for tag in page.all("th") if tag["scope"] == "row"]) == d + 2
     lead = page.said("header")[0]
     assert ("and 10 more." in lead) == (d == 20)
     assert lead.endswith(".")
-    assert ("50 heaviest of 55" in page.said("body")[0]) == (d == 55)
 
 
 def test_no_difference_claims_nothing(result):
-    page = Page(replace(result, pvalue=0.4031, threshold=1.0).to_html())
+    page = redraw(result, pvalue=0.4031, threshold=1.0)
     body = page.said("body")[0]
     assert page.said("h1") == ["No difference between old and new was found"]
     assert "does not prove them alike" in body
@@ -402,7 +406,7 @@ def test_no_difference_claims_nothing(result):
 
 
 def test_exact_and_unreachable(result):
-    page = Page(replace(result, exact=True, threshold=math.inf, pvalue=0.5).to_html())
+    page = redraw(result, exact=True, threshold=math.inf, pvalue=0.5)
     body = page.said("body")[0]
     assert "all 99 there are: the p-value is exact" in body
     assert "none: with so few rows" in body
@@ -411,16 +415,18 @@ def test_exact_and_unreachable(result):
 
 def test_choices_made_on_the_training_rows():
     left, right = make_tables()
-    tuned = Page(run(left, right, regularization="cv").to_html()).said("body")[0]
+    tuned = Page(run(left, right, regularization="cv").to_html(stability=False)).said("body")[0]
     assert "the smallest number as good as the best" in tuned
     assert "chosen by cross-validation on the training rows, from 0, 0.01" in tuned
-    few = Page(run(left[:14], right[:14], regularization="cv").to_html()).said("body")[0]
+    few = Page(run(left[:14], right[:14], regularization="cv").to_html(stability=False)).said(
+        "body"
+    )[0]
     assert few.count("the default, as there were too few rows to tune on") == 2
 
 
 def test_without_a_proof(result):
     guess = replace(result.selection, upper_bound=None, status="feasible")
-    body = Page(replace(result, selection=guess).to_html()).said("body")[0]
+    body = redraw(result, selection=guess).said("body")[0]
     assert "not proved to be the best" in body
     assert "none proved" in body
 
@@ -428,7 +434,7 @@ def test_without_a_proof(result):
 def test_negative_weights_are_explained(result):
     assert "negative weight" not in result.to_html()
     selection = replace(result.selection, z=result.selection.z * [1.0, -1.0, 1.0])
-    body = Page(replace(result, selection=selection).to_html()).said("body")[0]
+    body = redraw(result, selection=selection).said("body")[0]
     assert "steadies the others" in body
     assert "A negative weight belongs to" in body
     assert "−0." in body
@@ -466,8 +472,7 @@ def test_the_call_it_gives_repeats_the_answer():
 
 
 def test_a_result_that_knows_no_settings(result):
-    bare = replace(result, settings={})
-    body = Page(bare.to_html()).said("body")[0]
+    body = redraw(result, settings={}).said("body")[0]
     assert "The seed is not known" in body
     generator = TestSettings(random_state=np.random.default_rng(0))
     assert generator.to_dict()["random_state"] is None
@@ -506,7 +511,7 @@ def test_many_names_are_cut_short():
     assert listed([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
 
 
-def test_negative_weights_without_a_price_of_variance_are_chance():
+def test_negative_weights_without_regularization_are_chance():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 8)), rng.normal(size=(60, 8))
     Y[:, 0] += 2

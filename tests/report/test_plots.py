@@ -51,8 +51,15 @@ def one_column(x, y, kind="numeric", labels=()):
     return Samples(np.c_[x].astype(float), np.c_[y].astype(float), ("c",), (kind,), categories)
 
 
-@pytest.mark.parametrize(("d", "panels"), [(1, 3), (5, 7), (20, 22), (25, 22)])
-@pytest.mark.parametrize("name", ["v{}", "v{} " + "with a very long name, " * 5])
+@pytest.mark.parametrize(
+    ("d", "panels", "name"),
+    [
+        (1, 3, "v{}"),
+        (5, 7, "v{} " + "with a very long name, " * 5),
+        (20, 22, "v{}"),
+        (25, 22, "v{}"),
+    ],
+)
 def test_all_panels_are_drawn(d, panels, name):
     figure = make_result(d, name).plot()
     assert isinstance(figure, Figure)

@@ -265,8 +265,11 @@ def test_texts_and_json(pairwise, tmp_path):
     assert repr(pairwise) == "<GroupsResult: 2 of 3 comparisons differ>"
 
 
-def test_page(pairwise, tmp_path):
+def test_page(pairwise, tmp_path, monkeypatch):
     page = pairwise.to_html(tmp_path / "groups.html")
+    # Made again, it is only drawn.
+    monkeypatch.setattr("tellapart.testing.exhibit.summarise_column", pytest.fail)
+    assert pairwise.to_html() == page
     assert (tmp_path / "groups.html").read_text(encoding="utf-8") == page
     assert page.count('<section id="comparison') == 3
     assert 'href="#comparison3"' in page
