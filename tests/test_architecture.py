@@ -57,6 +57,13 @@ def test_each_room_imports_only_from_those_before_it():
             assert allowed, f"{path.relative_to(ROOT)} imports {other}, which comes after {here}"
 
 
+def test_the_report_computes_nothing():
+    """It is handed results and what they hold: it has no use for what computes them."""
+    computing = {"kernels", "statistics", "strs", "search", "permutation"}
+    for path in (ROOT / "report").glob("*.py"):
+        assert computing.isdisjoint(other for other, _ in imported_rooms(path)), path.name
+
+
 def test_files_hold_one_idea():
     long = [p.name for p in modules() if len(p.read_text(encoding="utf-8").splitlines()) > 400]
     assert long == []

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,10 @@ from html_page import Page
 BROWSER = find_browser()
 SCRIPT = "<script>alert(1)</script>"
 LONG = "a_name_without_a_space_" * 8
-WIDTHS = (320, 390, 1280)
+WIDTHS = (320, 360, 390, 768, 1280)
+FAMILIES = ("DejaVu Sans", "DejaVu Serif", "Liberation Sans", "Noto Sans", "Roboto", "Comic Neue")
+# Wider than any font that a reader is likely to have.
+WIDE = "font-family: monospace !important; font-weight: 700 !important; letter-spacing: .06em;"
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None,
@@ -31,12 +36,13 @@ addEventListener("load", () => {{
   const measured = [...document.querySelectorAll("iframe")].map(frame => {{
     const page = frame.contentDocument;
     return {{
+      name: frame.name,
       asked: frame.clientWidth,
       needed: page.documentElement.scrollWidth,
       ground: getComputedStyle(page.body).backgroundColor,
       ink: getComputedStyle(page.body).color,
       shown: page.querySelectorAll("svg path").length,
-      skip: getComputedStyle(page.querySelector(".skip")).top,
+      skip: getComputedStyle(page.querySelector(".skip") ?? page.body).top,
     }};
   }});
   document.getElementById("found").textContent = JSON.stringify(measured);
@@ -70,6 +76,15 @@ def report():
     return result.to_html(stability=10)
 
 
+@pytest.fixture(scope="module")
+def groups():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(["B", SCRIPT, LONG], 30)
+    table = pd.DataFrame({"kind": kind, "small": 1e-7 * rng.normal(size=90)})
+    table[LONG] = rng.normal(size=90) + 3 * (kind == "B")
+    return ta.compare_groups(table, "kind", n_variables=2, random_state=0).to_html()
+
+
 def visit(text, folder, *more):
     page = folder / "page.html"
     page.write_text(text, encoding="utf-8")
@@ -96,25 +111,54 @@ def test_it_opens_quietly_and_names_stay_text(report, tmp_path):
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in Page(report).tags]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_every_screen_in_light_and_dark(report, tmp_path, scheme):
+def styles():
+    """Return name and style sheet of each font to try, at the usual and at a larger size."""
+    listed = shutil.which("fc-list")
+    known = subprocess.check_output([listed, ":", "family"], text=True) if listed else ""
+    families = ["serif", "sans-serif", "cursive", *(name for name in FAMILIES if name in known)]
+    fonts = {name: f'font-family: "{name}" !important;' for name in families[3:]}
+    fonts |= {name: f"font-family: {name} !important;" for name in families[:3]}
+    return {
+        f"{name}, {size} %": f"* {{ {rule} }} html {{ font-size: {size}% !important; }}"
+        for name, rule in {"its own": "", "wide": WIDE, **fonts}.items()
+        for size in (100, 120)
+    }
+
+
+def measure(page, folder, sheets, *options):
+    """Return what a page becomes with each style sheet at each width."""
     # Without its policy, which would hide an outside address: there is none.
-    open_to_all, found = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", report)
+    open_to_all, found = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
     assert found == 1
-    (tmp_path / "report.html").write_text(open_to_all, encoding="utf-8")
-    frames = "".join(
-        f'<iframe src="report.html" style="width: {width}px; height: 600px; border: 0"></iframe>'
-        for width in WIDTHS
-    )
-    number = {"dark": 0, "light": 1}[scheme]
-    option = f"--blink-settings=preferredColorScheme={number}"
-    seen = visit(MEASURE.format(frames=frames), tmp_path, option)
+    frames = ""
+    for number, (name, sheet) in enumerate(sheets.items()):
+        text = open_to_all.replace("</head>", f"<style>{sheet}</style></head>")
+        (folder / f"{number}.html").write_text(text, encoding="utf-8")
+        frames += "".join(
+            f'<iframe name="{name}" src="{number}.html" style="border: 0; width: {width}px">'
+            "</iframe>"
+            for width in WIDTHS
+        )
+    seen = visit(MEASURE.format(frames=frames), folder, *options)
     assert seen.console == []
     assert seen.requests == []
     measured = json.loads(Page(seen.dom).said("p")[0])
-    assert [frame["asked"] for frame in measured] == list(WIDTHS)
-    for frame in measured:
-        assert frame["needed"] <= frame["asked"], "it must not scroll sideways"
+    assert [frame["asked"] for frame in measured] == list(WIDTHS) * len(sheets)
+    return measured
+
+
+@pytest.mark.parametrize("name", ["report", "groups"])
+def test_it_fits_every_screen_in_any_font(name, request, tmp_path):
+    measured = measure(request.getfixturevalue(name), tmp_path, styles())
+    wide = {(f["name"], f["asked"]): f["needed"] for f in measured if f["needed"] > f["asked"]}
+    assert wide == {}, "it must not scroll sideways"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_readable_in_light_and_dark(report, tmp_path, scheme):
+    number = {"dark": 0, "light": 1}[scheme]
+    option = f"--blink-settings=preferredColorScheme={number}"
+    for frame in measure(report, tmp_path, {"its own": ""}, option):
         assert frame["shown"] > 50
         assert frame["skip"].startswith("-")
         ground, ink = (brightness(frame[name]) for name in ("ground", "ink"))

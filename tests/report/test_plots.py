@@ -19,17 +19,16 @@ from tellapart.report.plots import (
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
-    PANELS,
-    compute_marginal,
     draw_embedding,
     draw_marginal,
     draw_null,
-    draw_result,
     draw_stability,
     draw_weights,
 )
 from tellapart.selection.stability import Stability
 from tellapart.testing.embedding import compute_embedding
+from tellapart.testing.exhibit import PANELS
+from tellapart.testing.marginals import compute_marginal
 
 
 def make_result(d, name="v{}", seed=0):
@@ -52,8 +51,15 @@ def one_column(x, y, kind="numeric", labels=()):
     return Samples(np.c_[x].astype(float), np.c_[y].astype(float), ("c",), (kind,), categories)
 
 
-@pytest.mark.parametrize(("d", "panels"), [(1, 3), (5, 7), (20, 22), (25, 22)])
-@pytest.mark.parametrize("name", ["v{}", "v{} " + "with a very long name, " * 5])
+@pytest.mark.parametrize(
+    ("d", "panels", "name"),
+    [
+        (1, 3, "v{}"),
+        (5, 7, "v{} " + "with a very long name, " * 5),
+        (20, 22, "v{}"),
+        (25, 22, "v{}"),
+    ],
+)
 def test_all_panels_are_drawn(d, panels, name):
     figure = make_result(d, name).plot()
     assert isinstance(figure, Figure)
@@ -154,6 +160,15 @@ def test_mostly_equal_values_still_have_bins():
     assert (np.diff(marginal.edges) > 0).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("units", [np.arange(60) % 3, np.r_[np.zeros(500), 1, 2]])
+def test_values_that_differ_in_the_last_digit_still_have_bins(units):
+    values = 1.0 + np.spacing(1.0) * units
+    marginal = compute_marginal(one_column(values, values), 0)
+    assert (np.diff(marginal.edges) > 0).all()
+    assert (marginal.x * np.diff(marginal.edges)).sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("labels", [["a", "b"], ["a long label", "another long label"]])
 def test_marginal_of_bars_is_drawn(labels):
     axes = Figure().subplots()
@@ -165,7 +180,7 @@ def test_marginal_of_bars_is_drawn(labels):
 def test_names_are_drawn_as_they_are(name):
     labels = [name, "other"]
     result = replace(make_result(2, name + "{}"), labels=(name, "Y"))
-    figure = draw_result(result)
+    figure = result.plot()
     draw_marginal(
         figure.add_subplot(), compute_marginal(one_column([0, 1], [1, 1], "categorical", labels), 0)
     )
@@ -252,8 +267,3 @@ def test_a_field_of_one_value_is_drawn(value):
 def test_the_palette_is_okabe_and_itos():
     palette = {"#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
     assert {COLOUR_X, COLOUR_Y, COLOUR_STATISTIC} <= palette
-
-
-def test_draw_result_is_what_plot_gives():
-    result = make_result(2)
-    assert len(draw_result(result).axes) == len(result.plot().axes)

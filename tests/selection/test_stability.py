@@ -1,5 +1,6 @@
 """Stability: the choice repeated on halves of the training rows, and on nothing else."""
 
+import itertools
 import json
 import pickle
 import warnings
@@ -10,7 +11,9 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.kernels import Gaussian, Linear
 from tellapart.selection import stability
 
 
@@ -89,9 +92,20 @@ def test_halves_come_in_pairs_that_share_no_row(result, monkeypatch):
     assert not np.array_equal(third.x, first.x)
 
 
-def test_many_rows_are_cut(result, monkeypatch):
-    monkeypatch.setattr(stability, "MOST_ROWS", 10)
-    found = result.stability(4, random_state=9)
+def measure(result, n_resamples, **more):
+    return stability.measure_stability(
+        result.train,
+        result.kernel,
+        result.selection.support,
+        n_variables=2,
+        regularization=0.1,
+        n_resamples=n_resamples,
+        **more,
+    )
+
+
+def test_many_rows_are_cut(result):
+    found = measure(result, 4, most_rows=10)
     assert found.n_rows == (10, 10)
     assert not found.halves
 
@@ -106,10 +120,32 @@ def test_the_answer_is_kept_and_repeats(result):
     np.testing.assert_array_equal(again.stability(6).counts, result.stability(6).counts)
 
 
-def test_time_limit_makes_one_at_least(result):
-    found = result.stability(1000, time_limit=1e-9)
-    assert found.n_resamples == 1
-    assert found.asked == 1000
+def test_no_resample_is_begun_after_the_time_limit(result):
+    ticks = itertools.count()
+    # One reading before the first resample, then one before each: the seconds 1, 2 and 3.
+    found = measure(result, 1000, time_limit=2.5, clock=lambda: next(ticks))
+    assert (found.n_resamples, found.asked) == (2, 1000)
+    late = measure(result, 1000, time_limit=0.5, clock=lambda: next(ticks))
+    assert late.n_resamples == 1
+    np.testing.assert_array_equal(found.counts, measure(result, 2).counts)
+
+
+def test_a_page_goes_by_rows_columns_and_kernel():
+    """50 resamples where a choice takes milliseconds, 10 where it takes seconds, never a clock."""
+
+    def plan(n_rows, n_columns, kernel):
+        names, kinds = tuple(map(str, range(n_columns))), ("numeric",) * n_columns
+        values = np.broadcast_to(np.zeros((1, n_columns)), (n_rows, n_columns))
+        return stability.plan_resamples(Samples(values, values, names, kinds), kernel)
+
+    rows = np.random.default_rng(0).normal(size=(4, 1))
+    few = Samples(rows, rows + 1, ("a",), ("numeric",))
+    linear, gaussian = Linear().fit(few), Gaussian().fit(few)
+    assert plan(1_000, 100, linear) == (50, 20_000)
+    assert plan(10_000, 100, linear) == (10, 20_000)
+    assert plan(200, 10, gaussian) == (50, 500)
+    assert plan(1_000, 10, gaussian) == plan(100_000, 10, gaussian) == (12, 500)
+    assert plan(100_000, 5_000, gaussian) == (10, 500)
 
 
 def test_constant_columns_are_not_complained_of_again():
@@ -124,7 +160,23 @@ def test_constant_columns_are_not_complained_of_again():
     assert found.chosen == {"x0": 4, "x2": 4}
 
 
-def test_no_price_of_variance():
+@pytest.mark.parametrize("kernel", ["quadratic", "gaussian"])
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
+def test_rare_flags_may_all_be_constant_in_a_resample(kernel, regularization):
+    """A handful of rows carry the flags: some halves of the training rows have none of them."""
+    rng = np.random.default_rng(3)
+    X, Y = np.zeros((40, 3)), np.zeros((40, 3))
+    for column in range(3):
+        X[rng.permutation(40)[:2], column] = 1.0
+        Y[rng.permutation(40)[:1], column] = 1.0
+    result = run(X, Y, kernel=kernel, n_variables=1, regularization=regularization)
+    parts = list(stability._halves(result.train, 20, 10_000, np.random.default_rng(0)))
+    assert any(not part.x.any() and not part.y.any() for part in parts)
+    found = result.stability(20)
+    assert found.counts.sum() == found.n_resamples == 20
+
+
+def test_without_regularization():
     assert make_result(regularization=0.0).stability(4).chosen == {"x0": 4, "x1": 4}
 
 

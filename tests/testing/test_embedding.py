@@ -186,13 +186,16 @@ def test_tsne_of_one_column_and_few_rows():
     assert compute_embedding(result, "t-sne").x.shape == (4, 2)
 
 
-def test_constant_in_the_held_out_rows():
-    result = make_result(2)
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("d", [2, 3])
+def test_constant_in_the_held_out_rows(d):
+    result = make_result(d)
     held = result.held_out
     flat = replace(held, x=np.ones_like(held.x), y=np.ones_like(held.y))
     shown = compute_embedding(replace(result, held_out=flat))
     assert np.isfinite(shown.field).all()
     assert (np.diff(shown.across) > 0).all()
+    assert shown.explained == (None if d == 2 else 1.0)
 
 
 @pytest.mark.parametrize(

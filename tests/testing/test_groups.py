@@ -265,8 +265,11 @@ def test_texts_and_json(pairwise, tmp_path):
     assert repr(pairwise) == "<GroupsResult: 2 of 3 comparisons differ>"
 
 
-def test_page(pairwise, tmp_path):
+def test_page(pairwise, tmp_path, monkeypatch):
     page = pairwise.to_html(tmp_path / "groups.html")
+    # Made again, it is only drawn.
+    monkeypatch.setattr("tellapart.testing.exhibit.summarise_column", pytest.fail)
+    assert pairwise.to_html() == page
     assert (tmp_path / "groups.html").read_text(encoding="utf-8") == page
     assert page.count('<section id="comparison') == 3
     assert 'href="#comparison3"' in page
@@ -367,6 +370,6 @@ def test_small_groups_without_a_split():
     assert found == {("a", "c"), ("b", "c")}
     assert all(c.result.reselected for c in result.comparisons)
     page = result.to_html()
-    assert "each choosing its variables anew under every permutation" in page
+    assert "each with its variables reselected under every permutation" in page
     assert "held-out rows" not in page
     assert "split=False" in page

@@ -258,9 +258,12 @@ def test_result_tells_how_it_came_about(tmp_path):
     X, Y, _ = ta.datasets.make_case("mean-shift", 60, 50, random_state=0)
     asked = ta.two_sample_test(X, Y, n_variables=60, split=False, random_state=5)
     assert "Statistic (largest MMD²):" in asked.summary()
-    assert "The same rows chose the variables, anew under every permutation." in asked.summary()
+    assert (
+        "The same rows chose the variables, which were reselected under every permutation."
+        in asked.summary()
+    )
     page = asked.to_html(tmp_path / "report.html", stability=2)
-    assert "because the variables were chosen anew under every permutation" in page
+    assert "because the variables were reselected under every permutation" in page
     assert "0, as always without a split" in page
     assert "split=False" in python_call(asked)
     assert json.loads(asked.to_json())["settings"]["split"] is False

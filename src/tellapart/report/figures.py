@@ -22,12 +22,12 @@ from tellapart.report.plots import (
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
-    Marginal,
     draw_embedding,
     draw_marginal,
     draw_null,
 )
 from tellapart.testing.embedding import Embedding
+from tellapart.testing.marginals import Marginal
 from tellapart.testing.result import TestResult
 
 # Small, so that the letters stay legible on a phone.

@@ -1,4 +1,4 @@
-"""The page of a test result: everything computed here, laid out by `page.html.j2`."""
+"""The page of a test result: what was computed put into words, laid out by `page.html.j2`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 import platform
 from importlib.metadata import version
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tellapart import __version__
 from tellapart.report.figures import marginal_svg, null_svg
-from tellapart.report.plane import view_of
-from tellapart.report.resamples import describe_stability, measure_for_report
+from tellapart.report.plane import draw_view
+from tellapart.report.resamples import describe_stability
+from tellapart.report.templates import get_template
 from tellapart.report.words import (
     Variable,
     describe_bandwidth,
@@ -26,16 +26,13 @@ from tellapart.report.words import (
     number,
     rows_used,
 )
+from tellapart.testing.call import write_arguments
+from tellapart.testing.exhibit import Exhibit
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 
-MOST_MARGINALS = 50
-MOST_VARIABLES = 200
 
-
-def render_page(
-    result: TestResult, reproduce: str | None = None, stability: bool | int = True
-) -> str:
+def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = None) -> str:
     """Return the report of a result as one HTML page that needs nothing else.
 
     No script, no font, style or picture from elsewhere; every text from the data is escaped.
@@ -44,22 +41,14 @@ def render_page(
     ----------
     result : TestResult
         The result to tell of.
+    exhibit : Exhibit
+        What was computed to be shown.
     reproduce : str or None
         The command or code that gives the same answer; the Python call if None.
-    stability : bool or int
-        Whether to say how often the variables are chosen again; a number of resamples.
     """
-    measured = measure_for_report(result, stability)
-    # Autoescaping is on for every template, whatever its name ends in.
-    environment = Environment(
-        loader=PackageLoader("tellapart", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    variables = describe_variables(result, MOST_VARIABLES)
-    return environment.get_template("page.html.j2").render(
+    variables = describe_variables(result.selection, exhibit.summaries)
+    stability, embedding = exhibit.stability, exhibit.embedding
+    return get_template("page.html.j2").render(
         result=result,
         selection=result.selection,
         labels=result.labels,
@@ -72,9 +61,9 @@ def render_page(
         chance=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         variables=variables,
         proof=describe_proof(result.selection),
-        resamples=None if measured is None else describe_stability(measured),
-        marginals=_marginals(variables, result),
-        view=view_of(result),
+        resamples=None if stability is None else describe_stability(stability),
+        marginals=_marginals(variables, exhibit, result),
+        view=None if embedding is None else draw_view(embedding, result),
         rows=_rows(result),
         columns=_columns(result),
         settings=_settings(result),
@@ -92,23 +81,21 @@ def python_call(result: TestResult) -> str:
         call = f"ta.baselines.{result.method.call}.test(X, Y)"
         return f'{named}result = {call}\nresult.to_html("report.html")'
     usual = TestSettings().to_dict()
-    given = {key: v for key, v in result.settings.items() if key in usual and v != usual[key]}
+    given = {key: value for key, value in result.settings.items() if key in usual}
     if result.held_out.dropped_columns:
         given["missing"] = "drop-columns"
     elif any(result.held_out.dropped_rows):
         given["missing"] = "drop-rows"
-    # A kernel or solver of one's own is known by its repr, which is code already.
-    parts = [f", {k}={v if '(' in str(v) else repr(v)}" for k, v in given.items()]
-    call = f"ta.two_sample_test(X, Y{''.join(parts)})"
+    call = f"ta.two_sample_test(X, Y{write_arguments(given, usual)})"
     return f'{named}result = {call}\nresult.to_html("report.html")'
 
 
 def _facts(result: TestResult) -> list[tuple[str, str]]:
-    size = result.null_distribution.size
-    how = (
-        f"all {size:,} there are: the p-value is exact" if result.exact else f"{size:,}, at random"
-    )
-    if size == 0:
+    count = result.null_distribution.size
+    how = f"{count:,}, at random"
+    if result.exact:
+        how = f"all {count:,} there are: the p-value is exact"
+    if count == 0:
         how = "none: the distribution of the statistic is known"
     critical = (
         number(result.threshold)
@@ -131,20 +118,24 @@ def _null(result: TestResult) -> Markup | None:
     return null_svg(result, "Null distribution of the statistic", describe_null(result))
 
 
-def _marginals(variables: list[Variable], result: TestResult) -> list[tuple[str, Markup]]:
-    """Return name and figure of each variable, up to 50 of the heaviest."""
+def _marginals(
+    variables: list[Variable], exhibit: Exhibit, result: TestResult
+) -> list[tuple[str, Markup]]:
+    """Return name and figure of each variable whose distribution is shown, the heaviest first."""
     labels, rows = result.labels, rows_used(result)
     return [
         (
             variable.name,
             marginal_svg(
-                variable.marginal,
+                marginal,
                 f"variable{place}",
                 f"{variable.name} in {labels[0]} and {labels[1]}",
-                describe_marginal(variable, labels, rows),
+                describe_marginal(variable, marginal, labels, rows),
             ),
         )
-        for place, variable in enumerate(variables[:MOST_MARGINALS])
+        for place, (variable, marginal) in enumerate(
+            zip(variables, exhibit.marginals, strict=False)
+        )
     ]
 
 
@@ -167,7 +158,7 @@ def _columns(result: TestResult) -> list[tuple[str, str]]:
 
 
 def _settings(result: TestResult) -> list[tuple[str, str]]:
-    size, price = describe_choices(result)
+    n_variables, regularization = describe_choices(result)
     seed = result.settings.get("random_state")
     what = ("Kernel", result.selection.kernel)
     if result.method is not None:
@@ -175,8 +166,8 @@ def _settings(result: TestResult) -> list[tuple[str, str]]:
     bandwidth = describe_bandwidth(result)
     return [
         what,
-        ("Number of variables", size),
-        ("Price of variance, λ", price),
+        ("Number of variables", n_variables),
+        ("Regularization, λ", regularization),
         *([("Bandwidth", bandwidth)] if bandwidth else []),
         ("Level, alpha", f"{result.alpha:g}"),
         ("Seed", "not known" if seed is None else str(seed)),

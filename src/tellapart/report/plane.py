@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from markupsafe import Markup
 
 from tellapart.report.figures import embedding_svg
 from tellapart.report.words import percent
-from tellapart.testing.embedding import Embedding, compute_embedding
+from tellapart.testing.embedding import Embedding
 from tellapart.testing.result import TestResult
-
-MOST_POINTS = 800
-MOST_VARIABLES = 200
-"""Beyond, two dimensions say nothing of so many."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +21,8 @@ class View:
     sides: str
 
 
-def view_of(result: TestResult) -> View | None:
-    """Return the view; None without a kernel, or with more variables than a view can hold."""
-    if result.kernel is None or not 0 < result.selection.support.size <= MOST_VARIABLES:
-        return None
-    embedding = compute_embedding(result, n_points=MOST_POINTS)
+def draw_view(embedding: Embedding, result: TestResult) -> View:
+    """Return the view of an embedding, drawn and in words."""
     dimensions, sides = describe_dimensions(embedding, result), describe_sides(embedding, result)
     title = f"{result.labels[0]} and {result.labels[1]} in two dimensions"
     figure = embedding_svg(embedding, result.labels, title, f"{dimensions} {sides}")
@@ -63,9 +55,8 @@ def describe_dimensions(embedding: Embedding, result: TestResult) -> str:
 def describe_sides(embedding: Embedding, result: TestResult) -> str:
     """Say how many rows of each sample lie where their own sample prevails."""
     x, y = result.labels
-    right_x = int(np.count_nonzero(embedding.witness_x > 0))
-    right_y = int(np.count_nonzero(embedding.witness_y < 0))
+    own_x, own_y = embedding.own_side
     return (
-        f"Of {len(embedding.x):,} rows of {x}, {right_x:,} lie where {x} prevails; "
-        f"of {len(embedding.y):,} rows of {y}, {right_y:,} where {y} does."
+        f"Of {len(embedding.x):,} rows of {x}, {own_x:,} lie where {x} prevails; "
+        f"of {len(embedding.y):,} rows of {y}, {own_y:,} where {y} does."
     )

@@ -1,11 +1,11 @@
-"""The figure of a test result: computed first, then drawn, each panel on an Axes it is given."""
+"""The figure of a test result: each panel on an Axes it is given, from what was computed before."""
 
 from __future__ import annotations
 
 import math
 import re
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,12 +13,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from tellapart.arguments import check_choice
-from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.selection.stability import Stability
-from tellapart.testing.embedding import Embedding, compute_embedding
+from tellapart.testing.embedding import Embedding
+from tellapart.testing.marginals import Marginal
 from tellapart.testing.result import TestResult
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
@@ -27,14 +25,11 @@ COLOUR_Y = "#D55E00"
 COLOUR_NULL = "#999999"
 COLOUR_STATISTIC = "#009E73"
 
-PANELS = ("weights", "null", "marginal", "stability", "embedding")
 MOST_MARGINALS = 20
 MOST_OTHERS = 8
 FIELD_LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
 """Steps of the field, as shares of its greatest height; below the first neither prevails."""
-FIELD_STRENGTH = (0.08, 0.42)
-MOST_BARS = 8
-FEW_VALUES = 12
+FIELD_OPACITY = (0.08, 0.42)
 MARGINALS_PER_ROW = 5
 SQUEEZED = 0.2
 """A null distribution on less than this share of the axis is drawn once more, larger."""
@@ -42,50 +37,9 @@ SQUEEZED = 0.2
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-@dataclass(frozen=True)
-class Marginal:
-    """One variable in both samples: shares per bar, or densities between bin edges.
-
-    `bars` holds the labels of bars, empty for a histogram; `edges` the bin edges, empty for
-    bars. `x` and `y` are the heights.
-    """
-
-    name: str
-    bars: tuple[str, ...]
-    edges: FloatArray
-    x: FloatArray
-    y: FloatArray
-
-
-def compute_marginal(samples: Samples, column: int) -> Marginal:
-    """Return the heights to draw for one column of two samples."""
-    name = samples.names[column]
-    x, y = samples.x[:, column], samples.y[:, column]
-    pooled = np.concatenate([x, y])
-    values = np.unique(pooled)
-    if samples.kinds[column] == "categorical":
-        labels = samples.categories[name]
-        return _bars(name, values, [labels[int(v)] for v in values], x, y)
-    whole = bool(np.all(values == np.round(values)))
-    if values.size <= FEW_VALUES and (whole or values.size <= 2):
-        return _bars(name, values, [f"{v:g}" for v in values], x, y, keep_all=True)
-    edges = _edges(pooled)
-    inside_x, inside_y = np.clip(x, edges[0], edges[-1]), np.clip(y, edges[0], edges[-1])
-    return Marginal(
-        name=name,
-        bars=(),
-        edges=edges,
-        x=np.histogram(inside_x, edges, density=True)[0],
-        y=np.histogram(inside_y, edges, density=True)[0],
-    )
-
-
-def draw_result(result: TestResult) -> Figure:
-    """Draw weights, null distribution and the marginals of the chosen variables.
-
-    More than 20 variables: the marginals of the 20 heaviest.
-    """
-    shown = _heaviest(result)
+def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
+    """Draw weights, null distribution and the marginals of the chosen variables, 20 at most."""
+    shown = marginals[:MOST_MARGINALS]
     columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
     rows = max(math.ceil(len(shown) / columns), 1)
     top = max(3.2, 0.24 * result.selection.support.size + 1.0)
@@ -95,8 +49,8 @@ def draw_result(result: TestResult) -> Figure:
     draw_weights(weights, result)
     draw_null(null, result)
     grid = lower.subplots(rows, columns, squeeze=False).ravel()
-    for axes, column in zip(grid, shown, strict=False):
-        draw_marginal(axes, compute_marginal(result.held_out, column))
+    for axes, marginal in zip(grid, shown, strict=False):
+        draw_marginal(axes, marginal)
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
     handles = [
@@ -110,32 +64,27 @@ def draw_result(result: TestResult) -> Figure:
     return figure
 
 
+def check_axes(value: object) -> None:
+    """Raise unless `value` can be drawn on, or is None."""
+    if value is not None and not isinstance(value, Axes):
+        raise InputError(f"ax must be matplotlib Axes or None; got {type(value).__name__}")
+
+
 def draw_panel(
     result: TestResult,
     what: str,
+    shown: Embedding | Stability | Marginal | None,
     ax: Axes | None = None,
-    *,
-    variable: str | None = None,
-    method: str = "pca",
-    n_resamples: int = 50,
 ) -> Axes:
-    """Draw one panel on the axes given, or on new ones; see `TestResult.plot`."""
-    check_choice("what", what, PANELS)
-    if ax is not None and not isinstance(ax, Axes):
-        raise InputError(f"ax must be matplotlib Axes or None; got {type(ax).__name__}")
-    if variable is not None and variable not in result.selection.names:
-        raise InputError(f"variable must be the name of a column; got {variable!r}")
-    if what == "embedding":
-        embedding = compute_embedding(result, method)
-        return draw_embedding(_or_new(ax), embedding, result.labels)
-    if what == "stability":
-        stability = result.stability(n_resamples)
-        return draw_stability(_or_new(ax), stability)
-    if what == "marginal":
-        name = next(iter(result.selection.weights)) if variable is None else variable
-        marginal = compute_marginal(result.held_out, result.selection.names.index(name))
-        return draw_marginal(_or_new(ax), marginal)
-    return (draw_weights if what == "weights" else draw_null)(_or_new(ax), result)
+    """Draw one panel, and what was computed for it, on the axes given or on new ones."""
+    axes = Figure(layout="constrained").subplots() if ax is None else ax
+    if isinstance(shown, Embedding):
+        return draw_embedding(axes, shown, result.labels)
+    if isinstance(shown, Stability):
+        return draw_stability(axes, shown)
+    if isinstance(shown, Marginal):
+        return draw_marginal(axes, shown)
+    return (draw_weights if what == "weights" else draw_null)(axes, result)
 
 
 def draw_weights(axes: Axes, result: TestResult) -> Axes:
@@ -293,10 +242,10 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
         return
     levels = height * np.asarray(FIELD_LEVELS)
     levels[-1] *= 1.0 + 1e-9
-    strengths = np.linspace(*FIELD_STRENGTH, len(levels) - 1)
+    opacities = np.linspace(*FIELD_OPACITY, len(levels) - 1)
     for side, colour in ((field, COLOUR_X), (-field, COLOUR_Y)):
         if side.max() > levels[0]:
-            colours = [(*to_rgb(colour), strength) for strength in strengths]
+            colours = [(*to_rgb(colour), opacity) for opacity in opacities]
             axes.contourf(embedding.across, embedding.up, side, levels=levels, colors=colours)
     if field.min() < 0.0 < field.max():
         axes.contour(
@@ -310,43 +259,6 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
         )
 
 
-def _heaviest(result: TestResult) -> list[int]:
-    """Return the columns to show, heaviest first, as in the panel of weights."""
-    place = {name: s for s, name in enumerate(result.selection.names)}
-    return [place[name] for name in result.selection.weights][:MOST_MARGINALS]
-
-
-def _bars(
-    name: str,
-    values: FloatArray,
-    labels: list[str],
-    x: FloatArray,
-    y: FloatArray,
-    *,
-    keep_all: bool = False,
-) -> Marginal:
-    """Return shares per value; the rarest of many categories are put together."""
-    counts_x = np.array([np.count_nonzero(x == v) for v in values])
-    counts_y = np.array([np.count_nonzero(y == v) for v in values])
-    shares_x, shares_y = counts_x / x.size, counts_y / y.size
-    if not keep_all and values.size > MOST_BARS:
-        order = np.argsort(-(shares_x + shares_y), kind="stable")
-        first, rest = order[: MOST_BARS - 1], order[MOST_BARS - 1 :]
-        labels = [*(labels[i] for i in first), "other"]
-        shares_x = np.append(shares_x[first], shares_x[rest].sum())
-        shares_y = np.append(shares_y[first], shares_y[rest].sum())
-    return Marginal(name, tuple(labels), np.zeros(0), shares_x, shares_y)
-
-
-def _edges(pooled: FloatArray) -> FloatArray:
-    """Return common bin edges; a few far values go to the outer bins, not the whole width."""
-    low, high = np.quantile(pooled, [0.005, 0.995])
-    if not high > low:
-        low, high = float(pooled.min()), float(pooled.max())
-    n_bins = min(max(round(2.0 * pooled.size ** (1 / 3)), 8), 40)
-    return np.linspace(low, high, n_bins + 1)
-
-
 def _short(text: str, width: int) -> str:
     """Return text of at most `width` characters; the end, often a number, is kept."""
     if len(text) <= width:
@@ -358,11 +270,6 @@ def _short(text: str, width: int) -> str:
 def _literal(text: str) -> str:
     """Return text that is drawn as it is: no formula between dollar signs, no control codes."""
     return UNPRINTABLE.sub("\ufffd", text).replace("$", r"\$")
-
-
-def _or_new(axes: Axes | None) -> Axes:
-    """Return the axes, or new ones on a figure of their own, outside pyplot's keeping."""
-    return Figure(layout="constrained").subplots() if axes is None else axes
 
 
 def _plain(axes: Axes) -> Axes:

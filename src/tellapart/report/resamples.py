@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tellapart.arguments import check_integer
-from tellapart.errors import InputError
-from tellapart.selection.stability import FEWEST_ROWS, Stability
-from tellapart.testing.result import TestResult
+from tellapart.selection.stability import Stability
 
-RESAMPLES = 50
-SECONDS = 10.0
-"""What a report that was not asked for a number of resamples spends on them."""
 MOST_OTHERS = 8
 
 
@@ -35,29 +29,6 @@ class Resamples:
     left_out: int
 
 
-def measure_for_report(result: TestResult, asked: bool | int) -> Stability | None:
-    """Return the stability a report shows: None where it was not asked for or cannot be had.
-
-    True is 50 resamples, or as many as fit into ten seconds; a number is that many. Where every
-    variable is chosen, there is nothing to count.
-    """
-    if not isinstance(asked, bool):
-        try:
-            count = check_integer("stability", asked, 0)
-        except InputError:
-            raise InputError(
-                f"stability must be True, False or a number of resamples; got {asked!r}"
-            ) from None
-        return result.stability(count) if count else None
-    if not asked or result.train is None or result.kernel is None:
-        return None
-    selection = result.selection
-    all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
-    if min(result.train.n_x, result.train.n_y) < FEWEST_ROWS or all_chosen:
-        return None
-    return result.stability(RESAMPLES, time_limit=SECONDS)
-
-
 def describe_stability(stability: Stability) -> Resamples:
     """Put counts into words."""
     made = stability.n_resamples
@@ -79,14 +50,9 @@ def _method(stability: Stability) -> str:
     x, y = stability.n_rows
     rows = f"{x:,} and {y:,} rows"
     of = "halves of the training rows" if stability.halves else "draws from the training rows"
-    short = (
-        f" Time ran out after {stability.n_resamples} of {stability.asked}."
-        if stability.n_resamples < stability.asked
-        else ""
-    )
     return (
         f"The choice was made again on {stability.n_resamples} random {of} ({rows} each), with the "
-        f"same kernel, λ and number of variables.{short}"
+        f"same kernel, λ and number of variables."
     )
 
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-import numpy as np
-
-from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
-from tellapart.report.plots import Marginal, compute_marginal
 from tellapart.selection.selection import ROUNDING, Selection
 from tellapart.selection.tuning import Tuning
+from tellapart.testing.marginals import ColumnSummary, Marginal, Moments, Shares
 from tellapart.testing.result import TestResult
 
-MOST_CATEGORIES = 6
 MOST_NAMES = 20
 
 Lines = tuple[str, ...]
@@ -35,35 +29,30 @@ class Variable:
     role: str
     x: Lines
     y: Lines
-    marginal: Marginal
 
 
-def describe_variables(result: TestResult, most: int) -> list[Variable]:
-    """Return the chosen variables, the heaviest first; of more than `most`, only so many."""
-    selection, held_out = result.selection, result.held_out
-    place = {name: s for s, name in enumerate(selection.names)}
-    heaviest = max(map(abs, selection.weights.values()), default=1.0)
-    variables = []
-    for name, weight in islice(selection.weights.items(), most):
-        x, y = describe_column(held_out, place[name])
-        variables.append(
-            Variable(
-                name=name,
-                weight=number(weight, ".3f"),
-                share=abs(weight) / heaviest,
-                role=role_of(weight, heaviest, priced=selection.regularization > 0),
-                x=x,
-                y=y,
-                marginal=compute_marginal(held_out, place[name]),
-            )
+def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary]) -> list[Variable]:
+    """Return the variables summarised, in their order, with weight and role."""
+    weights = selection.weights
+    heaviest = max(map(abs, weights.values()), default=1.0)
+    regularized = selection.regularization > 0
+    return [
+        Variable(
+            name=summary.name,
+            weight=number(weights[summary.name], ".3f"),
+            share=abs(weights[summary.name]) / heaviest,
+            role=role_of(weights[summary.name], heaviest, regularized=regularized),
+            x=describe_side(summary.x),
+            y=describe_side(summary.y),
         )
-    return variables
+        for summary in summaries
+    ]
 
 
-def role_of(weight: float, heaviest: float, *, priced: bool = True) -> str:
+def role_of(weight: float, heaviest: float, *, regularized: bool = True) -> str:
     """Say how much a weight counts; weights have no direction, so neither do the words.
 
-    `priced` says whether variance has a price, λ > 0: else a negative weight is chance.
+    `regularized` says whether λ > 0: else a negative weight is chance.
 
     Examples
     --------
@@ -71,7 +60,7 @@ def role_of(weight: float, heaviest: float, *, priced: bool = True) -> str:
     ('counts most', 'counts little', 'steadies the others')
     """
     if weight < 0:
-        return "steadies the others" if priced else "chance"
+        return "steadies the others" if regularized else "chance"
     if weight >= heaviest:
         return "counts most"
     if weight >= 0.5 * heaviest:
@@ -79,43 +68,22 @@ def role_of(weight: float, heaviest: float, *, priced: bool = True) -> str:
     return "counts some" if weight >= 0.2 * heaviest else "counts little"
 
 
-def describe_column(samples: Samples, column: int) -> tuple[Lines, Lines]:
-    """Return, per sample, mean, median and standard deviation, or the share of each category.
-
-    Categories come in the same order for both samples: the commonest of all rows first.
+def describe_side(side: Moments | Shares) -> Lines:
+    """Put the numbers of one column of one sample into words.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> x, y = np.array([[1.0, 0], [2.0, 1], [6.0, 1]]), np.array([[3.0, 1], [5.0, 1]])
-    >>> kinds, labels = ("numeric", "categorical"), {"arm": ("drug", "placebo")}
-    >>> samples = Samples(x, y, ("age", "arm"), kinds, labels)
-    >>> describe_column(samples, 0)
-    (('mean 3', 'median 2', 'SD 2.646'), ('mean 4', 'median 4', 'SD 1.414'))
+    >>> describe_side(Moments(3.0, 2.0, 2.6457513))
+    ('mean 3', 'median 2', 'SD 2.646')
+    >>> describe_side(Shares((("drug", 0.25),), n_others=3, others=0.75))[1].startswith("3 other")
+    True
     """
-    x, y = samples.x[:, column], samples.y[:, column]
-    if samples.kinds[column] == "numeric":
-        return _moments(x), _moments(y)
-    codes, counts = np.unique(np.concatenate([x, y]), return_counts=True)
-    codes = codes[np.argsort(-counts, kind="stable")]
-    names = [samples.categories[samples.names[column]][int(code)] for code in codes]
-    return _shares(x, codes, names), _shares(y, codes, names)
-
-
-def _moments(values: FloatArray) -> Lines:
-    return (
-        f"mean {number(float(values.mean()))}",
-        f"median {number(float(np.median(values)))}",
-        f"SD {number(float(values.std(ddof=1)))}",
-    )
-
-
-def _shares(values: FloatArray, codes: FloatArray, names: Sequence[str]) -> Lines:
-    shares = [float(np.mean(values == code)) for code in codes]
-    lines = [f"{name} {percent(share)}" for name, share in zip(names, shares, strict=True)]
-    if len(lines) > MOST_CATEGORIES:
-        rest = slice(MOST_CATEGORIES - 1, None)
-        lines[rest] = [f"{len(lines[rest])} other categories {percent(sum(shares[rest]))}"]
+    if isinstance(side, Moments):
+        mean, median, deviation = map(number, (side.mean, side.median, side.deviation))
+        return f"mean {mean}", f"median {median}", f"SD {deviation}"
+    lines = [f"{name} {percent(share)}" for name, share in side.named]
+    if side.n_others:
+        lines.append(f"{side.n_others} other categories {percent(side.others)}")
     return tuple(lines)
 
 
@@ -124,9 +92,11 @@ def rows_used(result: TestResult) -> str:
     return "held-out rows" if any(result.n_train) else "rows"
 
 
-def describe_marginal(variable: Variable, labels: tuple[str, str], rows: str) -> str:
+def describe_marginal(
+    variable: Variable, marginal: Marginal, labels: tuple[str, str], rows: str
+) -> str:
     """Return what the figure of one variable shows, for those who do not see it."""
-    what = "Shares" if variable.marginal.bars else "Distributions"
+    what = "Shares" if marginal.bars else "Distributions"
     sides = [
         f"{label}: {', '.join(lines)}"
         for label, lines in zip(labels, (variable.x, variable.y), strict=True)
@@ -156,19 +126,22 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     if result.reselected:
         return _describe_reselection(tuning)
     few = "the default, as there were too few rows to tune on"
-    size, price = "as asked for", "as asked for"
+    number_why, regularization_why = "as asked for", "as asked for"
     if tuning.numbers:
-        size = "chosen on the training rows: the smallest number as good as the best"
+        number_why = "chosen on the training rows: the smallest number as good as the best"
     elif asked.get("n_variables", 0) is None:
-        size = few
+        number_why = few
     if tuning.regularizations:
         tried = _tried(score.regularization for score in tuning.regularizations)
-        price = f"chosen by cross-validation on the training rows, from {tried}"
+        regularization_why = f"chosen by cross-validation on the training rows, from {tried}"
         if asked.get("regularization") != "cv":
-            price = "as asked for"
+            regularization_why = "as asked for"
     elif asked.get("regularization") == "cv":
-        price = few
-    return f"at most {tuning.n_variables}, {size}", f"{result.regularization:g}, {price}"
+        regularization_why = few
+    return (
+        f"at most {tuning.n_variables}, {number_why}",
+        f"{result.regularization:g}, {regularization_why}",
+    )
 
 
 def _describe_reselection(tuning: Tuning) -> tuple[str, str]:
@@ -184,7 +157,7 @@ def describe_validity(result: TestResult) -> str:
     if result.method is not None:
         return result.method.validity
     if result.reselected:
-        return "the variables were chosen anew under every permutation"
+        return "the variables were reselected under every permutation"
     return "the variables were chosen on other rows"
 
 

@@ -105,10 +105,13 @@ def make_starts(
     if not objective.squares_weights:
         slopes = np.abs(slopes)
     starts = [
-        Start("linear kernel", spread(objective, cut(scores.linear, n_variables))),
         Start("largest |a|", equal(truncate(scores.single, n_variables), size)),
         Start("steepest", equal(truncate(slopes - slopes.min(), n_variables), size)),
     ]
+    # Where no column varies in these rows the linear kernel has no weights, and so no start.
+    if scores.linear.any():
+        linear = spread(objective, cut(scores.linear, n_variables))
+        starts.insert(0, Start("linear kernel", linear))
     for group in scores.groups:
         if len(group) > n_variables:
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,16 @@ FEWEST_ROWS = 4
 """Rows of a sample that two halves of at least two rows need."""
 MOST_ROWS = 20_000
 """Rows of a sample in one resample at most: beyond, a choice hardly changes but takes long."""
+MOST_PAIRED_ROWS = 500
+"""The same for a page, where a choice compares all pairs of rows."""
+FEWEST_RESAMPLES, MOST_RESAMPLES = 10, 50
+"""What a page shows."""
+# The work of a page's resamples, in steps of some 20 ns: ten seconds where fewer than 50 fit. One
+# pair of rows costs what it costs by itself and as much again for every 30 columns; one entry of
+# a column, when sorted and summed, is 50 steps.
+MOST_WORK = 500_000_000
+COLUMNS_OF_A_PAIR = 30
+WORK_OF_AN_ENTRY = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,10 +124,12 @@ def measure_stability(
     regularization: float,
     n_resamples: int,
     nonnegative: bool = False,
+    most_rows: int = MOST_ROWS,
     time_limit: float | None = None,
     random_state: int | np.random.Generator | None = 0,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Stability:
     """Repeat the selection on random halves of the training rows, to heuristic quality.
 
@@ -133,20 +145,14 @@ def measure_stability(
         The kernel with its bandwidths frozen on all of them.
     support : int array
         The columns chosen on all of them.
-    n_variables, regularization : int, float
-        The d and λ they were chosen with.
-    nonnegative : bool
-        Whether they were chosen with weights of at least 0 only.
-    n_resamples : int
-        Resamples to make.
-    time_limit : float or None
-        Seconds after which no further resample is begun; one is always made.
-    random_state : int, numpy Generator or None
-        Seeds the draw of the rows.
-    n_jobs : int or None
-        Threads; −1 is every core.
-    progress : bool or callable
-        True for a display on standard error, or a function of (stage, detail).
+    n_variables, regularization, nonnegative : int, float, bool
+        The d and λ they were chosen with, and whether with weights of at least 0 only.
+    n_resamples, time_limit, random_state, n_jobs, progress
+        See `tellapart.testing.result.TestResult.stability`.
+    most_rows : int
+        Rows of each sample in a resample at most.
+    clock : function
+        Gives the seconds that `time_limit` is measured by.
 
     Returns
     -------
@@ -162,15 +168,16 @@ def measure_stability(
             f"stability needs at least {FEWEST_ROWS} training rows of each sample; "
             f"got {train.n_x} and {train.n_y}"
         )
-    started = time.monotonic()
+    started = clock()
     counts = np.zeros(train.n_columns, dtype=np.intp)
     largest = (0, 0)
     made = 0
     with showing(shown) as tell, warnings.catch_warnings():
         # What is constant was said when the variables were chosen.
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        for part in _halves(train, asked, rng):
-            if made and seconds is not None and time.monotonic() - started > seconds:
+        for part in _halves(train, asked, most_rows, rng):
+            left = None if seconds is None else seconds - (clock() - started)
+            if made and left is not None and left < 0:
                 break
             tell("stability", f"resample {made + 1} of {asked}")
             if nonnegative:
@@ -182,7 +189,8 @@ def measure_stability(
                     n_variables=n_variables,
                     regularization=regularization,
                     solvers=HEURISTICS,
-                    time_limit=_left(seconds, started),
+                    # The first resample is always made.
+                    time_limit=None if left is None else max(0.1, left),
                     rng=rng,
                     n_jobs=threads,
                 )
@@ -195,20 +203,44 @@ def measure_stability(
         n_resamples=made,
         asked=asked,
         n_rows=largest,
-        halves=max(train.n_x, train.n_y) <= 2 * MOST_ROWS,
+        halves=max(train.n_x, train.n_y) <= 2 * most_rows,
         support=support,
     )
 
 
-def _left(seconds: float | None, started: float) -> float | None:
-    """Return the seconds left, at least a tenth of one: the first resample is always made."""
-    return None if seconds is None else max(0.1, seconds - (time.monotonic() - started))
+def plan_resamples(train: Samples, kernel: FittedKernel) -> tuple[int, int]:
+    """Return how many resamples a page shows, and the rows of each sample in one at most.
+
+    By the work of one choice, never by the clock: a page is the same on a slow machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.kernels import Gaussian, Linear
+    >>> values = np.random.default_rng(0).normal(size=(2_000, 10))
+    >>> samples = Samples(values, values, tuple("abcdefghij"), ("numeric",) * 10)
+    >>> plan_resamples(samples, Linear().fit(samples))
+    (50, 20000)
+    >>> plan_resamples(samples, Gaussian().fit(samples))
+    (12, 500)
+    """
+    pairs = not kernel.abilities.fast_sums
+    most_rows = MOST_PAIRED_ROWS if pairs else MOST_ROWS
+    rows = sum(min((n + 1) // 2, most_rows) for n in (train.n_x, train.n_y))
+    work = (
+        rows**2 * (COLUMNS_OF_A_PAIR + train.n_columns)
+        if pairs
+        else WORK_OF_AN_ENTRY * rows * train.n_columns
+    )
+    return min(max(MOST_WORK // work, FEWEST_RESAMPLES), MOST_RESAMPLES), most_rows
 
 
-def _halves(train: Samples, n_resamples: int, rng: np.random.Generator) -> Iterator[Samples]:
-    """Yield random halves, each followed by its complement; no more than `MOST_ROWS` rows."""
+def _halves(
+    train: Samples, n_resamples: int, most_rows: int, rng: np.random.Generator
+) -> Iterator[Samples]:
+    """Yield random halves, each followed by its complement; no more than `most_rows` rows."""
     for number in range(n_resamples):
         side = number % 2
         if side == 0:
             order_x, order_y = rng.permutation(train.n_x), rng.permutation(train.n_y)
-        yield train.rows(order_x[side::2][:MOST_ROWS], order_y[side::2][:MOST_ROWS])
+        yield train.rows(order_x[side::2][:most_rows], order_y[side::2][:most_rows])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
+from tellapart.testing.call import write_arguments
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 
@@ -118,12 +119,10 @@ class CheckResult(TestResult):
 
     def _call(self) -> str:
         """Return the code that gives this result."""
-        given = {k: v for k, v in self.settings.items() if v != self.usual.get(k)}
-        # A kernel or solver of one's own is known by its repr, which is code already.
-        parts = [f", {k}={v if '(' in str(v) else repr(v)}" for k, v in given.items()]
+        given = write_arguments(self.settings, self.usual)
         return (
             "import tellapart as ta\n\n"
-            f"monitor = ta.compare_to_reference(reference{''.join(parts)})\n"
+            f"monitor = ta.compare_to_reference(reference{given})\n"
             f"# batch: the rows of {' '.join(self.labels[1].split())}, check {self.number} "
             "against this reference\n"
             "result = monitor.check(batch)\n"

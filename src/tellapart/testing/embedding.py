@@ -10,6 +10,7 @@ interpolated from the rows around it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,7 +20,9 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.statistics.witness import mean_difference
-from tellapart.testing.result import TestResult
+
+if TYPE_CHECKING:
+    from tellapart.testing.result import TestResult
 
 METHODS = ("pca", "t-sne")
 GRID = 48
@@ -79,6 +82,12 @@ class Embedding:
         places = np.vstack([self.x, self.y])
         low, high = (self.across[0], self.up[0]), (self.across[-1], self.up[-1])
         return int(np.count_nonzero(np.any((places < low) | (places > high), axis=1)))
+
+    @property
+    def own_side(self) -> tuple[int, int]:
+        """Rows of X and of Y that lie where their own sample prevails."""
+        x, y = np.count_nonzero(self.witness_x > 0), np.count_nonzero(self.witness_y < 0)
+        return int(x), int(y)
 
 
 @dataclass(frozen=True)
@@ -260,22 +269,26 @@ def _plane(coding: Coding, features: FloatArray, names: tuple[str, ...]) -> _Pla
         return _Plane(
             np.zeros(width), directions, scale, shift, axes, "variables", None, width == 1
         )
+    # scikit-learn takes a second to load: only those who look at a projection wait for it.
+    from sklearn.decomposition import PCA
+
     near = coding.clip(features)
-    origin = near.mean(axis=0)
-    _, singular, rows = np.linalg.svd(near - origin, full_matrices=False)
+    # Where no row differs from another, the shares of variance are 0/0: a point holds all.
+    with np.errstate(invalid="ignore"):
+        fitted = PCA(min(2, *near.shape), svd_solver="full").fit(near)
     directions = np.zeros((2, width))
-    directions[: min(2, rows.shape[0])] = rows[:2]
-    # A singular vector has no sign of its own: the largest entry is made positive.
+    directions[: fitted.n_components_] = fitted.components_
+    # A principal component has no sign of its own: the largest entry is made positive.
     for direction in directions:
         if direction[np.abs(direction).argmax()] < 0:
             direction *= -1.0
-    total = float(singular @ singular)
-    explained = float(singular[:2] @ singular[:2]) / total if total > 0 else 1.0
+    explained = min(float(np.nan_to_num(fitted.explained_variance_ratio_, nan=1.0).sum()), 1.0)
+    singular = fitted.singular_values_
     flat = singular.size < 2 or bool(singular[1] <= 1e-9 * max(singular[0], 1e-300))
     if flat:
         directions[1] = 0.0
     axes = ("first principal component", "apart at random" if flat else "second component")
-    return _Plane(origin, directions, np.ones(2), np.zeros(2), axes, "pca", explained, flat)
+    return _Plane(fitted.mean_, directions, np.ones(2), np.zeros(2), axes, "pca", explained, flat)
 
 
 def _some_rows(samples: Samples, most: int, columns: IntArray, rng: np.random.Generator) -> Samples:
@@ -324,7 +337,6 @@ def _frame(places: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _tsne(features: FloatArray, rng: np.random.Generator) -> FloatArray:
-    # scikit-learn takes a second to load: only those who ask for t-SNE wait for it.
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, (len(features) - 1) / 3)
@@ -339,17 +351,13 @@ def _interpolated(
     places: FloatArray, values: FloatArray, across: FloatArray, up: FloatArray
 ) -> FloatArray:
     """Return the mean of the nearest rows' values, nearer ones counting more; NaN far from all."""
-    from scipy.spatial import cKDTree
+    from sklearn.neighbors import KNeighborsRegressor
 
-    tree = cKDTree(places)
-    near = min(NEIGHBOURS, len(places))
-    grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    # A list of ranks makes the answers two-dimensional, whatever their number.
-    ranks = list(range(1, near + 1))
-    distances, index = map(np.asarray, tree.query(grid, k=ranks))
+    nearest = KNeighborsRegressor(min(NEIGHBOURS, len(places))).fit(places, values)
     # The typical distance between rows keeps the weights finite and says what is far.
-    typical = float(np.median(tree.query(places, k=[near])[0])) or 1.0
-    weights = 1.0 / (distances + 0.1 * typical) ** 2
-    field = (weights * values[index]).sum(axis=1) / weights.sum(axis=1)
-    field[distances[:, 0] > 2.0 * typical] = np.nan
+    typical = float(np.median(nearest.kneighbors(places)[0][:, -1])) or 1.0
+    nearest.set_params(weights=lambda distances: 1.0 / (distances + 0.1 * typical) ** 2)
+    grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    field = nearest.predict(grid)
+    field[nearest.kneighbors(grid, 1)[0][:, 0] > 2.0 * typical] = np.nan
     return np.asarray(field.reshape(GRID, GRID))

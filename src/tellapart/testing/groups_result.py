@@ -6,15 +6,21 @@ import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
+from tellapart.testing.exhibit import summarise_heaviest
+from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.result import TestResult
 from tellapart.writing import check_writable, strict_json, write_atomically
 
 REST = "rest"
 """What one-versus-rest comparisons call all the other groups together."""
+# What the page tells in detail.
+MOST_SECTIONS = 100
+MOST_VARIABLES = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,10 +269,16 @@ class GroupsResult:
         # Only those who want the page wait for what draws it.
         from tellapart.report.groups import render_groups
 
-        page = render_groups(self, reproduce)
+        page = render_groups(self, self._summaries, reproduce)
         if target is not None:
             write_atomically(target, page.encode("utf-8", errors="replace"))
         return page
+
+    @cached_property
+    def _summaries(self) -> list[tuple[ColumnSummary, ...]]:
+        """The heaviest variables of the comparisons that the page tells in detail, in numbers."""
+        told = self.comparisons[:MOST_SECTIONS]
+        return [summarise_heaviest(c.result, MOST_VARIABLES) for c in told]
 
     def _repr_html_(self) -> str:
         from tellapart.report.groups import render_table

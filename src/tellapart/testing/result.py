@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,9 +17,10 @@ from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
 from tellapart.selection.selection import Selection
-from tellapart.selection.stability import Stability, measure_stability
+from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference
+from tellapart.testing.exhibit import Exhibit, Gallery
 from tellapart.testing.method import Method as Method
 from tellapart.writing import check_writable, strict_json, write_atomically
 
@@ -89,7 +91,6 @@ class TestResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
     method: Method | None = None
     train: Samples | None = None
-    _stabilities: dict[str, Stability] = field(init=False, default_factory=dict)
 
     @property
     def reject(self) -> bool:
@@ -108,7 +109,7 @@ class TestResult:
 
     @property
     def reselected(self) -> bool:
-        """Whether all rows chose and tested, the choice made anew under every permutation."""
+        """Whether all rows chose and tested, reselected under every permutation."""
         return self.method is None and not any(self.n_train)
 
     @property
@@ -168,8 +169,7 @@ class TestResult:
 
         Kernel, bandwidths, λ and the number of variables stay as they are. The held-out rows
         have no part in it, so the p-value is not touched; without a split all rows are drawn
-        from, and the p-value stays what it was. The answer is kept: asking twice
-        costs nothing.
+        from, and the p-value stays what it was. The answer is kept: asking twice costs nothing.
 
         Parameters
         ----------
@@ -198,29 +198,24 @@ class TestResult:
         >>> result.stability(20).chosen
         {'x1': 20}
         """
-        if self.train is None or self.kernel is None or self.tuning is None:
-            raise InputError(
-                "stability needs the training rows and the kernel, which this result does not hold"
-            )
-        key = repr((n_resamples, time_limit, random_state))
-        if isinstance(random_state, int) and key in self._stabilities:
-            return self._stabilities[key]
-        measured = measure_stability(
-            self.train,
-            self.kernel,
-            self.selection.support,
-            n_variables=self.tuning.n_variables,
-            regularization=self.regularization,
-            nonnegative=self.selection.nonnegative,
-            n_resamples=n_resamples,
+        return self._gallery.stability(
+            n_resamples,
             time_limit=time_limit,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
         )
-        if isinstance(random_state, int):
-            self._stabilities[key] = measured
-        return measured
+
+    def exhibit(self, *, stability: bool | int = True) -> Exhibit:
+        """Return what a page shows and has to compute; `stability` is that of `to_html`.
+
+        The answer is kept: asking twice costs nothing.
+        """
+        return self._gallery.exhibit(stability)
+
+    @cached_property
+    def _gallery(self) -> Gallery:
+        return Gallery(self)
 
     def summary(self) -> str:
         """Return the answer as plain text: verdict, p-value, variables, certificate.
@@ -264,7 +259,9 @@ class TestResult:
                 f"{self.n_train[1]} of {self.labels[1]}."
             )
         elif self.reselected:
-            lines.append("The same rows chose the variables, anew under every permutation.")
+            lines.append(
+                "The same rows chose the variables, which were reselected under every permutation."
+            )
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -320,8 +317,8 @@ class TestResult:
         reproduce : str or None
             The command or code the page gives for repeating the test; the Python call if None.
         stability : bool or int
-            How often the variables are chosen again: True takes 50 resamples, or as many as fit
-            into ten seconds; a number is that many; False leaves it out.
+            How often the variables are chosen again: True takes 50 resamples, fewer (10 at
+            least) where one takes long; a number is that many; False leaves it out.
 
         Examples
         --------
@@ -333,10 +330,11 @@ class TestResult:
         True
         """
         target = None if path is None else check_writable("path", path)
+        shown = self.exhibit(stability=stability)
         # The report draws with Matplotlib: only those who want it wait for that to load.
         from tellapart.report.page import render_page
 
-        page = render_page(self, reproduce, stability)
+        page = render_page(self, shown, reproduce)
         if target is not None:
             # Names of pandas columns may hold halves of characters that no file can.
             write_atomically(target, page.encode("utf-8", errors="replace"))
@@ -381,13 +379,14 @@ class TestResult:
         True
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.plots import draw_panel, draw_result
+        from tellapart.report.plots import check_axes, draw_panel, draw_result
 
         if what is not None:
-            return draw_panel(self, what, ax, **options)
+            check_axes(ax)
+            return draw_panel(self, what, self._gallery.panel(what, **options), ax)
         if ax is not None or options:
             raise InputError("ax and options are for one panel: say which by what=")
-        return draw_result(self)
+        return draw_result(self, self._gallery.marginals)
 
     def _repr_html_(self) -> str:
         from tellapart.report.notebook import result_card
