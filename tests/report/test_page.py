@@ -195,7 +195,6 @@ def test_drawing_computes_nothing(kernel, monkeypatch):
         "numpy.linalg.svd",
         "numpy.quantile",
         "tellapart.kernels.base.FittedKernel.gram",
-        "tellapart.kernels.additive_index.FittedIndex.gram",
         "tellapart.selection.stability.choose",
         "tellapart.testing.embedding.mean_difference",
         "tellapart.testing.exhibit.compute_marginal",
