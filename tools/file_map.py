@@ -17,7 +17,7 @@ WIDTH = 110
 
 # Leaves first, then the rooms in the order in which data flows; tests/test_architecture.py holds
 # every file to it.
-LEAVES = ("errors", "arguments", "arrays", "text", "threads", "progress", "writing")
+LEAVES = ("errors", "arguments", "arrays", "text", "interrupts", "threads", "progress", "writing")
 ROOMS = (
     "data",
     "kernels",

@@ -19,6 +19,7 @@ from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
+from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.progress import silent
 from tellapart.selection.pipeline import tune_fit_choose
@@ -59,7 +60,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
-        Seconds after which the solver stops with the best choice so far.
+        Seconds after which the solver stops with the best choice so far. None gives a proof of
+        optimality ten seconds, and a search without a proof all the time it needs.
     random_state : int, numpy Generator, numpy RandomState or None
         Seeds the solver's random starts and the splits of the tuning.
     n_jobs : int or None
@@ -121,6 +123,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @heeding_interrupts()
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the columns.
 

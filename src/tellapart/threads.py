@@ -66,5 +66,9 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
     """
     if n_jobs == 1 or len(items) == 1:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(n_jobs) as pool:
+    pool = ThreadPoolExecutor(n_jobs)
+    try:
         return list(pool.map(work, items))
+    finally:
+        # After an error, or Ctrl-C, what has not begun is not begun any more.
+        pool.shutdown(cancel_futures=True)

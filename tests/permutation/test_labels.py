@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tellapart.errors import InputError
 from tellapart.permutation.labels import (
+    check_memory,
     check_reach,
     count_permutations,
     draw_permutations,
@@ -54,3 +55,12 @@ def test_too_few_permutations_to_reach_the_level_are_refused():
     check_reach(19, 0.05)
     with pytest.raises(InputError, match=r"at least 19 for alpha = 0.05 .*; got 18"):
         check_reach(18, 0.05)
+
+
+def test_more_permutations_than_memory_holds_are_refused_before_any_are_drawn():
+    for rows, count in ((50, 10**11), (4_000_000, 10_000), (16, 10**9)):
+        with pytest.raises(InputError, match=f"n_permutations must be at most .*; got {count:,}"):
+            draw_permutations(rows, rows, count, np.random.default_rng(0))
+    check_memory(50, 50, 10**6)
+    check_memory(1_000_000, 1_000_000, 9_999)
+    check_memory(5, 5, 10**11)  # there are 252

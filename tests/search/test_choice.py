@@ -11,8 +11,10 @@ from each import each
 from tellapart.kernels import Quadratic
 from tellapart.search import QUICK, Annealing
 from tellapart.search.choice import choose_weights, resolve_solver
+from tellapart.selection.select_variables import select_variables
+from tellapart.selection.selection import Selection
 from tellapart.statistics.objective import Objective
-from tellapart.strs import SOLVERS
+from tellapart.strs import SOLVERS, solve
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.trust_region import polish
@@ -113,3 +115,36 @@ def test_running_out_of_time_is_said():
     choice = choose(objective("shift", "gaussian", 0.5), 3, time_limit=1e-9)
     assert choice.status == "time_limit"
     assert np.linalg.norm(choice.z) == pytest.approx(1.0)
+
+
+def test_a_proof_has_ten_seconds_unless_a_limit_is_given(monkeypatch):
+    limits = []
+
+    def watched(problem, **given):
+        limits.append(given["time_limit"])
+        return solve(problem, **given)
+
+    monkeypatch.setattr("tellapart.search.choice.solve", watched)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 5)), rng.normal(size=(25, 5))
+    for given in ({}, {"time_limit": 60}, {"kernel": "quadratic", "regularization": 0}):
+        select_variables(X, Y, 2, random_state=0, **given)
+    assert limits == [10, 60, 10]
+
+
+def test_the_certificate_says_how_to_ask_for_more():
+    problem = {"support": np.arange(1), "z": np.ones(1), "solver": "branch-and-bound"}
+    found = Selection(
+        **problem,
+        value=1.0,
+        upper_bound=1.36,
+        status="time_limit",
+        seconds=10.0,
+        kernel="linear",
+        names=("x",),
+        regularization=0.1,
+    )
+    assert found.certificate == (
+        "proved only that no other choice of at most 1 variable can do better by more than 36 % "
+        "(branch-and-bound, 10.00 s; a longer time_limit may prove more)"
+    )

@@ -23,6 +23,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
+from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.labels import least_pvalue
 from tellapart.permutation.nulls import PermutationNull
@@ -158,6 +159,7 @@ class Baseline(ABC):
         """Return training and held-out rows; the very same samples if all rows serve for both."""
         return (samples, samples) if self.use == "all" else samples.split(self.test_size, rng)
 
+    @heeding_interrupts()
     def test(self, X: object, Y: object, *, missing: str = "error") -> TestResult:
         """Split the rows, fit on one part and test on the other.
 
@@ -330,6 +332,7 @@ class SelectingBaseline(Baseline):
         """Return how many of so many columns may be chosen."""
         return n_columns if self.n_variables is None else min(self.n_variables, n_columns)
 
+    @heeding_interrupts()
     def select(self, X: object, Y: object, *, missing: str = "error") -> Selection:
         """Choose variables by all rows, given as to `test`, which gives a p-value."""
         samples = self.read(X, Y, missing)

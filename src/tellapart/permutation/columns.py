@@ -13,6 +13,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
+from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.labels import Permutations
 
@@ -79,6 +80,7 @@ def permuted_statistics(
     table = np.empty((k, columns.shape[0]))
     step = max(LABEL_ENTRIES // n_rows, 1)
     for start in range(0, k, step):
+        check_interrupts()
         rows = slice(start, min(start + step, k))
         block = Permutations(labels.bits[rows], labels.exact).block(0, n_rows)
 

@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
 from tellapart.errors import InputError
+from tellapart.interrupts import check_interrupts
 
 MEMORY_BUDGET = 1_000_000_000
+MOST_BYTES = 4_000_000_000
+"""What the labels and statistics of all permutations may take."""
+STATISTIC_BYTES = 64
+"""What the statistics of one permutation take, copies and all."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,21 @@ def check_reach(n_permutations: int, alpha: float) -> None:
         )
 
 
+def check_memory(n_x: int, n_y: int, n_permutations: int) -> None:
+    """Raise if the labels of so many permutations would not fit into memory."""
+    n_rows = n_x + n_y
+    count, each = n_permutations + 1, -(-n_rows // 8) + STATISTIC_BYTES
+    every = count_permutations(n_x, n_y, n_permutations)
+    if every is not None:
+        # To list them all, the chosen rows are written out as numbers first.
+        count, each = every, 9 * n_rows + STATISTIC_BYTES
+    if count * each > MOST_BYTES:
+        raise InputError(
+            f"n_permutations must be at most {MOST_BYTES // each:,} for {n_rows:,} rows (their "
+            f"labels may take {MOST_BYTES / 1e9:g} GB); got {n_permutations:,}"
+        )
+
+
 def least_pvalue(n_x: int, n_y: int, n_permutations: int) -> float:
     """Return the smallest p-value that a test of these sizes can give.
 
@@ -75,6 +95,7 @@ def draw_permutations(
     memory_budget: int = MEMORY_BUDGET,
 ) -> Permutations:
     """Enumerate all permutations if there are at most `n_permutations`, else draw that many."""
+    check_memory(n_x, n_y, n_permutations)
     n_rows = n_x + n_y
     count = count_permutations(n_x, n_y, n_permutations)
     if count is not None:
@@ -89,6 +110,7 @@ def draw_permutations(
     # Rows are shuffled one after the other from one stream, so the block size changes nothing.
     step = max(memory_budget // (4 * n_rows), 1)
     for start in range(1, n_permutations + 1, step):
+        check_interrupts()
         size = min(step, n_permutations + 1 - start)
         # Rows contiguous in memory: shuffling across strides takes three times as long.
         shuffled = rng.permuted(np.tile(true, (size, 1)), axis=1)

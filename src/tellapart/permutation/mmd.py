@@ -13,6 +13,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
+from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.labels import MEMORY_BUDGET, Permutations, draw_permutations
 from tellapart.permutation.nulls import PermutationNull, null_of
@@ -100,6 +101,7 @@ def _gram_forms(
     within, touching = np.zeros(n_labels), np.zeros(n_labels)
     total = magnitude = 0.0
     for start in range(0, n_rows, step):
+        check_interrupts()
         stop = min(start + step, n_rows)
         block = kernel.gram(pooled[start:stop], pooled, z)
         block[np.arange(stop - start), np.arange(start, stop)] = 0.0
@@ -144,6 +146,7 @@ def _feature_forms(
         of_diagonal = np.zeros(n_labels)
         step = _block_size(min(memory_budget // 4, LABEL_BLOCK), n_labels)
         for start in range(0, n_rows, step):
+            check_interrupts()
             stop = min(start + step, n_rows)
             block = labels.block(start, stop)
             embedded += block @ features[start:stop]

@@ -8,6 +8,7 @@ is proved.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -30,6 +31,8 @@ from tellapart.strs.solvers.thresholding import Thresholding
 
 SEARCH = "annealing"
 AUTO = "auto"
+PROOF_SECONDS = 10.0
+"""What a proof of optimality may take where no time limit is given."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def choose_weights(
         return _searched_and_bounded(objective, n_variables, solvers, control, n_jobs)
     coefficients = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
     problem = linear_problem(coefficients, regularization, n_variables)
-    return _as_choice(_solved(problem, solvers.exact, control, control.time_limit, control.rng))
+    return _as_choice(_solved(problem, solvers.exact, control, _proof_limit(control), control.rng))
 
 
 def _searched_and_bounded(
@@ -131,10 +134,11 @@ def _searched_and_bounded(
     if form is None:
         return _searched(objective, n_variables, search, control, n_jobs)
     problem = SparseTrustRegion(*form, n_variables)
-    limit = control.time_limit
+    limit = _proof_limit(control)
     unregularized = objective.regularization == 0 and solvers.exact is not None
     if not unregularized:
-        limit = search.bound_seconds if limit is None else min(search.bound_seconds, limit / 4)
+        share = math.inf if control.time_limit is None else control.time_limit / 4
+        limit = min(search.bound_seconds, share)
     seeded = np.random.default_rng(control.rng.integers(2**63))
     free = _solved(problem, solvers.exact, control, limit, seeded)
     if unregularized:
@@ -145,6 +149,10 @@ def _searched_and_bounded(
         return choice
     bound = max(free.upper_bound, choice.value)
     return replace(choice, upper_bound=bound, status=control.status(choice.value, bound))
+
+
+def _proof_limit(control: Control) -> float:
+    return PROOF_SECONDS if control.time_limit is None else control.time_limit
 
 
 def _searched(
@@ -164,7 +172,7 @@ def _solved(
     problem: SparseTrustRegion,
     solver: str | Solver | None,
     control: Control,
-    limit: float | None,
+    limit: float,
     rng: np.random.Generator,
 ) -> Solution:
     return solve(

@@ -6,6 +6,7 @@ import numpy as np
 
 from tellapart.arguments import check_integer, check_number, check_random_state
 from tellapart.data.tables import read_samples
+from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress, showing
 from tellapart.search import Annealing
@@ -15,6 +16,7 @@ from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
 
 
+@heeding_interrupts()
 def select_variables(
     X: object,
     Y: object,
@@ -55,7 +57,8 @@ def select_variables(
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
-        Seconds after which the solver stops with the best choice so far.
+        Seconds after which the solver stops with the best choice so far. None gives a proof of
+        optimality ten seconds, and a search without a proof all the time it needs.
     random_state : int, numpy Generator or None
         Seeds the solver's random starts.
     n_jobs : int or None

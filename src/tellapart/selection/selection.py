@@ -103,6 +103,8 @@ class Selection:
         better = f"do better{margin}"
         if self.status == "optimal":
             return f"proved: no other choice of at most {chosen} can {better} ({by})"
+        if self.status == "time_limit":
+            by += "; a longer time_limit may prove more"
         return f"proved only that no other choice of at most {chosen} can {better} ({by})"
 
     def _certificate_of_method(self, chosen: str) -> str:

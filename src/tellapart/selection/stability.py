@@ -20,6 +20,7 @@ from tellapart.arguments import check_integer, check_n_jobs, check_random_state,
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, check_progress, showing
 from tellapart.search.choice import HEURISTICS
@@ -115,6 +116,7 @@ class Stability:
         return {self.names[s]: int(self.counts[s]) for s in order}
 
 
+@heeding_interrupts()
 def measure_stability(
     train: Samples,
     kernel: FittedKernel,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tellapart.interrupts import check_interrupts
 from tellapart.strs.solution import Status
 
 Progress = Callable[[int, float, float | None], None]
@@ -49,7 +50,8 @@ class Control:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time limit has passed."""
+        """Whether the time limit has passed; every long loop comes by, so Ctrl-C is seen here."""
+        check_interrupts()
         return self.time_limit is not None and self.elapsed >= self.time_limit
 
     def closed(self, value: float, upper_bound: float) -> bool:

@@ -19,6 +19,7 @@ from tellapart.data.missing import POLICIES
 from tellapart.data.samples import Samples
 from tellapart.data.sources import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.permutation.holm import holm
 from tellapart.progress import Progress, showing
@@ -42,6 +43,7 @@ class _Pair:
     against: int | None
 
 
+@heeding_interrupts()
 def compare_groups(
     table: object,
     by: object,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tellapart.arguments import check_flag, check_integer, check_number
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.permutation.labels import check_reach
+from tellapart.permutation.labels import check_memory, check_reach
 from tellapart.selection.settings import SelectionSettings
 
 
@@ -33,6 +34,11 @@ class TestSettings(SelectionSettings):
         self._keep("split", check_flag("split", self.split))
         if not self.split:
             self._check_unsplit()
+
+    def check_against(self, samples: Samples) -> None:
+        """Raise where the samples cannot be tested as asked for."""
+        super().check_against(samples)
+        check_memory(samples.n_x, samples.n_y, self.n_permutations)
 
     def _check_unsplit(self) -> None:
         """Raise unless the best choice is known in closed form for every permutation."""

@@ -14,6 +14,7 @@ import numpy as np
 from tellapart.arguments import check_random_state
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
+from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import FittedKernel, Kernel
 from tellapart.permutation.labels import least_pvalue
 from tellapart.permutation.mmd import permutation_test
@@ -95,7 +96,8 @@ def two_sample_test(
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
-        Seconds after which the solver of the final selection stops.
+        Seconds after which the solver of the final selection stops with the best choice so far.
+        None gives a proof of optimality ten seconds; the result carries the gap reached.
     split : bool
         Whether rows are held out. False tests all rows, the variables reselected under every
         permutation; λ is 0 then, and there is no `test_size`.
@@ -133,6 +135,7 @@ def two_sample_test(
     return run_test(read_samples(X, Y, missing=missing), settings)
 
 
+@heeding_interrupts()
 def run_test(
     samples: Samples, settings: TestSettings, labels: tuple[str, str] = ("X", "Y")
 ) -> TestResult:
