@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+AGAIN_SECONDS = 0.5
+"""After which a Ctrl-C that nobody has dealt with is pressed once more."""
 _pressed = threading.Event()
 
 
@@ -18,7 +21,8 @@ def heeding_interrupts() -> Iterator[None]:
     Python raises KeyboardInterrupt between two of its instructions. Where that happens to be a
     callback of compiled code, such as Numba's compiler, the exception is ignored or comes out as
     another one. The flag outlives both: `check_interrupts`, which every long loop comes by, raises
-    KeyboardInterrupt again, and another error that Ctrl-C led to is turned into it.
+    KeyboardInterrupt again, as does a thread half a second later, and another error that Ctrl-C
+    led to is turned into it.
 
     Nothing changes outside of the main thread, or where the program handles Ctrl-C by itself.
     """
@@ -52,4 +56,12 @@ def interrupt_handled() -> None:
 
 def _press(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     _pressed.set()
+    again = threading.Timer(AGAIN_SECONDS, _press_again)
+    again.daemon = True
+    again.start()
     raise KeyboardInterrupt
+
+
+def _press_again() -> None:
+    if _pressed.is_set():
+        _thread.interrupt_main()

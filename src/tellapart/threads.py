@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from tellapart.interrupts import check_interrupts
+
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -64,11 +66,16 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
     >>> in_threads(abs, [-1, 2], n_jobs=1)
     [1, 2]
     """
+
+    def run(item: S) -> T:
+        check_interrupts()
+        return work(item)
+
     if n_jobs == 1 or len(items) == 1:
-        return [work(item) for item in items]
+        return [run(item) for item in items]
     pool = ThreadPoolExecutor(n_jobs)
     try:
-        return list(pool.map(work, items))
+        return list(pool.map(run, items))
     finally:
         # After an error, or Ctrl-C, what has not begun is not begun any more.
         pool.shutdown(cancel_futures=True)

@@ -11,6 +11,7 @@ from numba import njit
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.samples import Samples, Values
+from tellapart.interrupts import check_interrupts
 from tellapart.threads import in_threads
 
 S = TypeVar("S")
@@ -42,7 +43,11 @@ def map_columns(
 
     def run(group: IntArray) -> list[T]:
         x, y = transposed(samples.x, group), transposed(samples.y, group)
-        return [work(int(s), x[i], y[i]) for i, s in enumerate(group)]
+        found = []
+        for i, s in enumerate(group):
+            check_interrupts()
+            found.append(work(int(s), x[i], y[i]))
+        return found
 
     return [result for results in in_threads(run, groups, n_jobs) for result in results]
 

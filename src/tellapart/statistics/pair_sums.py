@@ -25,6 +25,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
+from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.threads import one_blas_thread
 
@@ -160,6 +161,7 @@ class PairSums:
         sums = np.zeros(signs.shape[0])
         slopes, jacobian = np.zeros(size), np.zeros((size, signs.shape[0]))
         for k, tile in enumerate(self._tiles):
+            check_interrupts()
             index, stack = self._index(k, weights, variables)
             pair_weights = self._statistic_weights(tile)
             gram = self.kernel.outer.value(index)
@@ -198,6 +200,7 @@ class PairSums:
         if size == 0:
             return hessian
         for k, tile in enumerate(self._tiles):
+            check_interrupts()
             index, stack = self._index(k, weights, variables)
             pair_weights = self._statistic_weights(tile)
             pulls, signs = self._variance_weight * first.pulls, self._signs

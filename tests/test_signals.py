@@ -1,0 +1,45 @@
+"""A real Ctrl-C in a program of its own: the call ends once, with KeyboardInterrupt.
+
+The waits are bounded so that a hang fails; how long an ending takes is not asserted.
+"""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys
+import numpy as np
+import tellapart as ta
+
+kernel, stage = sys.argv[1:]
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(400, 60)), rng.normal(size=(400, 60))
+
+def tell(now, detail):
+    if now == stage:
+        print("now", flush=True)
+
+try:
+    ta.two_sample_test(X, Y, kernel=kernel, n_permutations=99_999, random_state=0, progress=tell)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+else:
+    print("went on", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "stage"), [("gaussian", "tune"), ("gaussian", "select"), ("linear", "tune")]
+)
+def test_an_interrupt_ends_the_call_once(kernel, stage):
+    command = [sys.executable, "-c", PROGRAM, kernel, stage]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "now\n"
+        program.send_signal(signal.SIGINT)
+        told = program.communicate(timeout=120)[0].split("\n")
+    assert [line for line in told if line and line != "now"] == ["interrupted"]
+    assert program.returncode == 0
