@@ -109,10 +109,3 @@ def test_a_is_unbiased_under_the_null(m, estimator):
         spread = max(spread, np.abs(a).max())
     assert spread > 0.1
     np.testing.assert_allclose(total / 720, 0, atol=1e-14)
-
-
-def test_bad_arguments_are_refused():
-    samples = mixed_samples(10, 12)
-    kernel = Linear().fit(samples)
-    with pytest.raises(InputError, match="same size; got 10 and 12"):
-        linear_coefficients(samples, kernel, estimator="paired")

@@ -21,7 +21,7 @@ from tellapart.kernels import Kernel, resolve_kernel
 from tellapart.progress import Progress, check_progress
 from tellapart.search import Annealing
 from tellapart.search.choice import Solvers, resolve_solver
-from tellapart.statistics.mmd import ESTIMATORS
+from tellapart.statistics.mmd import ESTIMATORS, check_rows
 from tellapart.strs import Solver
 from tellapart.strs.solve import SMALLEST_GAP
 
@@ -88,9 +88,10 @@ class SelectionSettings:
         return check_n_jobs(self.n_jobs)
 
     def check_against(self, samples: Samples) -> None:
-        """Raise where the samples have fewer columns than variables were asked for."""
+        """Raise where the samples do not allow what is asked for."""
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
+        check_rows(samples.n_x, samples.n_y, self.estimator)
 
 
 def _checked_regularization(value: object) -> float | str:

@@ -21,7 +21,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.by_column import map_columns, transposed
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel, ScalarKernel
-from tellapart.statistics.mmd import checked_sizes, effective_size
+from tellapart.statistics.mmd import effective_size
 from tellapart.threads import in_threads, one_blas_thread
 
 # Columns up to which V is always formed as a matrix.
@@ -117,7 +117,7 @@ def linear_coefficients(
     >>> int(coefficients.a.argmax()), coefficients.V.shape
     (0, (3, 3))
     """
-    m, n = checked_sizes(samples.n_x, samples.n_y, estimator)
+    m, n = samples.n_x, samples.n_y
     scalars = kernel.scalar_kernels
     paired = estimator == "paired"
 

@@ -41,7 +41,8 @@ def mmd2(kxx: FloatArray, kyy: FloatArray, kxy: FloatArray, estimator: str = "un
     >>> mmd2(np.eye(2), np.ones((2, 2)), np.zeros((2, 2)))
     1.0
     """
-    m, n = checked_sizes(kxx.shape[0], kyy.shape[0], estimator)
+    m, n = kxx.shape[0], kyy.shape[0]
+    check_rows(m, n, estimator)
     within = (kxx.sum() - np.trace(kxx)) / (m * (m - 1))
     within += (kyy.sum() - np.trace(kyy)) / (n * (n - 1))
     if estimator == "paired":
@@ -67,7 +68,8 @@ def variance(
     >>> variance(np.eye(2), np.ones((2, 2)), np.array([[1.0, 1.0], [0.0, 0.0]]))
     1.0
     """
-    m, n = checked_sizes(kxx.shape[0], kyy.shape[0], estimator)
+    m, n = kxx.shape[0], kyy.shape[0]
+    check_rows(m, n, estimator)
     p = kxx.mean(axis=1) - kxy.mean(axis=1)
     q = kyy.mean(axis=1) - kxy.mean(axis=0)
     if estimator == "paired":
@@ -80,8 +82,8 @@ def effective_size(m: int, n: int) -> float:
     return 2 * m * n / (m + n)
 
 
-def checked_sizes(m: int, n: int, estimator: str) -> tuple[int, int]:
-    """Return the numbers of rows, if the estimator can do with them."""
+def check_rows(m: int, n: int, estimator: str) -> None:
+    """Raise if the estimator cannot do with so many rows."""
     check_choice("estimator", estimator, ESTIMATORS)
     if min(m, n) < 2:
         raise InputError(f"both samples must have at least 2 rows; got {m} and {n}")
@@ -90,4 +92,3 @@ def checked_sizes(m: int, n: int, estimator: str) -> tuple[int, int]:
             f"estimator 'paired' needs samples of the same size; got {m} and {n} rows; "
             "use 'unbiased'"
         )
-    return m, n
