@@ -6,7 +6,6 @@ import pytest
 
 from each import each
 from reference import coefficients, make_samples, mixed_samples
-from tellapart.errors import InputError
 from tellapart.kernels import GaussianScalar, Linear
 from tellapart.statistics import coefficients as coefficients_module
 from tellapart.statistics.coefficients import linear_coefficients
