@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tellapart.cli.inputs import read_input
+from tellapart.cli.inputs import files_of, read_input
 from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.report.console import say
@@ -56,7 +56,9 @@ def groups(
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.testing.groups import compare_groups
 
-    outputs = check_outputs(options.json, None, options.report, quiet=options.quiet)
+    outputs = check_outputs(
+        options.json, None, options.report, inputs=files_of(file), quiet=options.quiet
+    )
     result = compare_groups(
         read_input(file, options.form),
         by,

@@ -25,6 +25,11 @@ def read_input(path: str, form: str | None) -> Any:
     return read_stream(sys.stdin.buffer, form or "csv")
 
 
+def files_of(*paths: str | None) -> list[str]:
+    """Return the paths that name files: standard input has none."""
+    return [path for path in paths if path is not None and path != STANDARD_INPUT]
+
+
 def title_of(path: str) -> str:
     """Return what to call the data of a file: its name without folder and ending."""
     return "standard input" if path == STANDARD_INPUT else Path(path).stem
