@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -80,3 +82,16 @@ def test_a_link_is_followed_and_a_private_file_stays_private(folder):
     assert os.readlink("link.json") == "private.json"
     assert json.loads((folder / "private.json").read_text())["variables"] == ["u"]
     assert stat.S_IMODE(os.stat("private.json").st_mode) == 0o600
+
+
+def test_a_file_on_standard_input_is_read_too(folder):
+    before = contents(folder)
+    command = [sys.executable, "-m", "tellapart", "compare", "a.csv", "-", *QUICK]
+    with open("b.csv", "rb") as file:
+        done = subprocess.run(
+            [*command, "--json", "b.csv"], stdin=file, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "--json must not be a file that is read; 'b.csv' is standard input" in done.stderr
+    assert contents(folder) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,13 @@ def read_input(path: str, form: str | None) -> Any:
     return read_stream(sys.stdin.buffer, form or "csv")
 
 
-def files_of(*paths: str | None) -> list[str]:
-    """Return the paths that name files: standard input has none."""
-    return [path for path in paths if path is not None and path != STANDARD_INPUT]
+def files_of(*paths: str | None) -> list[str | int]:
+    """Return the files to read: their paths, and the descriptor of standard input for `-`."""
+    files: list[str | int] = [path for path in paths if path and path != STANDARD_INPUT]
+    if STANDARD_INPUT in paths and sys.stdin is not None:
+        with suppress(AttributeError, OSError):  # a stream that no file is behind
+            files.append(sys.stdin.fileno())
+    return files
 
 
 def title_of(path: str) -> str:

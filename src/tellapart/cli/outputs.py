@@ -79,7 +79,7 @@ def check_outputs(
     plot: str | None,
     report: str | None,
     *,
-    inputs: Iterable[str] = (),
+    inputs: Iterable[str | int] = (),
     quiet: bool = False,
 ) -> Outputs:
     """Check where to write before any work is done; with `quiet`, no warning is shown either.
