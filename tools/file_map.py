@@ -17,7 +17,7 @@ WIDTH = 110
 
 # Leaves first, then the rooms in the order in which data flows; tests/test_architecture.py holds
 # every file to it.
-LEAVES = ("errors", "arguments", "arrays", "text", "threads", "progress", "writing")
+LEAVES = ("text", "errors", "arguments", "arrays", "threads", "progress", "writing")
 ROOMS = (
     "data",
     "kernels",

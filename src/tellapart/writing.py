@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tellapart.errors import InputError
+from tellapart.text import escaped_json
 
 AnyPath = str | os.PathLike[str]
 
@@ -106,12 +107,16 @@ def write_atomically(path: Path, content: bytes) -> None:
 def strict_json(value: Any) -> str:
     """Return plain nested values as JSON that every reader takes: no NaN, no infinities.
 
+    Names keep their characters; those that would steer a terminal are escaped. Halves of
+    characters, which names of pandas columns and of files may hold but no file does, become "?".
+
     Examples
     --------
     >>> strict_json([1.5, float("inf")]).split()
     ['[', '1.5,', 'null', ']']
     """
-    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return escaped_json(text.encode("utf-8", errors="replace").decode())
 
 
 def _finite(value: Any) -> Any:

@@ -60,9 +60,7 @@ class Outputs:
         if self.json is not None:
             result.to_json(self.json)
         if self.json_to_stdout:
-            # Names of pandas columns may hold halves of characters that no stream takes.
-            text = result.to_json().encode("utf-8", errors="replace").decode()
-            sys.stdout.write(f"{text}\n")
+            sys.stdout.write(f"{result.to_json()}\n")
         if self.report is not None:
             result.to_html(self.report, reproduce=reproduce)
 
