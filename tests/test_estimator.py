@@ -226,7 +226,13 @@ values = np.random.default_rng(0).normal(size=(40, 4))
 fitted = MMDSelector(1).fit(sparse.csc_array(values), [0, 1] * 20)
 broken = sparse.csc_array(values)
 broken.indices[:20] = 2_000_000_000
-for call in (lambda: fitted.fit(broken, [0, 1] * 20), lambda: fitted.transform(broken)):
+reduced = sparse.csr_array(values[:, :1])
+reduced.indices[:20] = 2_000_000_000
+for call in (
+    lambda: fitted.fit(broken, [0, 1] * 20),
+    lambda: fitted.transform(broken),
+    lambda: fitted.inverse_transform(reduced),
+):
     try:
         call()
     except InputError as error:
@@ -234,8 +240,9 @@ for call in (lambda: fitted.fit(broken, [0, 1] * 20), lambda: fitted.transform(b
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    one = "X must be a sound sparse matrix; its row indices must lie in 0..39; got 2000000000\n"
-    assert done.stdout == 2 * one
+    said = "X must be a sound sparse matrix; its {} must lie in 0..{}; got 2000000000".format
+    rows = said("row indices", 39)
+    assert done.stdout.splitlines() == [rows, rows, said("column indices", 0)]
 
 
 @each("make", [sparse.csc_array, sparse.lil_array, sparse.dok_array])

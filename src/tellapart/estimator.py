@@ -156,6 +156,10 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the chosen columns of X, whose columns are those that `fit` was given."""
         return super().transform(_sound(X))
 
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the chosen columns in their places, with zeros for all others."""
+        return super().inverse_transform(_sound(X))
+
     @property
     def scores_(self) -> FloatArray:
         """|z_s|, the weight of each column; 0 for the columns that are left out."""
