@@ -1,6 +1,8 @@
 """The scikit-learn face: its own checks, names, pipelines, searches, and the two classes."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -204,3 +206,47 @@ def test_constant_columns_are_never_chosen(data):
     with pytest.warns(ta.ConstantColumnWarning, match="x0"):
         selector = MMDSelector(5).fit(X, y)
     assert not selector.get_support()[0]
+
+
+def test_numbers_beyond_all_floats_are_one_clear_error():
+    X = np.random.default_rng(0).normal(size=(20, 3)).astype(object)
+    X[0, 0] = 10**400
+    with pytest.raises(InputError, match="X must hold numbers that fit into 64-bit floats"):
+        MMDSelector(1).fit(X, [0, 1] * 10)
+
+
+def test_broken_sparse_matrices_do_not_end_the_process():
+    """In a process of its own: scikit-learn's check would read outside of the matrix."""
+    code = """
+import numpy as np
+from scipy import sparse
+from tellapart import InputError, MMDSelector
+
+values = np.random.default_rng(0).normal(size=(40, 4))
+fitted = MMDSelector(1).fit(sparse.csc_array(values), [0, 1] * 20)
+broken = sparse.csc_array(values)
+broken.indices[:20] = 2_000_000_000
+reduced = sparse.csr_array(values[:, :1])
+reduced.indices[:20] = 2_000_000_000
+for call in (
+    lambda: fitted.fit(broken, [0, 1] * 20),
+    lambda: fitted.transform(broken),
+    lambda: fitted.inverse_transform(reduced),
+):
+    try:
+        call()
+    except InputError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = "X must be a sound sparse matrix; its {} must lie in 0..{}; got 2000000000".format
+    rows = said("row indices", 39)
+    assert done.stdout.splitlines() == [rows, rows, said("column indices", 0)]
+
+
+@each("make", [sparse.csc_array, sparse.lil_array, sparse.dok_array])
+def test_every_sparse_format_is_transformed(make):
+    values = np.random.default_rng(0).normal(size=(40, 4))
+    fitted = MMDSelector(2).fit(make(values), [0, 1] * 20)
+    assert np.array_equal(fitted.transform(make(values)).toarray(), fitted.transform(values))

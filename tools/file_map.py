@@ -17,7 +17,16 @@ WIDTH = 110
 
 # Leaves first, then the rooms in the order in which data flows; tests/test_architecture.py holds
 # every file to it.
-LEAVES = ("errors", "arguments", "arrays", "text", "interrupts", "threads", "progress", "writing")
+LEAVES = (
+    "text",
+    "errors",
+    "arguments",
+    "arrays",
+    "interrupts",
+    "threads",
+    "progress",
+    "writing",
+)
 ROOMS = (
     "data",
     "kernels",

@@ -7,6 +7,7 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
@@ -17,6 +18,7 @@ from tellapart.arguments import check_random_state
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
+from tellapart.data.sparsity import check_structure
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.interrupts import heeding_interrupts
@@ -153,6 +155,14 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.regularization_ = chosen.tuning.regularization
         return self
 
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns of X, whose columns are those that `fit` was given."""
+        return super().transform(_sound(X))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the chosen columns in their places, with zeros for all others."""
+        return super().inverse_transform(_sound(X))
+
     @property
     def scores_(self) -> FloatArray:
         """|z_s|, the weight of each column; 0 for the columns that are left out."""
@@ -231,10 +241,14 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return X and y as scikit-learn checks arrays."""
-        if _validate_data is not None:
-            checked = _validate_data(self, X, y, dtype="numeric", accept_sparse="csr")
-        else:  # pragma: no cover
-            checked = self._validate_data(X, y, dtype="numeric", accept_sparse="csr")
+        X = _sound(X)
+        try:
+            if _validate_data is not None:
+                checked = _validate_data(self, X, y, dtype="numeric", accept_sparse="csr")
+            else:  # pragma: no cover
+                checked = self._validate_data(X, y, dtype="numeric", accept_sparse="csr")
+        except OverflowError as error:
+            raise InputError(f"X must hold numbers that fit into 64-bit floats; {error}") from None
         return checked[0], checked[1]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -256,3 +270,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, bool]:
         """Say the same to scikit-learn before 1.6."""
         return {"requires_y": True, "binary_only": True}
+
+
+def _sound(X: Any) -> Any:
+    """Return X, checked if it is sparse: scikit-learn trusts the arrays inside, and may crash."""
+    return check_structure("X", X) if sparse.issparse(X) else X

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-# Controls of both sets, halves of characters, ends of line and paragraph, and the marks that
-# reverse what follows them.
-_CONTROLS = "\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029"
+# Controls of both sets, halves of characters, ends of line and paragraph, what is no character
+# (XML, and so SVG, cannot hold it), and the marks that reverse what follows them.
+_CONTROLS = "\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\ufffe\uffff"
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSAFE = re.compile(f"[{_CONTROLS}{_DIRECTIONS}]")
 _UNSAFE_IN_LINES = re.compile(rf"(?![\n\t])[{_CONTROLS}{_DIRECTIONS}]")
@@ -36,6 +36,17 @@ def safe_lines(text: object) -> str:
     'a\tb\nc\\x07'
     """
     return _UNSAFE_IN_LINES.sub(_written_out, str(text).replace("\r\n", "\n"))
+
+
+def escaped_json(text: str) -> str:
+    r"""Return JSON with the same content, safe to show: unsafe characters as JSON's own escapes.
+
+    Examples
+    --------
+    >>> escaped_json('["\x9b31m"]')
+    '["\\u009b31m"]'
+    """
+    return _UNSAFE_IN_LINES.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def _written_out(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tellapart.errors import InputError
+from tellapart.text import escaped_json
 
 AnyPath = str | os.PathLike[str]
 
@@ -36,7 +37,9 @@ def check_writable(name: str, path: object) -> Path:
     return target
 
 
-def check_targets(targets: Mapping[str, AnyPath | None], inputs: Iterable[AnyPath] = ()) -> None:
+def check_targets(
+    targets: Mapping[str, AnyPath | None], inputs: Iterable[AnyPath | int] = ()
+) -> None:
     """Refuse to write over a file that is read, or to write two things to one file.
 
     Links, hard and symbolic, count as the file they lead to. Devices and pipes may be named
@@ -47,7 +50,7 @@ def check_targets(targets: Mapping[str, AnyPath | None], inputs: Iterable[AnyPat
     targets : mapping
         The option that names each output, and its path; None where nothing is written. Leave out
         "-" and other names of open streams.
-    inputs : iterable of paths
+    inputs : iterable of paths, or of the descriptor of standard input
         The files that are read.
 
     Examples
@@ -63,11 +66,9 @@ def check_targets(targets: Mapping[str, AnyPath | None], inputs: Iterable[AnyPat
     for name, path in files:
         for source in sources:
             if _same_file(path, source):
-                shown = repr(os.fspath(path))
-                also = "" if os.fspath(path) == os.fspath(source) else f", {os.fspath(source)!r},"
                 raise InputError(
-                    f"{name} must not be a file that is read; {shown} is the input{also} "
-                    "and would be lost"
+                    f"{name} must not be a file that is read; {os.fspath(path)!r} is "
+                    f"{_role(source, path)} and would be lost"
                 )
     for (one, first), (other, second) in combinations(files, 2):
         if _same_file(first, second):
@@ -106,12 +107,16 @@ def write_atomically(path: Path, content: bytes) -> None:
 def strict_json(value: Any) -> str:
     """Return plain nested values as JSON that every reader takes: no NaN, no infinities.
 
+    Names keep their characters; those that would steer a terminal are escaped. Halves of
+    characters, which names of pandas columns and of files may hold but no file does, become "?".
+
     Examples
     --------
     >>> strict_json([1.5, float("inf")]).split()
     ['[', '1.5,', 'null', ']']
     """
-    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return escaped_json(text.encode("utf-8", errors="replace").decode())
 
 
 def _finite(value: Any) -> Any:
@@ -123,7 +128,15 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _status(path: AnyPath) -> os.stat_result | None:
+def _role(source: AnyPath | int, path: AnyPath) -> str:
+    """Say what a file that is read is, other than the path of an output."""
+    if isinstance(source, int):
+        return "standard input"
+    same = os.fspath(path) == os.fspath(source)
+    return "the input" if same else f"the input, {os.fspath(source)!r},"
+
+
+def _status(path: AnyPath | int) -> os.stat_result | None:
     """Return what is at the end of a path and its links, or None if nothing is."""
     try:
         return os.stat(path)
@@ -149,15 +162,15 @@ def _followed(path: AnyPath) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _same_file(one: AnyPath, other: AnyPath) -> bool:
+def _same_file(one: AnyPath, other: AnyPath | int) -> bool:
     """Say whether writing to one of two paths would change the other."""
     try:
         here, there = _status(one), _status(other)
     except (OSError, ValueError):
         return False  # what cannot be reached cannot be written either, and is refused elsewhere
-    if here is None or there is None:
-        return here is there and _followed(one) == _followed(other)
-    return os.path.samestat(here, there) and stat.S_ISREG(here.st_mode)
+    if here is not None and there is not None:
+        return os.path.samestat(here, there) and stat.S_ISREG(here.st_mode)
+    return here is there and not isinstance(other, int) and _followed(one) == _followed(other)
 
 
 def _hand_on(there: os.stat_result, temporary: Path) -> None:

@@ -108,7 +108,7 @@ def test_without_a_split(in_folder, capsys):
     found = json.loads((in_folder / "out.json").read_text(encoding="utf-8"))
     assert (found["n_test"], found["reject"]) == ([60, 70], True)
     assert run(["compare", "a.csv", "b.parquet", "--no-split", "--kernel", "gaussian"]) == 2
-    assert "kernel must be 'linear' with split=False" in capsys.readouterr().err
+    assert "kernel must be 'linear' with --no-split" in capsys.readouterr().err
 
 
 def test_no_difference_is_not_an_error(in_folder, capsys):

@@ -16,7 +16,7 @@ from rich.console import Console
 
 import tellapart as ta
 from tellapart.cli import run
-from tellapart.cli.groups import show_groups
+from tellapart.report.console import show_groups
 
 QUICK = ["--variables", "1", "--regularization", "0.1"]
 

@@ -1,7 +1,6 @@
 """What the console shows on a terminal and off it."""
 
 import io
-import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import tellapart as ta
-from tellapart.report.console import complain, say, show_result, warnings_as_lines
+from tellapart.report.console import complain, say, show_result
 
 NAME = "[red]a bracketed, very long name of a variable, longer than the console is wide"
 
@@ -53,9 +52,3 @@ def test_say_leaves_text_alone():
     text = "[bold]kept[/bold] :smile: " + "x" * 200
     say(text, Console(file=file, width=40))
     assert file.getvalue() == text + "\n"
-
-
-def test_warnings_become_lines(capsys):
-    with warnings_as_lines():
-        warnings.warn("mind the gap", UserWarning, stacklevel=1)
-    assert capsys.readouterr().err == "tellapart: warning: mind the gap\n"

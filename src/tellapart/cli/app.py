@@ -12,26 +12,9 @@ from typing import Annotated
 import typer
 
 from tellapart import __version__
+from tellapart.cli.messages import in_options
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.report.console import complain, say
-
-OPTION_OF = {
-    "n_variables": "--variables",
-    "kernel": "--kernel",
-    "regularization": "--regularization",
-    "solver": "--solver",
-    "alpha": "--alpha",
-    "n_permutations": "--permutations",
-    "test_size": "--test-size",
-    "random_state": "--seed",
-    "missing": "--missing",
-    "time_limit": "--time-limit",
-    "by": "--by",
-    "groups": "--group",
-    "form": "--format",
-    "n_jobs": "--jobs",
-}
-"""The option behind an argument that an error message begins with."""
 
 BROKEN_PIPE = 1
 """Exit status where the reader of standard output went away: that of typer and rich."""
@@ -76,13 +59,13 @@ def run(arguments: Sequence[str]) -> int:
             )
             sys.stdout.flush()
         for warning in held:
-            complain(f"warning: {warning.message}")
+            complain(f"warning: {in_options(str(warning.message))}")
     except BrokenPipeError:
         # Whoever reads the output has seen enough, as `head` does. What is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (InputError, MissingDependencyError, OSError) as error:
-        complain(f"error: {_in_options(str(error))}")
+        complain(f"error: {in_options(str(error))}")
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -114,9 +97,3 @@ def begin(
     """Tell whether two samples differ, and by which few variables."""
     if context.invoked_subcommand is None:
         say(context.get_help())
-
-
-def _in_options(message: str) -> str:
-    """Name the option rather than the argument where a message begins with one."""
-    first, space, rest = message.partition(" ")
-    return f"{OPTION_OF.get(first, first)}{space}{rest}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellapart.cli.inputs import STANDARD_INPUT, read_input, title_of
+from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input, title_of
 from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
@@ -53,7 +53,9 @@ def compare(
     from tellapart.testing.settings import TestSettings
     from tellapart.testing.two_sample import run_test
 
-    outputs = check_outputs(options.json, plot, options.report, quiet=options.quiet)
+    outputs = check_outputs(
+        options.json, plot, options.report, inputs=files_of(a, b), quiet=options.quiet
+    )
     settings = TestSettings(
         **options.settings, alpha=alpha, n_permutations=permutations, progress=outputs.progress
     )

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from tellapart.cli.inputs import read_input
+from tellapart.cli.inputs import files_of, read_input
 from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
-from tellapart.report.console import say
-
-if TYPE_CHECKING:
-    from tellapart.testing.groups_result import GroupsResult
+from tellapart.report.console import show_groups
 
 EXAMPLES = """\
 Examples:
@@ -56,7 +50,9 @@ def groups(
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.testing.groups import compare_groups
 
-    outputs = check_outputs(options.json, None, options.report, quiet=options.quiet)
+    outputs = check_outputs(
+        options.json, None, options.report, inputs=files_of(file), quiet=options.quiet
+    )
     result = compare_groups(
         read_input(file, options.form),
         by,
@@ -71,27 +67,3 @@ def groups(
     if outputs.show:
         show_groups(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
-
-
-def show_groups(result: GroupsResult, console: Console | None = None) -> None:
-    """Show the verdict and all comparisons; off a terminal this is `result.summary()`."""
-    out = console or Console()
-    if not out.is_terminal:
-        say(result.summary(), out)
-        return
-    table = Table(title=escape(result.verdict), title_justify="left")
-    for heading in ("group", "against", "rows", "adjusted p", "differ", "variables"):
-        table.add_column(heading, overflow="fold")
-    for c in result.comparisons:
-        colour = "green" if c.reject else "yellow"
-        table.add_row(
-            escape(c.group),
-            escape(c.against),
-            f"{c.n_rows[0]}, {c.n_rows[1]}",
-            f"{c.adjusted_pvalue:.4g}",
-            f"[{colour}]{'yes' if c.reject else 'not found'}[/]",
-            escape(", ".join(c.variables)),
-        )
-    out.print(table)
-    for note in result.notes():
-        say(note, out)

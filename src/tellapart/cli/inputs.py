@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,15 @@ def read_input(path: str, form: str | None) -> Any:
     if sys.stdin.isatty():
         raise InputError("standard input: expected a table from a pipe or a file; got a terminal")
     return read_stream(sys.stdin.buffer, form or "csv")
+
+
+def files_of(*paths: str | None) -> list[str | int]:
+    """Return the files to read: their paths, and the descriptor of standard input for `-`."""
+    files: list[str | int] = [path for path in paths if path and path != STANDARD_INPUT]
+    if STANDARD_INPUT in paths and sys.stdin is not None:
+        with suppress(AttributeError, OSError):  # a stream that no file is behind
+            files.append(sys.stdin.fileno())
+    return files
 
 
 def title_of(path: str) -> str:

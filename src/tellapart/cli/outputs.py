@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import sys
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tellapart.errors import InputError
-from tellapart.writing import check_writable, write_atomically
+from tellapart.writing import check_targets, check_writable, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,9 +60,7 @@ class Outputs:
         if self.json is not None:
             result.to_json(self.json)
         if self.json_to_stdout:
-            # Names of pandas columns may hold halves of characters that no stream takes.
-            text = result.to_json().encode("utf-8", errors="replace").decode()
-            sys.stdout.write(f"{text}\n")
+            sys.stdout.write(f"{result.to_json()}\n")
         if self.report is not None:
             result.to_html(self.report, reproduce=reproduce)
 
@@ -74,9 +73,17 @@ class Outputs:
 
 
 def check_outputs(
-    json: str | None, plot: str | None, report: str | None, *, quiet: bool = False
+    json: str | None,
+    plot: str | None,
+    report: str | None,
+    *,
+    inputs: Iterable[str | int] = (),
+    quiet: bool = False,
 ) -> Outputs:
-    """Check where to write before any work is done; with `quiet`, no warning is shown either."""
+    """Check where to write before any work is done; with `quiet`, no warning is shown either.
+
+    `inputs` are the files that are read: nothing is written over them.
+    """
     if plot is not None and not plot.lower().endswith(FIGURE_ENDINGS):
         raise InputError(f"--plot must end in {', '.join(FIGURE_ENDINGS)}; got {plot!r}")
     if report == STANDARD_OUTPUT:
@@ -84,6 +91,8 @@ def check_outputs(
     if quiet:
         warnings.simplefilter("ignore")
     to_stdout = json == STANDARD_OUTPUT
+    targets = {"--json": None if to_stdout else json, "--plot": plot, "--report": report}
+    check_targets(targets, inputs)
     return Outputs(
         json=None if json is None or to_stdout else check_writable("--json", json),
         plot=None if plot is None else check_writable("--plot", plot),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from tellapart.text import safe, safe_lines
 
 if TYPE_CHECKING:
     from tellapart.selection.selection import Selection
+    from tellapart.testing.groups_result import GroupsResult
     from tellapart.testing.result import TestResult
 
 BAR_WIDTH = 20
@@ -28,8 +28,7 @@ def show_result(result: TestResult, console: Console | None = None) -> None:
     if not out.is_terminal:
         say(result.summary(), out)
         return
-    colour = "green" if result.reject else "yellow"
-    out.print(f"[bold {colour}]{escape(result.verdict)}[/]")
+    out.print(_text(result.verdict, f"bold {_colour(result.reject)}"))
     say("\n".join(result.evidence()), out)
     out.print(weight_table(result.selection))
     say(f"Certificate: {result.selection.certificate}.", out)
@@ -38,30 +37,53 @@ def show_result(result: TestResult, console: Console | None = None) -> None:
 def weight_table(selection: Selection) -> Table:
     """Return the chosen variables and their weights as a rich table."""
     title = f"{selection.support.size} of {len(selection.names)} variables ({selection.maker})"
-    table = Table(title=title, title_justify="left")
+    table = Table(title=_text(title), title_justify="left")
     table.add_column("variable", overflow="fold")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name, weight in selection.weights.items():
-        table.add_row(escape(name), f"{weight:.3f}", "█" * max(round(abs(weight) * BAR_WIDTH), 1))
+        table.add_row(_text(name), f"{weight:.3f}", "█" * max(round(abs(weight) * BAR_WIDTH), 1))
     return table
 
 
-def say(text: str, console: Console | None = None) -> None:
-    """Write text to standard output as it is: nothing styled, wrapped or cut."""
+def show_groups(result: GroupsResult, console: Console | None = None) -> None:
+    """Show the verdict and all comparisons; off a terminal this is `result.summary()`."""
     out = console or Console()
-    out.print(text, markup=False, highlight=False, soft_wrap=True, emoji=False)
+    if not out.is_terminal:
+        say(result.summary(), out)
+        return
+    table = Table(title=_text(result.verdict), title_justify="left")
+    for heading in ("group", "against", "rows", "adjusted p", "differ", "variables"):
+        table.add_column(heading, overflow="fold")
+    for c in result.comparisons:
+        table.add_row(
+            _text(c.group),
+            _text(c.against),
+            f"{c.n_rows[0]}, {c.n_rows[1]}",
+            f"{c.adjusted_pvalue:.4g}",
+            _text("yes" if c.reject else "not found", _colour(c.reject)),
+            _text(", ".join(c.variables)),
+        )
+    out.print(table)
+    for note in result.notes():
+        say(note, out)
+
+
+def say(text: str, console: Console | None = None) -> None:
+    """Write text to standard output as it is, but safe: nothing styled, wrapped or cut."""
+    out = console or Console()
+    out.print(safe_lines(text), markup=False, highlight=False, soft_wrap=True, emoji=False)
 
 
 def complain(message: str) -> None:
     """Write one line to standard error."""
-    sys.stderr.write(f"tellapart: {' '.join(message.split())}\n")
+    sys.stderr.write(f"tellapart: {' '.join(safe(message).split())}\n")
 
 
-@contextmanager
-def warnings_as_lines() -> Iterator[None]:
-    """Show each warning as one line on standard error, without the code it came from."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
-        yield
+def _text(text: str, style: str = "") -> Text:
+    """Return text that is shown as it is, but safe: brackets and colons are no markup."""
+    return Text(safe(text), style)
+
+
+def _colour(reject: bool) -> str:
+    return "green" if reject else "yellow"

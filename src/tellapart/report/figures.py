@@ -29,6 +29,7 @@ from tellapart.report.plots import (
 from tellapart.testing.embedding import Embedding
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.result import TestResult
+from tellapart.text import safe
 
 # Small, so that the letters stay legible on a phone.
 NULL_INCHES = (4.4, 3.0)
@@ -92,7 +93,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> Marku
     Returns
     -------
     Markup
-        Safe to put into a page as it is: every text in it is escaped.
+        Safe to put into a page as it is: every text in it is made safe and escaped.
     """
     content = io.BytesIO()
     with matplotlib.rc_context(SVG_STYLE), warnings.catch_warnings():
@@ -110,7 +111,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> Marku
     root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
-        element.text = text
+        element.text = safe(text)
         root.insert(place, element)
     return Markup(ElementTree.tostring(root, encoding="unicode", short_empty_elements=False))
 

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from tellapart.report.words import number
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import TestResult
+from tellapart.text import safe
 
 MOST_ROWS = 15
 # Okabe and Ito's bluish green and orange: both stand out on light and on dark ground.
@@ -93,7 +94,7 @@ def _table(selection: Selection) -> Markup:
     rows = Markup("").join(
         row.format(
             cell=cell,
-            name=name,
+            name=safe(name),
             weight=number(weight, ".3f"),
             share=100 * abs(weight) / heaviest,
             colour=COLOUR_DIFFER,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from tellapart.selection.stability import Stability
 from tellapart.testing.embedding import Embedding
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.result import TestResult
+from tellapart.text import safe, safe_lines
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
 COLOUR_X = "#0072B2"
@@ -33,8 +33,6 @@ FIELD_OPACITY = (0.08, 0.42)
 MARGINALS_PER_ROW = 5
 SQUEEZED = 0.2
 """A null distribution on less than this share of the axis is drawn once more, larger."""
-# What neither a font nor XML, and so no SVG, can hold: control characters, lone surrogates.
-UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
@@ -260,7 +258,8 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
 
 
 def _short(text: str, width: int) -> str:
-    """Return text of at most `width` characters; the end, often a number, is kept."""
+    """Return text on one line of at most `width` characters; the end, often a number, is kept."""
+    text = safe(text)
     if len(text) <= width:
         return text
     tail = width // 3
@@ -269,7 +268,7 @@ def _short(text: str, width: int) -> str:
 
 def _literal(text: str) -> str:
     """Return text that is drawn as it is: no formula between dollar signs, no control codes."""
-    return UNPRINTABLE.sub("\ufffd", text).replace("$", r"\$")
+    return safe_lines(text).replace("$", r"\$")
 
 
 def _plain(axes: Axes) -> Axes:

@@ -1,10 +1,13 @@
-"""The templates of the pages, with every text from the data escaped."""
+"""The templates of the pages, with every text from the data made safe and escaped."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from tellapart.text import safe_lines
 
 
 @cache
@@ -13,10 +16,16 @@ def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("tellapart", "report"),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _shown(value: object) -> object:
+    """Return what is put into a page, made safe if it is text; markup was made of such text."""
+    return value if isinstance(value, Markup) or not isinstance(value, str) else safe_lines(value)
 
 
 def get_template(name: str) -> Template:

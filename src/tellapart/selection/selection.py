@@ -9,6 +9,7 @@ from typing import Any
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.search import Trace
 from tellapart.strs.solution import Status, relative_gap
+from tellapart.text import safe
 
 ROUNDING = 1e-9
 """A relative gap this small is not worth a word."""
@@ -174,5 +175,6 @@ def _margin(gap: float) -> str:
 
 def weight_lines(selection: Selection) -> list[str]:
     """Return one aligned line per chosen variable, the heaviest first."""
-    width = max(map(len, selection.weights), default=0)
-    return [f"  {name:<{width}}  {weight: .3f}" for name, weight in selection.weights.items()]
+    rows = [(safe(name), weight) for name, weight in selection.weights.items()]
+    width = max((len(name) for name, _ in rows), default=0)
+    return [f"  {name:<{width}}  {weight: .3f}" for name, weight in rows]

@@ -26,6 +26,7 @@ from tellapart.progress import Progress, check_progress, showing
 from tellapart.search.choice import HEURISTICS
 from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.text import safe
 
 FEWEST_ROWS = 4
 """Rows of a sample that two halves of at least two rows need."""
@@ -102,8 +103,8 @@ class Stability:
 
     def summary(self) -> str:
         """Return the counts as plain text, one line per variable."""
-        shown = list(self.chosen.items())
-        rest = [(f"{name} (not chosen)", count) for name, count in self.others.items()]
+        shown = [(safe(name), count) for name, count in self.chosen.items()]
+        rest = [(f"{safe(name)} (not chosen)", count) for name, count in self.others.items()]
         width = max(len(name) for name, _ in shown + rest)
         lines = [f"  {name:<{width}}  {count:>3}" for name, count in shown + rest]
         return "\n".join([f"Chosen again in {self.n_resamples} resamples:", *lines])

@@ -14,6 +14,7 @@ import pyarrow as pa
 from tellapart.testing.exhibit import summarise_heaviest
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.result import TestResult
+from tellapart.text import safe
 from tellapart.writing import check_writable, strict_json, write_atomically
 
 REST = "rest"
@@ -72,7 +73,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The answer in one sentence."""
-        x, y = self.result.labels
+        x, y = map(safe, self.result.labels)
         p = f"adjusted p = {self.adjusted_pvalue:.4g}, level {self.result.alpha:g}"
         if self.reject:
             return f"{x} and {y} differ ({p})."
@@ -160,9 +161,10 @@ class GroupsResult:
         """The answer in one sentence."""
         found = sum(c.reject for c in self.comparisons)
         count = len(self.comparisons)
-        what = f"groups of {self.by} differ from the rest"
+        by = safe(self.by)
+        what = f"groups of {by} differ from the rest"
         if self.mode == "pairwise":
-            what = f"pairs of groups of {self.by} differ"
+            what = f"pairs of groups of {by} differ"
         return f"{found} of {count} {what} (Holm-adjusted p ≤ {self.alpha:g})."
 
     def notes(self) -> list[str]:
@@ -178,7 +180,7 @@ class GroupsResult:
             lines.append(f"Left out for missing values: columns {', '.join(self.dropped_columns)}.")
         for c in self.comparisons:
             lines += [f"{c.group} and {c.against}: {note}." for note in c.notes]
-        return lines
+        return [safe(line) for line in lines]
 
     def summary(self) -> str:
         """Return the verdict, a table of the comparisons, and notes, as plain text.
@@ -237,7 +239,7 @@ class GroupsResult:
         target = None if path is None else check_writable("path", path)
         text = strict_json(self.to_dict())
         if target is not None:
-            write_atomically(target, f"{text}\n".encode("utf-8", errors="replace"))
+            write_atomically(target, f"{text}\n".encode())
         return text
 
     def to_frame(self) -> Any:
@@ -271,7 +273,7 @@ class GroupsResult:
 
         page = render_groups(self, self._summaries, reproduce)
         if target is not None:
-            write_atomically(target, page.encode("utf-8", errors="replace"))
+            write_atomically(target, page.encode())
         return page
 
     @cached_property
@@ -292,11 +294,11 @@ class GroupsResult:
 
 def _cells(comparison: Comparison) -> list[str]:
     return [
-        comparison.group,
-        comparison.against,
+        safe(comparison.group),
+        safe(comparison.against),
         f"{comparison.n_rows[0]}, {comparison.n_rows[1]}",
         f"{comparison.pvalue:.4g}",
         f"{comparison.adjusted_pvalue:.4g}",
         "yes" if comparison.reject else "no",
-        ", ".join(comparison.variables),
+        ", ".join(map(safe, comparison.variables)),
     ]

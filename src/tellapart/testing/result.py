@@ -22,6 +22,7 @@ from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference
 from tellapart.testing.exhibit import Exhibit, Gallery
 from tellapart.testing.method import Method as Method
+from tellapart.text import safe, safe_lines
 from tellapart.writing import check_writable, strict_json, write_atomically
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class TestResult:
     def verdict(self) -> str:
         """The answer in one sentence."""
         p = f"p = {self.pvalue:.4g}, level {self.alpha:g}"
-        names = f"{self.labels[0]} and {self.labels[1]}"
+        names = f"{safe(self.labels[0])} and {safe(self.labels[1])}"
         if self.reject:
             return f"{names} differ ({p})."
         return f"No difference between {names} was found ({p}); this does not prove them alike."
@@ -233,11 +234,12 @@ class TestResult:
           x1  1.000
         Certificate: proved: no other choice ...
         """
-        return "\n".join([self.verdict, "", *self.evidence(), "", self.selection.summary()])
+        selection = safe_lines(self.selection.summary())
+        return "\n".join([self.verdict, "", *self.evidence(), "", selection])
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from."""
-        split = any(self.n_train)
+        split, (x, y) = any(self.n_train), map(safe, self.labels)
         rows = "the held-out rows" if split else "all rows"
         how = (
             f"all {self.null_distribution.size} permutations of {rows}"
@@ -250,13 +252,12 @@ class TestResult:
         lines = [
             f"Statistic ({self.statistic_name}): {self.statistic:.6g}, "
             f"critical value {self.threshold:.6g}, from {how}.",
-            f"Rows {used} for the p-value: {self.n_test[0]} of {self.labels[0]}, "
-            f"{self.n_test[1]} of {self.labels[1]}.",
+            f"Rows {used} for the p-value: {self.n_test[0]} of {x}, {self.n_test[1]} of {y}.",
         ]
         if split:
             lines.append(
-                f"Rows used to choose the variables: {self.n_train[0]} of {self.labels[0]}, "
-                f"{self.n_train[1]} of {self.labels[1]}."
+                f"Rows used to choose the variables: {self.n_train[0]} of {x}, "
+                f"{self.n_train[1]} of {y}."
             )
         elif self.reselected:
             lines.append(
@@ -336,8 +337,7 @@ class TestResult:
 
         page = render_page(self, shown, reproduce)
         if target is not None:
-            # Names of pandas columns may hold halves of characters that no file can.
-            write_atomically(target, page.encode("utf-8", errors="replace"))
+            write_atomically(target, page.encode())
         return page
 
     @overload
