@@ -64,6 +64,13 @@ def test_one_huge_variable_does_not_blur_the_resolution():
     assert SparseTrustRegion(np.zeros((3, 3)), np.zeros(3), 2).resolution > 0
 
 
+def test_no_number_of_huge_variables_blurs_the_resolution():
+    for hopeless in (-1e13, -1e30):
+        A = np.diag([1.0, 1.0] + [hopeless] * 9)
+        for d in (1, 2, 5):
+            assert 0 < SparseTrustRegion(A, np.ones(11), d).resolution < 1e-10
+
+
 @pytest.mark.parametrize(
     ("A", "a", "d", "message"),
     [

@@ -133,21 +133,25 @@ class SparseTrustRegion:
 
     @cached_property
     def resolution(self) -> float:
-        """Differences in value below this are rounding error: 1e-12 of a typical entry.
+        """Differences in value below this are rounding error: 1e-12 of an entry that matters.
 
-        Typical, not largest: one variable on a huge scale must not blur the others. Proofs over
-        many variables add up more rounding errors.
+        The point ±e_i has the value A_ii + |a_i|. Of the d variables where that is highest, the
+        one with the smallest numbers says what matters: variables on a huge scale, however many,
+        must not blur those that a best support is made of. Proofs over many variables add up
+        more rounding errors.
         """
-        own = np.abs(self.diagonal)
+        entries = np.abs(self.diagonal)
         if self.factor is not None:
-            own = abs(self.factor.shift) + np.abs(self.diagonal - self.factor.shift)
-        elif not own.any():
-            own = np.abs(self._dense).ravel()
-        typical = _typical(own) + _typical(np.abs(self.a))
+            entries = abs(self.factor.shift) + np.abs(self.diagonal - self.factor.shift)
+        sizes = entries + np.abs(self.a)
+        alone = self.diagonal + np.abs(self.a)
+        best = sizes[np.argsort(-alone, kind="stable")[: self.d]]
+        if best.any():
+            unit = float(best[best > 0].min())
+        else:
+            unit = _typical(np.abs(self._dense)) if self.factor is None else 0.0
         smallest = float(np.finfo(np.float64).tiny)
-        return max(
-            1e-12 * max(1.0, self.n_columns / 30) * typical, 2 * self.forming_error, smallest
-        )
+        return max(1e-12 * max(1.0, self.n_columns / 30) * unit, 2 * self.forming_error, smallest)
 
     def value(self, z: FloatArray) -> float:
         """Return zᵀAz + aᵀz."""

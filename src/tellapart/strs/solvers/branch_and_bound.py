@@ -15,7 +15,6 @@ from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp
 from tellapart.threads import one_blas_thread
@@ -219,8 +218,7 @@ class _Search:
         """Solve a node support by support: it has one, or few."""
         highest = -np.inf
         for support in node.supports(self.problem.d):
-            value = self.best.offer(support, swaps=True)
-            highest = max(highest, value + value_slack(self.problem, support))
+            highest = max(highest, self.best.offer_whole(support, swaps=True))
         self.nodes.close(min(node.bound, highest))
 
     def rounded(self, node: Node) -> IntArray:
