@@ -74,7 +74,14 @@ class Incumbent:
         """The bound at which a search may end."""
         return self.value + self.control.allowed(self.value)
 
-    def solution(self, solver: str, iterations: int, upper_bound: float | None = None) -> Solution:
+    def solution(
+        self,
+        solver: str,
+        iterations: int,
+        upper_bound: float | None = None,
+        *,
+        interrupted: bool = False,
+    ) -> Solution:
         """Return the Solution whose z is the exact maximiser on the best support."""
         return finish(
             self.problem,
@@ -83,4 +90,5 @@ class Incumbent:
             solver=solver,
             iterations=iterations,
             control=self.control,
+            interrupted=interrupted,
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import finish, truncate, until_interrupted
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
@@ -54,14 +54,15 @@ class BranchAndBound:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        with one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext():
-            search = _Search(problem, control)
-            # At Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-            with suppress(KeyboardInterrupt):
-                search.run(start)
-                if search.hull_is_loose:
-                    return self._with_semidefinite_bounds(search)
-            return search.best.solution(self.name, search.visited, search.upper_bound())
+        search = _Search(problem, control)
+        threads = one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext()
+        with until_interrupted(threads) as ctrl_c:
+            search.run(start)
+            if search.hull_is_loose:
+                return self._with_semidefinite_bounds(search)
+        return search.best.solution(
+            self.name, search.visited, search.upper_bound(), interrupted=ctrl_c.caught
+        )
 
     def _with_semidefinite_bounds(self, search: _Search) -> Solution:
         """Go on where the hull bound is too weak, keeping the point and the bound it has."""
@@ -82,6 +83,7 @@ class BranchAndBound:
             solver=self.name,
             iterations=search.visited + rest.iterations,
             control=control,
+            interrupted=rest.interrupted,
         )
 
 

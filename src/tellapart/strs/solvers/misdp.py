@@ -73,9 +73,11 @@ class Misdp:
         if self.relaxation == "conic":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        with until_interrupted():
+        with until_interrupted() as ctrl_c:
             search.run(start)
-        return search.best.solution(self.name, search.visited, search.upper_bound())
+        return search.best.solution(
+            self.name, search.visited, search.upper_bound(), interrupted=ctrl_c.caught
+        )
 
 
 @dataclass(frozen=True)

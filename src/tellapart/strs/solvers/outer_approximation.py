@@ -67,9 +67,11 @@ class OuterApproximation:
         if self.cuts != "closed-form":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        with until_interrupted():
+        with until_interrupted() as ctrl_c:
             search.run(start)
-        return search.best.solution(self.name, search.iterations, search.upper_bound())
+        return search.best.solution(
+            self.name, search.iterations, search.upper_bound(), interrupted=ctrl_c.caught
+        )
 
 
 class _Search:

@@ -92,11 +92,15 @@ class Program:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What SCIP found: points z worth rounding, a proved bound (or infinity), its nodes."""
+    """What SCIP found: points z worth rounding, a proved bound (or infinity), its nodes.
+
+    `interrupted` says that Ctrl-C ended it: the caller should use the bound, then stop.
+    """
 
     points: list[FloatArray]
     bound: float
     nodes: int
+    interrupted: bool = False
 
 
 def run_scip(program: Program, value: float, control: Control, solver: str) -> Outcome:
@@ -128,7 +132,11 @@ def run_scip(program: Program, value: float, control: Control, solver: str) -> O
         # A guard against one long LP only. Our own clock decides: SCIP's is another, and a run
         # that it ends a moment early would look as if it had not been the limit that ended it.
         model.setParam("limits/time", remaining + 2 * LOOK)
-    failed = _run(model, watcher, value, control)
+    try:
+        failed = _run(model, watcher, value, control)
+    except KeyboardInterrupt:
+        # SCIP's bound stands wherever it stops.
+        return Outcome([], watcher.bound, watcher.nodes, interrupted=True)
     if failed:
         # What SCIP had proved after its last node still holds.
         return Outcome([], watcher.bound, watcher.nodes)
@@ -246,9 +254,6 @@ def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
             thread.join(LOOK)
             if np.isfinite(watcher.bound):
                 control.tell_progress(watcher.nodes, value, watcher.bound)
-    except KeyboardInterrupt:
-        # SCIP's bound stands wherever it stops.
-        pass
     finally:
         while thread.is_alive():
             # Again and again: SCIP forgets an interrupt that comes before it has begun.
