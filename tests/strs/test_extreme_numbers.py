@@ -1,5 +1,7 @@
 """Numbers of very different sizes: what is called optimal is optimal, and no bound is too low."""
 
+import warnings
+
 import numpy as np
 import pytest
 from instances import indefinite
@@ -68,3 +70,14 @@ def test_value_zero(name):
     assert abs(hidden.value) < 1e-14
     assert hidden.upper_bound >= 0.0
     assert hidden.status != "optimal" or hidden.gap <= 1e-4
+
+
+@pytest.mark.parametrize("name", BOUNDING)
+@pytest.mark.parametrize("tiny", [-1e-170, 1e-200, -1e-310, 5e-324])
+def test_a_tiny_linear_term_keeps_its_sign(name, tiny):
+    problem = SparseTrustRegion([[-1.0, 1.0], [1.0, 0.0]], [0.0, tiny], 1)
+    with warnings.catch_warnings(action="error"):
+        solution = solve(problem, name)
+    assert solution.value == abs(tiny)
+    assert solution.z[1] == np.sign(tiny)
+    assert solution.upper_bound >= solution.value

@@ -15,6 +15,9 @@ from tellapart.errors import InputError
 SMALLEST = 1e-100
 """Problems whose largest entry is smaller, or larger than 1/this, are refused."""
 
+SAME_SCALE = 1e3
+"""Variables whose entries differ by more than this factor are on different scales."""
+
 
 @dataclass(frozen=True)
 class ShiftedFactor:
@@ -136,9 +139,9 @@ class SparseTrustRegion:
         """Differences in value below this are rounding error: 1e-12 of an entry that matters.
 
         The point ±e_i has the value A_ii + |a_i|. Of the d variables where that is highest, the
-        one with the smallest numbers says what matters: variables on a huge scale, however many,
-        must not blur those that a best support is made of. Proofs over many variables add up
-        more rounding errors.
+        one with the smallest numbers says what scale matters, and the median of all variables
+        on that scale is the unit: those on a huge one, however many, must not blur them. Proofs
+        over many variables add up more rounding errors.
         """
         entries = np.abs(self.diagonal)
         if self.factor is not None:
@@ -147,7 +150,8 @@ class SparseTrustRegion:
         alone = self.diagonal + np.abs(self.a)
         best = sizes[np.argsort(-alone, kind="stable")[: self.d]]
         if best.any():
-            unit = float(best[best > 0].min())
+            alike = sizes <= SAME_SCALE * float(best[best > 0].min())
+            unit = _typical(entries[alike]) + _typical(np.abs(self.a[alike]))
         else:
             unit = _typical(np.abs(self._dense)) if self.factor is None else 0.0
         smallest = float(np.finfo(np.float64).tiny)
