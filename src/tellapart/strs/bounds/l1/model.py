@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any
@@ -103,11 +105,23 @@ class Outcome:
     interrupted: bool = False
 
 
+def quiet_model(scip: Any) -> Any:
+    """Return an empty model that prints nothing, not even when SCIP fails.
+
+    `hideOutput` leaves SCIP's error messages, which go to the terminal past Python; the errors
+    themselves arrive as exceptions.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(scip.scip.__file__).SCIPmessageSetErrorPrinting(None, None)
+    model = scip.Model()
+    model.hideOutput()
+    return model
+
+
 def run_scip(program: Program, value: float, control: Control, solver: str) -> Outcome:
     """Solve the program with SCIP until its bound is proved, closes on `value`, or time is up."""
     scip = load("pyscipopt", solver)
-    model = scip.Model()
-    model.hideOutput()
+    model = quiet_model(scip)
     model.setParams(
         {
             # SCIP's own handler would swallow Ctrl-C and print; ours is below.
