@@ -117,7 +117,8 @@ class SparseTrustRegion:
     def _largest_entry(self) -> float:
         if self.factor is None:
             return float(np.abs(self._dense).max())
-        return max(abs(self.factor.shift), float(np.abs(self.factor.B).max(initial=0.0)) ** 2)
+        longest = float(np.abs(self.factor.B).max(initial=0.0))
+        return max(abs(self.factor.shift), longest * longest)
 
     @cached_property
     def forming_error(self) -> float:
