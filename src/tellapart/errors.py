@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
+
 from tellapart.text import safe
 
 
@@ -24,3 +27,16 @@ class ConstantColumnWarning(UserWarning):
 
     def __init__(self, message: object = "") -> None:
         super().__init__(safe(message))
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the package, however deep inside it this is."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    # Decorators of the package's own functions stand in contextlib.
+    return module == "contextlib" or module.startswith("tellapart.")

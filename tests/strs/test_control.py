@@ -48,6 +48,14 @@ def test_status_is_optimal_only_with_a_bound_within_the_gap():
     assert late.status(1.0, 1.2) == late.status(1.0, None) == "time_limit"
 
 
+def test_rounding_error_ends_a_search_but_proves_nothing():
+    control = Control(gap=0.1, resolution=10.0)
+    assert control.closed(1.0, 5.0)
+    assert control.status(1.0, 5.0) == "feasible"
+    assert control.status(0.0, 1e-300) == "feasible"
+    assert control.status(0.0, 0.0) == "optimal"
+
+
 def test_progress_is_told():
     told = []
     Control(progress=lambda *args: told.append(args)).tell_progress(3, 1.0, None)

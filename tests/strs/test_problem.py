@@ -64,6 +64,18 @@ def test_one_huge_variable_does_not_blur_the_resolution():
     assert SparseTrustRegion(np.zeros((3, 3)), np.zeros(3), 2).resolution > 0
 
 
+def test_a_factor_whose_square_overflows_is_refused():
+    with pytest.raises(InputError, match="A and a must have a largest entry"):
+        SparseTrustRegion(ShiftedFactor(0.0, np.full((2, 2), 1e200)), np.zeros(2), 1)
+
+
+def test_no_number_of_huge_variables_blurs_the_resolution():
+    for hopeless in (-1e13, -1e30):
+        A = np.diag([1.0, 1.0] + [hopeless] * 9)
+        for d in (1, 2, 5):
+            assert 0 < SparseTrustRegion(A, np.ones(11), d).resolution < 1e-10
+
+
 @pytest.mark.parametrize(
     ("A", "a", "d", "message"),
     [

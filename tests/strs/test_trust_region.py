@@ -87,3 +87,12 @@ def test_polish_stays_on_its_support():
     z, value = polish(problem, support)
     assert set(np.flatnonzero(z)) <= {1, 4, 6}
     assert value == pytest.approx(problem.value(z))
+
+
+@pytest.mark.parametrize("tiny", [1e-120, 1e-170, 1e-310, 5e-324])
+def test_small_numbers_are_not_lost_to_their_squares(tiny):
+    for sign in (1.0, -1.0):
+        a = np.array([sign * tiny, 0.0])
+        for A in (np.diag([0.0, -1.0]), np.zeros((2, 2)), np.diag([0.0, -1e100])):
+            z, value = maximise_on_sphere(A, a)
+            assert (z[0], value) == (sign, tiny)

@@ -8,10 +8,8 @@ compared on the same rows.
 
 from __future__ import annotations
 
-import inspect
 import math
 import time
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
@@ -23,6 +21,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
+from tellapart.errors import warn_caller
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.labels import least_pvalue
@@ -339,11 +338,3 @@ class SelectingBaseline(Baseline):
         selection = self.fit(samples, Generators.of(self.random_state).fit).selection
         assert selection is not None
         return selection
-
-
-def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called the package, however deep inside it this is."""
-    frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("tellapart."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)

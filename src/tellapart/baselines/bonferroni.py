@@ -14,7 +14,6 @@ from tellapart.baselines.base import (
     FittedBaseline,
     Generators,
     SelectingBaseline,
-    warn_caller,
 )
 from tellapart.baselines.permuting import Permuting
 from tellapart.baselines.variable_tests import (
@@ -27,7 +26,7 @@ from tellapart.baselines.variable_tests import (
 )
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
-from tellapart.errors import InputError
+from tellapart.errors import InputError, warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.columns import (

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.baselines.base import warn_caller
 from tellapart.data.samples import Samples
-from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 
 NAMES_SHOWN = 10
 

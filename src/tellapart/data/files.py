@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +14,7 @@ import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
 from tellapart.arguments import check_choice
-from tellapart.errors import InputError, MissingDependencyError
+from tellapart.errors import InputError, MissingDependencyError, warn_caller
 from tellapart.text import safe
 
 # How pandas names a row index that it writes into a Parquet or Feather file.
@@ -225,9 +224,8 @@ def _without_row_labels(title: str, table: pa.Table) -> pa.Table:
     ]
     if not labels:
         return table
-    warnings.warn(
+    warn_caller(
         f"{title}: column {', '.join(repr(names[place]) for place in labels)} is taken for "
         "row labels and left out",
-        stacklevel=4,
     )
     return table.select([place for place in range(len(names)) if place not in labels])

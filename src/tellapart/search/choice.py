@@ -143,6 +143,9 @@ def _searched_and_bounded(
     free = _solved(problem, solvers.exact, control, limit, seeded)
     if unregularized:
         return replace(_as_choice(free), seconds=control.elapsed)
+    if free.interrupted:
+        # The solver gave up what was only a bound: whoever pressed Ctrl-C meant the search.
+        raise KeyboardInterrupt
     start = Start("λ = 0", free.z)
     choice = _searched(objective, n_variables, search, control, n_jobs, (start,))
     if free.upper_bound is None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
-from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
@@ -81,9 +79,8 @@ def varying_columns(samples: Samples, kernel: FittedKernel, *, warn: bool = True
         shown = ", ".join(map(repr, constant[:NAMES_SHOWN]))
         more = len(constant) - NAMES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
-        warnings.warn(
+        warn_caller(
             f"constant columns get weight 0: {shown}{rest}",
             ConstantColumnWarning,
-            stacklevel=5,
         )
     return keep

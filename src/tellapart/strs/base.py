@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
+from tellapart.interrupts import interrupt_handled
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solution import Solution
@@ -17,14 +19,29 @@ from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
 
 
-@contextmanager
-def until_interrupted() -> Iterator[None]:
-    """Work on one BLAS thread until done, or until Ctrl-C.
+@dataclass
+class Interruption:
+    """Whether Ctrl-C ended a piece of work."""
 
-    What is proved by then stands: the caller gets it, not a traceback.
+    caught: bool = False
+
+
+@contextmanager
+def until_interrupted(
+    threads: AbstractContextManager[object] | None = None,
+) -> Iterator[Interruption]:
+    """Work until done, or until Ctrl-C; on one BLAS thread unless `threads` says otherwise.
+
+    What is proved by then stands: the caller gets it, not a traceback, in a Solution that says
+    that it was `interrupted`.
     """
-    with suppress(KeyboardInterrupt), one_blas_thread():
-        yield
+    interruption = Interruption()
+    try:
+        with one_blas_thread() if threads is None else threads:
+            yield interruption
+    except KeyboardInterrupt:
+        interrupt_handled()
+        interruption.caught = True
 
 
 class Solver(Protocol):
@@ -65,6 +82,7 @@ def finish(
     solver: str,
     iterations: int,
     control: Control,
+    interrupted: bool = False,
 ) -> Solution:
     """Return the Solution whose z is the exact maximiser on `support`."""
     z, _ = polish(problem, support)
@@ -80,4 +98,5 @@ def finish(
         solver=solver,
         iterations=iterations,
         seconds=control.elapsed,
+        interrupted=interrupted,
     )

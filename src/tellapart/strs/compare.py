@@ -84,7 +84,13 @@ def compare(
         raise InputError(f"solvers must be a list of names; got the string {solvers!r}")
     chosen = [name for name in SOLVERS if name != "brute-force"] if solvers is None else solvers
     names = [check_choice("solvers", name, ["auto", *SOLVERS]) for name in chosen]
-    return Comparison({name: solve(problem, name, gap, time_limit, random_state) for name in names})
+    solutions: dict[str, Solution] = {}
+    for name in names:
+        solutions[name] = solve(problem, name, gap, time_limit, random_state)
+        if solutions[name].interrupted:
+            # The solver stopped at Ctrl-C, and so must the table: the next would start afresh.
+            raise KeyboardInterrupt
+    return Comparison(solutions)
 
 
 def _cell(entry: object) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tellapart.interrupts import check_interrupts
-from tellapart.strs.solution import Status
+from tellapart.strs.solution import Status, relative_gap
 
 Progress = Callable[[int, float, float | None], None]
 """Called as progress(iterations, best value, upper bound or None)."""
@@ -20,7 +20,8 @@ Progress = Callable[[int, float, float | None], None]
 class Control:
     """Stopping rules handed to every solver.
 
-    `resolution` is the difference in value that rounding error hides: a gap below it is closed.
+    `resolution` is the difference in value that rounding error hides: a search whose gap is
+    below it may end, but only the relative gap decides whether its end is "optimal".
     `clock` is the only one that limits are measured by, and `started` what it said when the
     control was made.
     """
@@ -55,16 +56,16 @@ class Control:
         return self.time_limit is not None and self.elapsed >= self.time_limit
 
     def closed(self, value: float, upper_bound: float) -> bool:
-        """Whether upper_bound − value is within the relative gap asked for."""
+        """Whether a search may end: upper_bound − value is within the gap, or is rounding error."""
         return upper_bound - value <= self.allowed(value)
 
     def allowed(self, value: float) -> float:
-        """Return the distance to the bound at which `value` counts as optimal."""
+        """Return the distance to the bound at which a search may end."""
         return max(self.gap * abs(value), self.resolution)
 
     def status(self, value: float, upper_bound: float | None) -> Status:
-        """Return the honest status of a value with its bound."""
-        if upper_bound is not None and self.closed(value, upper_bound):
+        """Return the honest status: "optimal" only within the relative gap asked for."""
+        if upper_bound is not None and relative_gap(value, upper_bound) <= self.gap:
             return "optimal"
         return "time_limit" if self.out_of_time else "feasible"
 

@@ -8,6 +8,7 @@ from tellapart.arrays import IntArray
 from tellapart.strs.base import finish, truncate
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.rounding import support_bound
 from tellapart.strs.solution import Solution
 from tellapart.strs.swaps import CANDIDATES, improve_by_swaps
 from tellapart.strs.trust_region import polish
@@ -55,6 +56,11 @@ class Incumbent:
             self.keep(support, value)
         return value
 
+    def offer_whole(self, support: IntArray, *, swaps: bool = False) -> float:
+        """Offer a support, and return a proved bound on every value over it."""
+        value = self.offer(support, swaps=swaps)
+        return support_bound(self.problem, support, value, self.cutoff)
+
     def improve(self, support: IntArray) -> int:
         """Offer the support that swaps reach from this one; return the sweeps they took."""
         better, value, sweeps = improve_by_swaps(
@@ -65,10 +71,17 @@ class Incumbent:
 
     @property
     def cutoff(self) -> float:
-        """The bound at which the value counts as optimal."""
+        """The bound at which a search may end."""
         return self.value + self.control.allowed(self.value)
 
-    def solution(self, solver: str, iterations: int, upper_bound: float | None = None) -> Solution:
+    def solution(
+        self,
+        solver: str,
+        iterations: int,
+        upper_bound: float | None = None,
+        *,
+        interrupted: bool = False,
+    ) -> Solution:
         """Return the Solution whose z is the exact maximiser on the best support."""
         return finish(
             self.problem,
@@ -77,4 +90,5 @@ class Incumbent:
             solver=solver,
             iterations=iterations,
             control=self.control,
+            interrupted=interrupted,
         )

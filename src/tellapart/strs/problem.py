@@ -15,6 +15,9 @@ from tellapart.errors import InputError
 SMALLEST = 1e-100
 """Problems whose largest entry is smaller, or larger than 1/this, are refused."""
 
+SAME_SCALE = 1e3
+"""Variables whose entries differ by more than this factor are on different scales."""
+
 
 @dataclass(frozen=True)
 class ShiftedFactor:
@@ -114,7 +117,8 @@ class SparseTrustRegion:
     def _largest_entry(self) -> float:
         if self.factor is None:
             return float(np.abs(self._dense).max())
-        return max(abs(self.factor.shift), float(np.abs(self.factor.B).max(initial=0.0)) ** 2)
+        longest = float(np.abs(self.factor.B).max(initial=0.0))
+        return max(abs(self.factor.shift), longest * longest)
 
     @cached_property
     def forming_error(self) -> float:
@@ -133,21 +137,26 @@ class SparseTrustRegion:
 
     @cached_property
     def resolution(self) -> float:
-        """Differences in value below this are rounding error: 1e-12 of a typical entry.
+        """Differences in value below this are rounding error: 1e-12 of an entry that matters.
 
-        Typical, not largest: one variable on a huge scale must not blur the others. Proofs over
-        many variables add up more rounding errors.
+        The point ±e_i has the value A_ii + |a_i|. Of the d variables where that is highest, the
+        one with the smallest numbers says what scale matters, and the median of all variables
+        on that scale is the unit: those on a huge one, however many, must not blur them. Proofs
+        over many variables add up more rounding errors.
         """
-        own = np.abs(self.diagonal)
+        entries = np.abs(self.diagonal)
         if self.factor is not None:
-            own = abs(self.factor.shift) + np.abs(self.diagonal - self.factor.shift)
-        elif not own.any():
-            own = np.abs(self._dense).ravel()
-        typical = _typical(own) + _typical(np.abs(self.a))
+            entries = abs(self.factor.shift) + np.abs(self.diagonal - self.factor.shift)
+        sizes = entries + np.abs(self.a)
+        alone = self.diagonal + np.abs(self.a)
+        best = sizes[np.argsort(-alone, kind="stable")[: self.d]]
+        if best.any():
+            alike = sizes <= SAME_SCALE * float(best[best > 0].min())
+            unit = _typical(entries[alike]) + _typical(np.abs(self.a[alike]))
+        else:
+            unit = _typical(np.abs(self._dense)) if self.factor is None else 0.0
         smallest = float(np.finfo(np.float64).tiny)
-        return max(
-            1e-12 * max(1.0, self.n_columns / 30) * typical, 2 * self.forming_error, smallest
-        )
+        return max(1e-12 * max(1.0, self.n_columns / 30) * unit, 2 * self.forming_error, smallest)
 
     def value(self, z: FloatArray) -> float:
         """Return zᵀAz + aᵀz."""

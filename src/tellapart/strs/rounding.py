@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.arrays import IntArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.strs.problem import SparseTrustRegion
 
 EPS = float(np.finfo(np.float64).eps)
+GOLDEN = (5**0.5 - 1) / 2
+GOLDEN_STEPS = 80
+"""0.618⁸⁰ is below ε: no closer look is possible."""
 
 
 def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
@@ -20,3 +23,60 @@ def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
     size = int(support.shape[0])
     scale = float(np.linalg.norm(block)) + float(np.linalg.norm(problem.a[support]))
     return 16 * (size + 4) * EPS * scale + problem.forming_error
+
+
+def support_bound(
+    problem: SparseTrustRegion, support: IntArray, value: float, cutoff: float
+) -> float:
+    """Return a proved bound on the maximum over one support, whose computed maximum is `value`.
+
+    That is `value` and its slack. Where a variable on a huge scale lifts it above `cutoff`, the
+    least dual bound is looked for too: rescaled by variable, none of them blurs the others.
+    """
+    highest = value + value_slack(problem, support)
+    if highest <= cutoff:
+        return highest
+    block, linear = problem.submatrix(support), problem.a[support]
+    least = _least_dual_bound(block, linear, highest)
+    return min(highest, least + problem.forming_error)
+
+
+def dual_bound_on_sphere(A: FloatArray, a: FloatArray, mu: float) -> float:
+    """Return μ + ¼aᵀ(μI − A)⁻¹a, rounded up, if μ is proved to exceed λ_max(A); else infinity.
+
+    It bounds zᵀAz + aᵀz over the sphere. With the diagonal Δ of M = μI − A, the entries of
+    Δ^{-½}MΔ^{-½} are off by a few ε of their own sizes, and those are at most 1 for M ⪰ 0,
+    whatever the scales of the variables. Its eigenvalues are lowered by all that this may hide.
+    """
+    room = mu - np.diag(A)
+    if not room.min() > 0.0:
+        return float("inf")
+    units = np.sqrt(room)
+    scaled = -(A / units[:, None]) / units
+    np.fill_diagonal(scaled, 1.0)
+    eigenvalues, vectors = np.linalg.eigh(scaled)
+    size = int(room.shape[0])
+    off = 16 * (size + 4) * EPS
+    eigenvalues -= off * max(1.0, float(np.linalg.norm(scaled)))
+    if eigenvalues[0] <= 0.0:
+        return float("inf")
+    linear = a / units
+    along = np.abs(vectors.T @ linear) + off * float(np.linalg.norm(linear))
+    lift = (1 + off) * float(along @ (along / eigenvalues)) / 4
+    return mu + lift + 4 * EPS * (abs(mu) + lift)
+
+
+def _least_dual_bound(A: FloatArray, a: FloatArray, highest: float) -> float:
+    """Return the least dual bound met by a golden section search over μ, which is convex."""
+    low, high = float(np.diag(A).max()), highest
+    least = dual_bound_on_sphere(A, a, high)
+    for _ in range(GOLDEN_STEPS):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        at_left, at_right = (dual_bound_on_sphere(A, a, mu) for mu in (left, right))
+        least = min(least, at_left, at_right)
+        # Both infinite: too low to be proved, so that the least one lies to the right.
+        if at_left < at_right:
+            high = right
+        else:
+            low = left
+    return least

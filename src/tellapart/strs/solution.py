@@ -39,6 +39,8 @@ class Solution:
         Nodes, sweeps or steps: the solver's own unit.
     seconds : float
         Wall time.
+    interrupted : bool
+        Whether Ctrl-C ended the work: a caller with more to do should stop too.
     """
 
     support: NDArray[np.intp]
@@ -49,6 +51,7 @@ class Solution:
     solver: str
     iterations: int
     seconds: float
+    interrupted: bool = False
 
     @property
     def gap(self) -> float | None:

@@ -8,6 +8,9 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.secular import secular_root
 
+SMALL = 1e-100
+"""Numbers below this are multiplied by a power of two, which changes no digit, before squaring."""
+
 
 def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
     """Return the maximiser of zᵀAz + aᵀz over ‖z‖₂ = 1, and its value.
@@ -24,11 +27,22 @@ def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]
     >>> bool(np.isclose(value, 1.25)), np.abs(z).round(4).tolist()
     (True, [0.866, 0.5])
     """
+    largest = max(float(np.abs(A).max()), float(np.abs(a).max()))
+    if 0.0 < largest < SMALL:
+        up, down = _powers(largest)
+        z, value = maximise_on_sphere(A * up, a * up)
+        return z, value * down
     eigenvalues, vectors = np.linalg.eigh(A)
     gaps = eigenvalues[-1] - eigenvalues
-    c = (vectors.T @ a) / 2
+    linear, size = a, float(np.abs(a).max())
+    if 0.0 < size < SMALL:
+        # z depends on a/gaps only: both are multiplied, so that no square of a vanishes.
+        up, _ = _powers(size)
+        with np.errstate(over="ignore"):
+            linear, gaps = a * up, gaps * up
+    c = (vectors.T @ linear) / 2
     # Below rounding error the component along the top eigenspace is noise, not a direction.
-    noise = 8 * np.finfo(float).eps * float(np.linalg.norm(a))
+    noise = 8 * np.finfo(float).eps * float(np.linalg.norm(linear))
     c[(gaps <= noise) & (np.abs(c) <= noise)] = 0.0
     s = secular_root(gaps, c, 0.0)
     shifted = s + gaps
@@ -39,6 +53,12 @@ def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]
     z = vectors @ coordinates
     z /= np.linalg.norm(z)
     return z, float(z @ A @ z + a @ z)
+
+
+def _powers(size: float) -> tuple[float, float]:
+    """Return a power of two that brings a small number to about 1, at most 2¹⁰⁰⁰, and 1/it."""
+    exponent = min(-int(np.frexp(size)[1]), 1000)
+    return 2.0**exponent, 2.0**-exponent
 
 
 def _signed(length: float, entry: float) -> float:

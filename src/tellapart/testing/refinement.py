@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
+from tellapart.errors import warn_caller
 from tellapart.permutation.mmd import permutation_test
 from tellapart.testing.result import TestResult
 
@@ -29,12 +29,10 @@ def refine_pvalue(result: TestResult, level: float, rng: np.random.Generator) ->
     n_held_out = sum(result.n_test)
     most = min(MOST_PERMUTATIONS, 8 * LABEL_BYTES // n_held_out)
     if needed > most:
-        warnings.warn(
+        warn_caller(
             f"the alarm level {level:.3g} of this check needs {needed} permutations, more than "
             f"the {most} that are drawn at most, so there can be no alarm however clear the "
             "difference: plan n_checks, or start again with a fresh reference",
-            UserWarning,
-            stacklevel=3,
         )
     if min(needed, most) <= count:
         return result

@@ -6,7 +6,6 @@ Or, without a split, select on all rows, and reselect under every permutation of
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from tellapart.arguments import check_random_state
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
+from tellapart.errors import warn_caller
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import FittedKernel, Kernel
 from tellapart.permutation.labels import least_pvalue
@@ -236,10 +236,8 @@ def _warn_of_tiny_halves(held_out: Samples, settings: TestSettings) -> None:
         rows, remedy = "rows", "use more rows"
         if settings.split:
             rows, remedy = "held-out rows", "use more rows or a greater test_size"
-        warnings.warn(
+        warn_caller(
             f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "
             f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "
             f"reached: {remedy}",
-            UserWarning,
-            stacklevel=5,
         )

@@ -1,5 +1,6 @@
 """The convex integer program: always a bound, with the guarantee the paper proves."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -203,3 +204,31 @@ def test_a_failure_inside_scip_leaves_the_cone_programs_bound(monkeypatch):
     top = np.linalg.eigvalsh(problem.A)[-1]
     assert solution.upper_bound <= top * (1 + 1e-6)
     assert solution.status == "feasible"
+
+
+SPEAKING = """
+import numpy as np
+from tellapart.strs import SparseTrustRegion, solve
+from tellapart.strs.solvers.convex_integer import ConvexInteger
+import tellapart.strs.bounds.l1.model as model
+
+def press(*_):
+    raise KeyboardInterrupt
+
+B = np.random.default_rng(0).normal(size=(40, 40))
+solve(SparseTrustRegion(B[:9, :9].T @ B[:9, :9], np.zeros(9), 3), ConvexInteger(pieces=4))
+solve(SparseTrustRegion(B.T @ B, np.zeros(40), 8), ConvexInteger(pieces=20), progress=press)
+# A reduced-cost tolerance that SCIP refuses: it fails, and says so at length.
+model.REDUCED_COST = -1.0
+try:
+    solve(SparseTrustRegion(B.T @ B, np.zeros(40), 8), ConvexInteger(pieces=20))
+except ValueError:
+    pass
+else:
+    raise AssertionError("SCIP took a negative tolerance")
+"""
+
+
+def test_scip_prints_nothing_even_when_it_fails():
+    run = subprocess.run([sys.executable, "-c", SPEAKING], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

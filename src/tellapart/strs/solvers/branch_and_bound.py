@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import finish, truncate, until_interrupted
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp
 from tellapart.threads import one_blas_thread
@@ -55,14 +54,15 @@ class BranchAndBound:
         self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        with one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext():
-            search = _Search(problem, control)
-            # At Ctrl-C what is proved so far stands: the caller gets it, not a traceback.
-            with suppress(KeyboardInterrupt):
-                search.run(start)
-                if search.hull_is_loose:
-                    return self._with_semidefinite_bounds(search)
-            return search.best.solution(self.name, search.visited, search.upper_bound())
+        search = _Search(problem, control)
+        threads = one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext()
+        with until_interrupted(threads) as ctrl_c:
+            search.run(start)
+            if search.hull_is_loose:
+                return self._with_semidefinite_bounds(search)
+        return search.best.solution(
+            self.name, search.visited, search.upper_bound(), interrupted=ctrl_c.caught
+        )
 
     def _with_semidefinite_bounds(self, search: _Search) -> Solution:
         """Go on where the hull bound is too weak, keeping the point and the bound it has."""
@@ -83,6 +83,7 @@ class BranchAndBound:
             solver=self.name,
             iterations=search.visited + rest.iterations,
             control=control,
+            interrupted=rest.interrupted,
         )
 
 
@@ -219,8 +220,7 @@ class _Search:
         """Solve a node support by support: it has one, or few."""
         highest = -np.inf
         for support in node.supports(self.problem.d):
-            value = self.best.offer(support, swaps=True)
-            highest = max(highest, value + value_slack(self.problem, support))
+            highest = max(highest, self.best.offer_whole(support, swaps=True))
         self.nodes.close(min(node.bound, highest))
 
     def rounded(self, node: Node) -> IntArray:

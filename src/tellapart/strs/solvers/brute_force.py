@@ -13,7 +13,6 @@ from tellapart.errors import InputError
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 
 
@@ -45,9 +44,8 @@ class BruteForce:
         while visited < count and not control.out_of_time:
             for indices in islice(supports, self.batch):
                 support = np.array(indices, dtype=np.intp)
-                value = best.offer(support)
                 # Another support's value may be off by more than the best one's.
-                bound = max(bound, value + value_slack(problem, support))
+                bound = max(bound, best.offer_whole(support))
                 visited += 1
             control.tell_progress(visited, best.value, None)
         return best.solution(self.name, visited, bound if visited == count else None)

@@ -61,10 +61,10 @@ class ConvexInteger:
         load("clarabel", self.name)
         load("pyscipopt", self.name)
         search = _Search(problem, control, self)
-        with until_interrupted():
+        with until_interrupted() as ctrl_c:
             search.run(start)
         bound = None if search.bound is None else search.bound + problem.forming_error
-        return search.best.solution(self.name, search.nodes, bound)
+        return search.best.solution(self.name, search.nodes, bound, interrupted=ctrl_c.caught)
 
 
 class _Search:
@@ -105,5 +105,7 @@ class _Search:
         outcome = run_scip(program, self.best.value, control, name)
         self.nodes = outcome.nodes
         self.bound = min(self.bound, outcome.bound)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
         for z in outcome.points[:3]:
             self.best.improve(truncate(z, problem.d))

@@ -19,7 +19,6 @@ from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
@@ -74,9 +73,11 @@ class Misdp:
         if self.relaxation == "conic":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        with until_interrupted():
+        with until_interrupted() as ctrl_c:
             search.run(start)
-        return search.best.solution(self.name, search.visited, search.upper_bound())
+        return search.best.solution(
+            self.name, search.visited, search.upper_bound(), interrupted=ctrl_c.caught
+        )
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,7 @@ class _Search:
         """Bound a node, then close it or push its children."""
         support = node.leaf_support(self.problem.d)
         if support is not None:
-            value = self.best.offer(support, swaps=True)
-            self.nodes.close(min(node.bound, value + value_slack(self.problem, support)))
+            self.nodes.close(min(node.bound, self.best.offer_whole(support, swaps=True)))
             return
         cheap = self.cheap_bound(node)
         if cheap <= self.best.cutoff:

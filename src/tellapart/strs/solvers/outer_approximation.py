@@ -18,10 +18,8 @@ from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import load
 from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.rounding import value_slack
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
-from tellapart.strs.trust_region import polish
 
 CUTS = ("auto", "closed-form", "sdp")
 SDP_LIMIT = 14
@@ -69,9 +67,11 @@ class OuterApproximation:
         if self.cuts != "closed-form":
             load("clarabel", self.name)
         search = _Search(problem, control, self)
-        with until_interrupted():
+        with until_interrupted() as ctrl_c:
             search.run(start)
-        return search.best.solution(self.name, search.iterations, search.upper_bound())
+        return search.best.solution(
+            self.name, search.iterations, search.upper_bound(), interrupted=ctrl_c.caught
+        )
 
 
 class _Search:
@@ -127,7 +127,7 @@ class _Search:
     def source(self) -> CutSource | None:
         """Return where cuts come from; None if the root already settles everything."""
         if self.problem.d == self.problem.n_columns:
-            self.open_bound = self.support_bound(np.arange(self.problem.n_columns))
+            self.open_bound = self.best.offer_whole(np.arange(self.problem.n_columns))
             return None
         if not self.problem.a.any() and not self.problem.A.any():
             # Every point has the value 0, which no relative gap can be measured against.
@@ -140,8 +140,7 @@ class _Search:
             return self.choose(HullCuts(self.problem, root.relaxed))
         if root.node.is_leaf(self.problem.d):
             support = root.node.leaf_support(self.problem.d)
-            self.offer(support)
-            self.open_bound = min(self.open_bound, self.support_bound(support))
+            self.open_bound = min(self.open_bound, self.best.offer_whole(support, swaps=True))
         return None
 
     def choose(self, hull: HullCuts) -> CutSource:
@@ -168,7 +167,3 @@ class _Search:
         q = np.zeros(held.shape[0])
         q[order[: self.problem.d]] = 1.0
         return q
-
-    def support_bound(self, support: IntArray) -> float:
-        """Return the maximum over one support, rounding errors allowed for."""
-        return polish(self.problem, support)[1] + value_slack(self.problem, support)

@@ -62,7 +62,7 @@ class Sdp:
         check_columns(problem, self.largest, f"{self.name!r}")
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, self.settings.tolerance, start)
-        with until_interrupted():
+        with until_interrupted() as ctrl_c:
             solve_admm(
                 problem.A,
                 problem.a,
@@ -72,7 +72,9 @@ class Sdp:
                 rounding.stop,
             )
             rounding.improve()
-        return rounding.best.solution(self.name, rounding.iterations, rounding.bound)
+        return rounding.best.solution(
+            self.name, rounding.iterations, rounding.bound, interrupted=ctrl_c.caught
+        )
 
 
 class _Rounding:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any
@@ -92,18 +94,34 @@ class Program:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What SCIP found: points z worth rounding, a proved bound (or infinity), its nodes."""
+    """What SCIP found: points z worth rounding, a proved bound (or infinity), its nodes.
+
+    `interrupted` says that Ctrl-C ended it: the caller should use the bound, then stop.
+    """
 
     points: list[FloatArray]
     bound: float
     nodes: int
+    interrupted: bool = False
+
+
+def quiet_model(scip: Any) -> Any:
+    """Return an empty model that prints nothing, not even when SCIP fails.
+
+    `hideOutput` leaves SCIP's error messages, which go to the terminal past Python; the errors
+    themselves arrive as exceptions.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(scip.scip.__file__).SCIPmessageSetErrorPrinting(None, None)
+    model = scip.Model()
+    model.hideOutput()
+    return model
 
 
 def run_scip(program: Program, value: float, control: Control, solver: str) -> Outcome:
     """Solve the program with SCIP until its bound is proved, closes on `value`, or time is up."""
     scip = load("pyscipopt", solver)
-    model = scip.Model()
-    model.hideOutput()
+    model = quiet_model(scip)
     model.setParams(
         {
             # SCIP's own handler would swallow Ctrl-C and print; ours is below.
@@ -128,7 +146,11 @@ def run_scip(program: Program, value: float, control: Control, solver: str) -> O
         # A guard against one long LP only. Our own clock decides: SCIP's is another, and a run
         # that it ends a moment early would look as if it had not been the limit that ended it.
         model.setParam("limits/time", remaining + 2 * LOOK)
-    failed = _run(model, watcher, value, control)
+    try:
+        failed = _run(model, watcher, value, control)
+    except KeyboardInterrupt:
+        # SCIP's bound stands wherever it stops.
+        return Outcome([], watcher.bound, watcher.nodes, interrupted=True)
     if failed:
         # What SCIP had proved after its last node still holds.
         return Outcome([], watcher.bound, watcher.nodes)
@@ -246,9 +268,6 @@ def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
             thread.join(LOOK)
             if np.isfinite(watcher.bound):
                 control.tell_progress(watcher.nodes, value, watcher.bound)
-    except KeyboardInterrupt:
-        # SCIP's bound stands wherever it stops.
-        pass
     finally:
         while thread.is_alive():
             # Again and again: SCIP forgets an interrupt that comes before it has begun.
