@@ -43,19 +43,19 @@ def check(selection, n_columns, n_variables):
 
 
 @every_kernel
-@pytest.mark.parametrize("price", [0.0, 0.5])
-def test_value_is_the_objective_of_the_frozen_kernel(kernel, price):
-    selection = select(kernel=kernel, regularization=price)
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
+def test_value_is_the_objective_of_the_frozen_kernel(kernel, regularization):
+    selection = select(kernel=kernel, regularization=regularization)
     check(selection, 5, 2)
-    objective = Objective(X, Y, kernel, price)
+    objective = Objective(X, Y, kernel, regularization)
     assert selection.value == pytest.approx(objective.value(selection.z), abs=1e-12)
-    if price == 0:
+    if regularization == 0:
         assert set(selection.variables) <= {"x1", "x4"}
     assert selection.kernel == kernel.name
     assert (selection.upper_bound is None) == (kernel.name != "quadratic")
 
 
-def test_price_zero_is_proved_for_the_quadratic_kernel():
+def test_regularization_zero_is_proved_for_the_quadratic_kernel():
     selection = select(kernel="quadratic", regularization=0)
     assert selection.status == "optimal"
     assert selection.gap <= 1e-4

@@ -75,7 +75,7 @@ def test_value_is_the_objective():
     assert values[0] > values[1] > values[2]
 
 
-def test_price_zero_is_the_top_of_a():
+def test_regularization_zero_is_the_top_of_a():
     selection = select(regularization=0)
     assert selection.support.tolist() == [1, 4]
     assert selection.value == pytest.approx(selection.upper_bound, rel=1e-4)

@@ -77,8 +77,8 @@ def test_the_pvalue_comes_before_the_ratio():
     assert best_regularization(scores).regularization == 1.0
 
 
-def test_the_least_price_of_equals_is_taken():
-    scores = [RegularizationScore(price, (0.01,), (2.0,)) for price in GRID]
+def test_the_least_regularization_of_equals_is_taken():
+    scores = [RegularizationScore(regularization, (0.01,), (2.0,)) for regularization in GRID]
     assert best_regularization(scores[::-1]).regularization == 0.0
 
 
@@ -120,9 +120,9 @@ def test_what_is_given_is_kept():
     given = tuned(case(), 2, None)
     assert given.n_variables == 2
     assert given.numbers == ()
-    price = tuned(case(), None, 0.3)
-    assert price.regularization == 0.3
-    assert price.regularizations == ()
+    regularization = tuned(case(), None, 0.3)
+    assert regularization.regularization == 0.3
+    assert regularization.regularizations == ()
 
 
 def test_the_same_seed_gives_the_same_choice():
@@ -169,7 +169,7 @@ def test_ratio_is_finite(variance):
     assert ratio(coefficients, np.ones(1)) == pytest.approx(expected)
 
 
-def test_weights_of_price_zero_are_the_top_of_a():
+def test_weights_of_regularization_zero_are_the_top_of_a():
     fold = folds_of(case())[0]
     z = fold.weights(2, 0.0)
     a = fold.coefficients.a
@@ -177,11 +177,11 @@ def test_weights_of_price_zero_are_the_top_of_a():
     assert a @ z == pytest.approx(np.sqrt(np.sort(a**2)[-2:].sum()))
 
 
-@pytest.mark.parametrize("price", [0.01, 0.5, 5.0])
-def test_weights_beat_those_of_price_zero(price):
+@pytest.mark.parametrize("regularization", [0.01, 0.5, 5.0])
+def test_weights_beat_those_of_regularization_zero(regularization):
     fold = folds_of(case())[0]
-    problem = linear_problem(fold.coefficients, price, 3)
-    z = fold.weights(3, price)
+    problem = linear_problem(fold.coefficients, regularization, 3)
+    z = fold.weights(3, regularization)
     assert np.count_nonzero(z) <= 3
     assert np.linalg.norm(z) == pytest.approx(1.0)
     assert problem.value(z) >= problem.value(fold.weights(3, 0.0)) - 1e-12
@@ -218,7 +218,7 @@ def test_the_best_ratio_decides_between_bandwidths_whose_pvalues_tie():
     assert (best.regularization, best.multiplier) == (1.0, 0.5)
 
 
-def test_fixed_bandwidths_and_prices_leave_nothing_to_tune():
+def test_fixed_bandwidths_and_regularizations_leave_nothing_to_tune():
     told = []
     for kernel in (Gaussian("median"), Gaussian(0.5), Quadratic(), Linear()):
         tuning = tuned(case(), 2, 0.3, kernel=kernel, progress=lambda *one: told.append(one))
@@ -229,7 +229,7 @@ def test_fixed_bandwidths_and_prices_leave_nothing_to_tune():
 
 
 @pytest.mark.parametrize("kernel", [Gaussian("cv"), Quadratic(bandwidth="cv")])
-def test_bandwidth_and_price_are_tuned_together(kernel):
+def test_bandwidth_and_regularization_are_tuned_together(kernel):
     tuning = tuned(case(40, 6, 2), 2, None, kernel=kernel)
     assert tuning.multiplier in MULTIPLIERS
     assert {score.multiplier for score in tuning.regularizations} == set(MULTIPLIERS)
@@ -247,7 +247,7 @@ def test_the_bandwidth_of_the_linear_kernel_may_be_tuned_too():
     assert {score.multiplier for score in tuning.regularizations} == set(MULTIPLIERS)
 
 
-def test_only_the_bandwidth_is_tuned_where_the_price_is_given():
+def test_only_the_bandwidth_is_tuned_where_the_regularization_is_given():
     tuning = tuned(case(40, 6, 2), 2, 0.3, kernel=Gaussian("cv"))
     assert tuning.regularization == 0.3
     assert {score.regularization for score in tuning.regularizations} == {0.3}

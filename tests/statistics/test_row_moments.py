@@ -93,7 +93,7 @@ def test_other_kernels_have_no_such_form():
     assert not fits(data, Gaussian().fit(data), 10**9)
 
 
-def test_another_price_shares_what_was_gathered():
+def test_another_regularization_shares_what_was_gathered():
     data = samples()
     fitted = Quadratic().fit(data)
     cheap = RowMoments(data, fitted, 0.0, 10**9)

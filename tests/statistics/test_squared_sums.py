@@ -114,7 +114,7 @@ def test_rows_too_far_out_are_left_to_the_sums_over_pairs(far):
     assert not opens_up(data, Gaussian().fit(data))
 
 
-def test_another_price_shares_what_is_there():
+def test_another_regularization_shares_what_is_there():
     data = samples()
     fitted = Gaussian().fit(data)
     cheap = SquaredSums(data, fitted, 0.0, 10**9)

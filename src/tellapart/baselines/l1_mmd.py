@@ -94,7 +94,7 @@ class L1MMD(SelectingBaseline):
 
     def learn(self, train: Samples, rng: np.random.Generator) -> FittedMMD:
         """Choose ρ, the weights and the variables by the training rows."""
-        few = self._fewer(train, rng)
+        few = train.draw(self.max_rows, rng)
         kernel = ard_kernel(few, n_jobs=self.n_threads)
         varying_columns(few, kernel, warn=False)
         warn_of_constants(few, kernel.constant)
@@ -127,15 +127,6 @@ class L1MMD(SelectingBaseline):
         z = np.zeros_like(weights)
         z[chosen] = weights[chosen]
         return z
-
-    def _fewer(self, train: Samples, rng: np.random.Generator) -> Samples:
-        """Return the samples, or as many rows of each as weights may be learned from."""
-        if max(train.n_x, train.n_y) <= self.max_rows:
-            return train
-        of_x, of_y = (
-            np.sort(rng.permutation(rows)[: self.max_rows]) for rows in (train.n_x, train.n_y)
-        )
-        return train.rows(of_x, of_y)
 
     def _choose_regularization(self, train: Samples, rng: np.random.Generator) -> float:
         """Return the ρ whose variables tell apart rows it has not seen, as surely as can be."""

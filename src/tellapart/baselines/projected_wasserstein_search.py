@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from tellapart.arrays import FloatArray
 from tellapart.baselines.projected_wasserstein_distance import ProjectedDistance
+from tellapart.data.samples import draw_rows
 
 ROUNDS = 20
 """Rounds of the relaxation: one transport and one direction each."""
@@ -96,7 +97,7 @@ def relaxed_directions(distance: ProjectedDistance, d: int, rng: np.random.Gener
     of them and the leading direction of the mixture are worth a start.
     """
     count = min(distance.x.shape[0], distance.y.shape[0], MOST_ROWS)
-    x, y = _some_rows(distance.x, count, rng), _some_rows(distance.y, count, rng)
+    x, y = (rows[draw_rows(len(rows), count, rng)] for rows in (distance.x, distance.y))
     cost = cdist(x, y, "sqeuclidean") / x.shape[1]
     played, shares = np.empty((ROUNDS, x.shape[1])), np.zeros(ROUNDS)
     for t in range(ROUNDS):
@@ -166,11 +167,5 @@ def _on_few_rows(
     """Return the distance of at most so many rows of each sample; the same one if it has those."""
     if max(distance.x.shape[0], distance.y.shape[0]) <= most:
         return distance
-    x, y = _some_rows(distance.x, most, rng), _some_rows(distance.y, most, rng)
+    x, y = (rows[draw_rows(len(rows), most, rng)] for rows in (distance.x, distance.y))
     return ProjectedDistance.of(x, y, distance.order)
-
-
-def _some_rows(rows: FloatArray, most: int, rng: np.random.Generator) -> FloatArray:
-    if rows.shape[0] <= most:
-        return rows
-    return rows[np.sort(rng.choice(rows.shape[0], most, replace=False))]

@@ -235,7 +235,7 @@ def _refuse_numbers(subject: str, counts: Counter[str]) -> None:
     if total and 2 * n_words <= total:
         raise InputError(
             f"{subject} must hold numbers; got text in {n_words} of {total} values, "
-            f"such as {next(iter(words))!r}; mend or remove these values"
+            f"such as {next(iter(words))!r}; fix or remove these values"
         )
 
 

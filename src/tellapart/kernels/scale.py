@@ -46,7 +46,7 @@ def median_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray) 
     samples : Samples
         The two samples; their rows are pooled.
     bandwidths : array of shape (D,)
-        τ_s, as of `tellapart.kernels.bandwidth.median_bandwidths`.
+        τ_s; see `tellapart.kernels.bandwidth.median_bandwidths`.
     constant : bool array of shape (D,)
         Columns that never vary.
 

@@ -17,7 +17,7 @@ from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.labels import Permutations
 
-# Labels at a time, 64 MB: features are made anew for every block of them. And the pairs of rows
+# Labels at a time, 64 MB: features are made again for every block of them. And the pairs of rows
 # of one block of a Gram matrix.
 LABEL_ENTRIES = 8_000_000
 GRAM_ENTRIES = 2_000_000

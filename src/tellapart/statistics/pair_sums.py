@@ -92,7 +92,7 @@ class PairSums:
         λ.
     memory_budget : int
         Bytes that matrices over pairs may take. ψ does not depend on z: it is kept from call to
-        call if half of the budget holds it, and made anew tile by tile otherwise. The Jacobian,
+        call if half of the budget holds it, and made again tile by tile otherwise. The Jacobian,
         of shape (|S|, m + n), comes on top.
     """
 

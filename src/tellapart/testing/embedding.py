@@ -293,12 +293,8 @@ def _plane(coding: Coding, features: FloatArray, names: tuple[str, ...]) -> _Pla
 
 def _some_rows(samples: Samples, most: int, columns: IntArray, rng: np.random.Generator) -> Samples:
     """Return some columns of at most `most` rows of each sample, drawn at random, as matrices."""
-
-    def some(n: int) -> IntArray:
-        return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
-
     # Rows first: of a sparse sample only what is drawn is made dense.
-    drawn = samples.rows(some(samples.n_x), some(samples.n_y))
+    drawn = samples.draw(most, rng)
     return replace(drawn.columns(columns), x=drawn.x[:, columns], y=drawn.y[:, columns])
 
 
