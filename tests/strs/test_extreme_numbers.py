@@ -1,12 +1,15 @@
 """Numbers of very different sizes: what is called optimal is optimal, and no bound is too low."""
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
 from instances import indefinite
 
 from tellapart.strs import SparseTrustRegion, solve
+from tellapart.strs.bounds.cuts.cut import support_cut
+from tellapart.strs.trust_region import polish
 
 EXACT = ["brute-force", "branch-and-bound", "misdp", "outer-approximation"]
 BOUNDING = [*EXACT, "sdp", "convex-integer"]
@@ -81,3 +84,17 @@ def test_a_tiny_linear_term_keeps_its_sign(name, tiny):
     assert solution.value == abs(tiny)
     assert solution.z[1] == np.sign(tiny)
     assert solution.upper_bound >= solution.value
+
+
+def test_cuts_beside_hopeless_variables_do_not_warn():
+    rng = np.random.default_rng(0)
+    A = np.diag(np.concatenate([np.zeros(8), np.full(9, -1e13)]))
+    A[:8, :8] = rng.normal(size=(8, 8)) + 3 * np.eye(8)
+    A, a = (A + A.T) / 2, rng.normal(size=17)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cut = support_cut(A, a, 3, np.array([8, 9, 10]))
+    problem = SparseTrustRegion(A, a, 3)
+    for support in combinations(range(8), 3):
+        q = np.isin(np.arange(17), support)
+        assert cut.constant + cut.weights[q].sum() >= polish(problem, np.array(support))[1]

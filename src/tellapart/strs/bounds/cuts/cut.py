@@ -90,7 +90,9 @@ def support_cut(A: FloatArray, a: FloatArray, d: int, support: IntArray) -> Cut:
     h = own[:, None] + linear / (2 * s)
     # The larger of ½(h ± √…) is a sum of positive terms or a quotient of them: no cancellation.
     root = np.hypot(h, np.sqrt(others)[:, None])
-    gain = np.where(h > 0, h + root, others[:, None] / np.maximum(root - h, np.finfo(float).tiny))
+    # Only where h ≤ 0 is divided: elsewhere root − h may be 0 and the quotient overflow.
+    below = np.maximum(np.where(h > 0, 1.0, root - h), np.finfo(float).tiny)
+    gain = np.where(h > 0, h + root, others[:, None] / below)
     penalties = (gain / 2 + s * linear / 2).min(axis=1)
     weights = np.zeros(size)
     error = 16 * (size + 8) * EPS * (np.abs(mu) + np.sqrt(others) + np.abs(A[outside, outside]))
