@@ -33,3 +33,9 @@ def test_a_bound_below_the_cutoff_costs_nothing_more(monkeypatch):
     value = polish(problem, np.arange(5))[1]
     expected = value + value_slack(problem, np.arange(5))
     assert support_bound(problem, np.arange(5), value, cutoff=2 * value) == expected
+
+
+def test_the_slack_of_numbers_whose_squares_vanish_does_not():
+    A, a = np.diag([1.0, 1e-170, -1e-170]), np.array([0.0, 1e-171, 1e-171])
+    slack = value_slack(SparseTrustRegion(A, a, 2), np.array([1, 2]))
+    assert 1e-186 < slack < 1e-183

@@ -66,7 +66,7 @@ class Options:
     ] = None
     quiet: Quiet = False
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds for the proof of optimality.")
+        float | None, typer.Option(help="Seconds for the proof of optimality; 10 by default.")
     ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
 

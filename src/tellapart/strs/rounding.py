@@ -21,7 +21,7 @@ def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
     """
     block = problem.submatrix(support)
     size = int(support.shape[0])
-    scale = float(np.linalg.norm(block)) + float(np.linalg.norm(problem.a[support]))
+    scale = _norm(block) + _norm(problem.a[support])
     return 16 * (size + 4) * EPS * scale + problem.forming_error
 
 
@@ -64,6 +64,12 @@ def dual_bound_on_sphere(A: FloatArray, a: FloatArray, mu: float) -> float:
     along = np.abs(vectors.T @ linear) + off * float(np.linalg.norm(linear))
     lift = (1 + off) * float(along @ (along / eigenvalues)) / 4
     return mu + lift + 4 * EPS * (abs(mu) + lift)
+
+
+def _norm(values: FloatArray) -> float:
+    """Return the Euclidean norm, also of numbers whose squares vanish."""
+    largest = float(np.abs(values).max())
+    return largest * float(np.linalg.norm(values / largest)) if largest > 0.0 else 0.0
 
 
 def _least_dual_bound(A: FloatArray, a: FloatArray, highest: float) -> float:
