@@ -23,8 +23,12 @@ def swallowed():
 
 
 @pytest.fixture(autouse=True)
-def _quiet(monkeypatch):
+def _as_on_a_terminal(monkeypatch):
+    """Heed Ctrl-C, which shells have programs in the background ignore, and say nothing of it."""
     monkeypatch.setattr("sys.unraisablehook", lambda _: None)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @heeding_interrupts()

@@ -10,10 +10,13 @@ import sys
 import pytest
 
 PROGRAM = """
+import signal
 import sys
 import numpy as np
 import tellapart as ta
 
+# Shells have programs in the background ignore Ctrl-C, and the suite may run there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 kernel, stage = sys.argv[1:]
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(400, 60)), rng.normal(size=(400, 60))
