@@ -24,7 +24,7 @@ from tellapart.baselines.base import Generators
 from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
-from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
+from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic, resolve_kernel
 from tellapart.reproduction.experiment import ALPHA
 from tellapart.reproduction.printed import PrintedLinear
 from tellapart.reproduction.reselected import FittedReselection
@@ -190,8 +190,8 @@ class Method:
 
 def _ours(kernel: str | Kernel, regularization: float | None = None) -> Callable[..., Contestant]:
     # No proof of optimality: thousands of trials ask for the variables only.
-    linear = kernel == "linear" or isinstance(kernel, Linear)
-    solver: str | Annealing = "local-search" if linear else SWIFT
+    exact = resolve_kernel(kernel).abilities.exact
+    solver: str | Annealing = "local-search" if exact else SWIFT
     return lambda settings: Ours(settings, kernel, regularization, solver)
 
 
