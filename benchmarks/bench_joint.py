@@ -78,7 +78,12 @@ def trial(difference: str, kernel: str, seed: int) -> tuple[bool, float, bool | 
         verdict = None
         if kernel in TESTED:
             verdict = ta.two_sample_test(
-                x, y, n_variables=len(group), kernel=TESTED[kernel], random_state=seed
+                x,
+                y,
+                method="split",
+                n_variables=len(group),
+                kernel=TESTED[kernel],
+                random_state=seed,
             ).reject
     return chosen == group, len(chosen & group) / len(group), verdict, seconds
 

@@ -51,8 +51,6 @@ KINDS: dict[str, tuple[Draw, int, int]] = {
 SETTINGS: dict[str, dict[str, object]] = {
     "2 variables, λ = 0.1": {"n_variables": 2, "regularization": 0.1},
     "all tuned": {},
-    "2 variables, no split": {"n_variables": 2, "split": False},
-    "number open, no split": {"split": False},
 }
 
 
@@ -65,6 +63,7 @@ def measure(draw: Draw, m: int, n: int, runs: int, settings: dict[str, object]) 
         result = ta.two_sample_test(
             pooled[:m],
             pooled[m:],
+            method="split",
             n_permutations=PERMUTATIONS,
             alpha=ALPHA,
             random_state=rng,

@@ -47,9 +47,9 @@ def timings(n_rows: int) -> dict[str, object]:
     """Time the test, and the check with all rows and with ten per row of the batch."""
     rng = np.random.default_rng(0)
     reference, batch = rng.normal(size=(n_rows, COLUMNS)), drifted(rng, BATCH, 1.3)
-    whole = ta.compare_to_reference(reference, reference_ratio=None, random_state=0)
-    part = ta.compare_to_reference(reference, random_state=0)
-    test = seconds(lambda: ta.two_sample_test(reference, batch, random_state=0))
+    whole = ta.compare_to_reference(reference, method="split", reference_ratio=None, random_state=0)
+    part = ta.compare_to_reference(reference, method="split", random_state=0)
+    test = seconds(lambda: ta.two_sample_test(reference, batch, method="split", random_state=0))
     all_rows, rows_of = seconds(lambda: whole.check(batch)), seconds(lambda: part.check(batch))
     return {
         "reference rows": n_rows,
@@ -65,7 +65,13 @@ def rejections(seed: int) -> list[bool]:
     rng = np.random.default_rng([1, seed])
     reference = rng.normal(size=(WEAK_ROWS, COLUMNS))
     batch = drifted(rng, WEAK_BATCH, 1.25)
-    fixed = {"n_variables": 3, "regularization": 0.1, "n_permutations": 199, "random_state": seed}
+    fixed = {
+        "method": "split",
+        "n_variables": 3,
+        "regularization": 0.1,
+        "n_permutations": 199,
+        "random_state": seed,
+    }
     return [
         ta.two_sample_test(reference, batch, **fixed).reject,
         ta.compare_to_reference(reference, reference_ratio=None, **fixed).check(batch).reject,
@@ -75,7 +81,9 @@ def rejections(seed: int) -> list[bool]:
 
 def main(runs: int) -> None:
     """Measure and store both tables."""
-    ta.compare_to_reference(np.random.default_rng(0).normal(size=(99, 2))).check(np.eye(9)[:, :2])
+    ta.compare_to_reference(np.random.default_rng(0).normal(size=(99, 2)), method="split").check(
+        np.eye(9)[:, :2]
+    )
     rows = [timings(n_rows) for n_rows in ROWS]
     test, whole, part = np.mean([rejections(seed) for seed in range(runs)], axis=0)
     text = (

@@ -57,7 +57,9 @@ def held(field: str) -> float:
 def measure(form: str, n_columns: int) -> dict[str, object]:
     """Run one test in this process."""
     warm = counts(50, DENSITY, 3)
-    ta.two_sample_test(warm[:5000], warm[5000:], n_variables=1, regularization=0.1, random_state=0)
+    ta.two_sample_test(
+        warm[:5000], warm[5000:], method="split", n_variables=1, regularization=0.1, random_state=0
+    )
     x, y = pair(n_columns)
     size = sum(m.data.nbytes + m.indices.nbytes + m.indptr.nbytes for m in (x, y))
     if form == "dense":
@@ -66,7 +68,9 @@ def measure(form: str, n_columns: int) -> dict[str, object]:
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forget the most so far
     before, start = held("VmRSS"), time.process_time()
-    result = ta.two_sample_test(x, y, n_variables=10, regularization=0.1, random_state=0)
+    result = ta.two_sample_test(
+        x, y, method="split", n_variables=10, regularization=0.1, random_state=0
+    )
     seconds, peak = time.process_time() - start, held("VmHWM") - before
     assert result.reject
     return {

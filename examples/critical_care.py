@@ -28,12 +28,12 @@ sepsis = patients[patients.sepsis == 1].drop(columns="sepsis")
 others = patients[patients.sepsis == 0].drop(columns="sepsis")
 print(f"{len(sepsis)} patients with sepsis, {len(others)} without, {sepsis.shape[1]} columns\n")
 
-result = ta.two_sample_test(sepsis, others, n_variables=5, random_state=0)
+result = ta.two_sample_test(sepsis, others, method="split", n_variables=5, random_state=0)
 print(result.summary())
 print(f"\n{result.stability(20).summary()}")
 
 # Left to itself, the test takes as many variables as the rows can show to help.
-free = ta.two_sample_test(sepsis, others, random_state=0)
+free = ta.two_sample_test(sepsis, others, method="split", random_state=0)
 print(f"\nWith n_variables=None: {len(free.variables)} of {sepsis.shape[1]}. {free.verdict}")
 
 if arguments.report:

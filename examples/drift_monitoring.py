@@ -36,7 +36,13 @@ def traffic(n_rows: int, day: int = 0) -> pd.DataFrame:
 
 
 last_month = traffic(3000)
-settings = {"n_checks": DAYS, "n_variables": 2, "regularization": 0.1, "random_state": 0}
+settings = {
+    "method": "split",
+    "n_checks": DAYS,
+    "n_variables": 2,
+    "regularization": 0.1,
+    "random_state": 0,
+}
 single = ta.compare_to_reference(last_month, **settings)
 pairs = ta.compare_to_reference(
     last_month.drop(columns="log latency"), kernel="quadratic", reference_ratio=2, **settings

@@ -21,7 +21,7 @@ parser.add_argument("--report", help="where to write the page for a colleague")
 arguments = parser.parse_args()
 
 malignant, benign = ta.datasets.demo_tables()
-result = ta.two_sample_test(malignant, benign, n_variables=3, random_state=0)
+result = ta.two_sample_test(malignant, benign, method="split", n_variables=3, random_state=0)
 print(result.summary())
 print(f"\n{result.stability(20).summary()}")
 

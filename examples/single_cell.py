@@ -32,12 +32,20 @@ cells = ta.with_names(counts, [f"gene {i}" for i in range(N_GENES)])
 stored = counts.nnz / np.prod(counts.shape)
 print(f"{counts.shape[0]} cells, {N_GENES} genes, {stored:.0%} of the entries are not 0\n")
 
-result = ta.compare_groups(cells, by=cell_type, n_variables=5, regularization=0.1, random_state=0)
+result = ta.compare_groups(
+    cells, by=cell_type, method="split", n_variables=5, regularization=0.1, random_state=0
+)
 print(result.summary())
 
 print("\nT against NK:\n")
 pair = ta.compare_groups(
-    cells, by=cell_type, mode="pairwise", groups=["NK", "T"], n_variables=1, random_state=0
+    cells,
+    by=cell_type,
+    method="split",
+    mode="pairwise",
+    groups=["NK", "T"],
+    n_variables=1,
+    random_state=0,
 )
 print(pair.summary())
 

@@ -57,9 +57,9 @@ KERNELS: dict[str, Any] = {
 }
 
 
-def holding_out(split: bool) -> Answer:
-    """Return the argument that says whether rows are held out: the one place to rename it."""
-    return {"split": split}
+def holding_out() -> Answer:
+    """Return the argument that has rows held out: the one place to rename it."""
+    return {"method": "split"}
 
 
 # --- answers as plain values ---
@@ -108,14 +108,14 @@ def of_test(result: Any) -> Answer:
 # --- calls of the public interface ---
 
 
-def run_test(data: Data, split: bool = True, **options: Any) -> Any:
+def run_test(data: Data, **options: Any) -> Any:
     """Return a `two_sample_test` with few permutations and seed 0, unless told otherwise."""
-    return ta.two_sample_test(*data(), **{**FEW, **holding_out(split), **options})
+    return ta.two_sample_test(*data(), **{**FEW, **holding_out(), **options})
 
 
-def compared(data: Data, split: bool = True, **options: Any) -> Answer:
+def compared(data: Data, **options: Any) -> Answer:
     """Answer of `two_sample_test`."""
-    return of_test(run_test(data, split, **options))
+    return of_test(run_test(data, **options))
 
 
 def selected(data: Data, n_variables: int, **options: Any) -> Answer:
@@ -124,9 +124,9 @@ def selected(data: Data, n_variables: int, **options: Any) -> Answer:
     return of_selection(ta.select_variables(*data(), n_variables, **given))
 
 
-def grouped(table: Data, split: bool = True, **options: Any) -> Answer:
+def grouped(table: Data, **options: Any) -> Answer:
     """Answer of `compare_groups`: what is about all comparisons, then each of them."""
-    given = {"n_permutations": 199, "random_state": 0, **holding_out(split), **options}
+    given = {"n_permutations": 199, "random_state": 0, **holding_out(), **options}
     result = ta.compare_groups(*table(), **given)
     answer = parts(result, "mode by n_columns n_unlabelled dropped_columns")
     for name in ("sizes", "dropped_rows"):
@@ -138,7 +138,7 @@ def grouped(table: Data, split: bool = True, **options: Any) -> Answer:
 
 def monitored(data: Data, *batches: Data, **options: Any) -> Answer:
     """Answer of each check against a reference, the first sample; second samples are batches."""
-    monitor = ta.compare_to_reference(data()[0], **{**FEW, **options})
+    monitor = ta.compare_to_reference(data()[0], **{**FEW, **holding_out(), **options})
     checks = [monitor.check(batch()[1], label=f"day {i}") for i, batch in enumerate(batches)]
     answer = joined(of_test(one) | parts(one, "alarm alarm_level number") for one in checks)
     return answer | {"history": [f"{one.label}: {one.n_rows} rows" for one in monitor.history]}
@@ -319,30 +319,30 @@ def problem(kind: str, D: int = 12, d: int = 3) -> Any:
 
 
 def linear_tests() -> Entries:
-    """Yield whole tests with the linear kernel, with a split and without."""
+    """Yield whole tests with the linear kernel."""
     laplace, alike = partial(case, "laplace", 50, 60), partial(case, "mixture", 40, 40, 8, 0)
     for name, seed in product(CASES, range(3)):
         data = partial(case, name, 40, 50, 12, seed=seed)
         yield f"{name} {seed}", partial(compared, data, n_variables=3, random_state=seed)
-    for name, split in product(CASES, (True, False)):
+    for name in CASES:
         data = partial(case, name, 60, 40, 14, seed=5)
-        yield f"{name} open, {split}", partial(compared, data, split, n_permutations=199)
-        yield f"{name} two, {split}", partial(compared, data, split, n_variables=2)
-    for seed, split in product(range(3), (True, False)):
-        yield f"alike {seed}, {split}", partial(compared, alike, split, random_state=seed)
+        yield f"{name} open", partial(compared, data, n_permutations=199)
+        yield f"{name} two", partial(compared, data, n_variables=2)
+    for seed in range(3):
+        yield f"alike {seed}", partial(compared, alike, random_state=seed)
     options: Answer = {"test_size": 0.3, "alpha": 0.2, "gap": 0.01, "n_jobs": 2}
     for key, value in options.items():
         yield f"{key} = {value}", partial(compared, laplace, n_variables=3, **{key: value})
     for solver, price in zip(SOLVERS, (0.0, 5.0, "cv", 0.1, 1.0, *["cv"] * 4), strict=True):
         call = partial(compared, laplace, n_variables=3, regularization=price)
         yield f"by {solver}", partial(call, solver=solver)
-    for name, split in product(LINEAR, (True, False)):
-        yield f"{name}, {split}", partial(compared, laplace, split, kernel=LINEAR[name])
-    for rows, split in product(((4, 4), (5, 6), (8, 7), (16, 90), (700, 500)), (True, False)):
+    for name in LINEAR:
+        yield name, partial(compared, laplace, kernel=LINEAR[name])
+    for rows in ((4, 4), (5, 6), (8, 7), (16, 90), (700, 500)):
         data = partial(case, "mean-shift", *rows, 6, seed=2)
-        yield f"rows {rows}, {split}", partial(compared, data, split, n_permutations=199)
-    for kind, split in product(("ties", "flags", "constant", "copies", "heavy"), (True, False)):
-        yield f"{kind}, {split}", partial(compared, partial(odd, kind), split)
+        yield f"rows {rows}", partial(compared, data, n_permutations=199)
+    for kind in ("ties", "flags", "constant", "copies", "heavy"):
+        yield kind, partial(compared, partial(odd, kind))
     tuned = Linear(bandwidth="cv")
     yield "tuned bandwidth", partial(compared, laplace, n_variables=3, kernel=tuned)
     yield "generator", lambda: compared(laplace, random_state=np.random.default_rng(8))
@@ -354,15 +354,14 @@ def table_tests() -> Entries:
     """Yield tests of tables with categories and gaps, of sparse matrices, and refusals."""
     for kind in ("gap", "infinite", "all constant"):
         yield f"refused {kind}", partial(compared, partial(odd, kind))
-    for split in (True, False):
-        yield f"mixed, {split}", partial(compared, mixed, split, n_variables=2)
-        yield f"mixed open, {split}", partial(compared, partial(mixed, seed=1), split)
-        yield f"demo, {split}", partial(compared, ta.datasets.demo_tables, split, n_variables=4)
-        for policy in ("drop-rows", "drop-columns"):
-            call = partial(compared, partial(mixed, gaps=True), split)
-            yield f"{policy}, {split}", partial(call, missing=policy)
-        for form in ("csr_array", "csc_matrix", "coo_array", "named"):
-            yield f"{form}, {split}", partial(compared, partial(counts, form), split, n_variables=2)
+    yield "mixed", partial(compared, mixed, n_variables=2)
+    yield "mixed open", partial(compared, partial(mixed, seed=1))
+    yield "demo", partial(compared, ta.datasets.demo_tables, n_variables=4)
+    for policy in ("drop-rows", "drop-columns"):
+        call = partial(compared, partial(mixed, gaps=True))
+        yield policy, partial(call, missing=policy)
+    for form in ("csr_array", "csc_matrix", "coo_array", "named"):
+        yield form, partial(compared, partial(counts, form), n_variables=2)
 
 
 def joint_tests() -> Entries:
@@ -412,12 +411,11 @@ def selections() -> Entries:
 
 def collections() -> Entries:
     """Yield many groups, batch after batch, and the scikit-learn selector."""
-    modes = ("one-versus-rest", "pairwise")
-    for mode, split in product(modes, (True, False)):
-        call = partial(grouped, split=split, mode=mode)
-        yield f"{mode}, {split}", partial(call, partial(cells, 30, 40, 35), n_variables=1)
-        yield f"{mode} small, {split}", partial(call, partial(cells, 9, 3, 12))
-        yield f"{mode} towns, {split}", partial(call, partial(people, "town"))
+    for mode in ("one-versus-rest", "pairwise"):
+        call = partial(grouped, mode=mode)
+        yield mode, partial(call, partial(cells, 30, 40, 35), n_variables=1)
+        yield f"{mode} small", partial(call, partial(cells, 9, 3, 12))
+        yield f"{mode} towns", partial(call, partial(people, "town"))
     for policy, by in (("drop-rows", "town"), ("drop-columns", "smoker")):
         call = partial(grouped, partial(people, by, gaps=True), n_variables=2)
         yield f"groups, {policy}", partial(call, missing=policy)
@@ -492,11 +490,11 @@ def inner() -> Entries:
     for name, kind in product(("GaussianScalar", "LaplaceScalar", "Indicator"), ("ties", "heavy")):
         kernel = getattr(ta.kernels, name)(*([] if name == "Indicator" else [0.7]))
         yield f"{name} {kind}", partial(scalar, kernel, partial(odd, kind))
-    for split, number in product((True, False), (3, None)):
-        call = partial(told, split=split, n_variables=number)
-        yield f"told {number}, {split}", partial(call, partial(case, "laplace", 60, 50))
-        yield f"told mixed {number}, {split}", partial(call, mixed)
-        yield f"told sparse {number}, {split}", partial(call, partial(counts, "csr_array"))
+    for number in (3, None):
+        call = partial(told, n_variables=number)
+        yield f"told {number}", partial(call, partial(case, "laplace", 60, 50))
+        yield f"told mixed {number}", partial(call, mixed)
+        yield f"told sparse {number}", partial(call, partial(counts, "csr_array"))
     for name in ("quadratic", "gaussian median", "rational"):
         call = partial(told, joint, n_variables=2, regularization=1.0)
         yield f"told {name}", partial(call, kernel=KERNELS[name])

@@ -4,7 +4,8 @@ An answer that changes on purpose is changed in `kept_answers.json` by the commi
 the commit says why. Changed so far: the words of two warnings (permutations, not relabellings); the
 number of annealed runs of one search on more rows than it searches on, which are now drawn in one
 way everywhere; and the Gram matrix of a linear kernel with a weight on a constant column, which it
-now leaves out like every kernel of the family (a constant added to K changes no MMD²).
+now leaves out like every kernel of the family (a constant added to K changes no MMD²). The answers
+of `split=False` are gone with that test.
 """
 
 import json

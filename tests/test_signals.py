@@ -26,7 +26,8 @@ def tell(now, detail):
         print("now", flush=True)
 
 try:
-    ta.two_sample_test(X, Y, kernel=kernel, n_permutations=99_999, random_state=0, progress=tell)
+    given = {"method": "split", "n_permutations": 99_999, "random_state": 0}
+    ta.two_sample_test(X, Y, kernel=kernel, progress=tell, **given)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 else:

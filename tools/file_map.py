@@ -34,6 +34,7 @@ ROOMS = (
     "strs",
     "search",
     "permutation",
+    "scan",
     "selection",
     "testing",
     "estimator",

@@ -28,6 +28,16 @@ def check_flag(name: str, value: object) -> bool:
     raise InputError(f"{name} must be True or False; got {value!r}")
 
 
+def check_labels(value: object) -> tuple[str, str]:
+    """Return what to call two samples: two different strings, neither of them empty."""
+    pair = tuple(value) if isinstance(value, list | tuple) else ()
+    if len(pair) == 2 and all(isinstance(label, str) and label for label in pair):
+        first, second = pair
+        if first != second:
+            return first, second
+    raise InputError(f"labels must be two different non-empty strings; got {value!r}")
+
+
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int in [low, high]."""
     expected = f"an integer of at least {low}" if high is None else f"an integer in {low}..{high}"

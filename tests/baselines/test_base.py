@@ -85,7 +85,9 @@ def test_page_and_figure_name_the_method(baseline, shift):
 )
 def test_split_is_that_of_the_two_sample_test(baseline):
     x, y = make_tables()
-    ours = ta.two_sample_test(x, y, n_variables=1, regularization=0.1, random_state=5)
+    ours = ta.two_sample_test(
+        x, y, method="split", n_variables=1, regularization=0.1, random_state=5
+    )
     theirs = baseline.test(x, y)
     assert np.array_equal(ours.held_out.x, theirs.held_out.x)
     assert np.array_equal(ours.held_out.y, theirs.held_out.y)

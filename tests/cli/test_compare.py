@@ -14,6 +14,7 @@ from pyarrow import csv, feather, parquet
 from tellapart.cli import run
 
 LONG = "a name so long that any table on eighty columns would have to cut it short, but must not"
+SPLIT = ["--method", "split"]
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def in_folder(files, monkeypatch):
 
 
 def test_compare_two_files(in_folder, capsys):
-    assert run(["compare", "a.csv", "b.parquet", "--variables", "1", "--seed", "0"]) == 0
+    assert run(["compare", "a.csv", "b.parquet", *SPLIT, "--variables", "1", "--seed", "0"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("a and b differ (p = 0.001, level 0.05).")
     assert f"  {LONG}   1.000" in out
@@ -47,17 +48,17 @@ def test_groups_that_are_bare_numbers_carry_their_column(in_folder, capsys):
     table = feather.read_table("both.feather").drop_columns(["arm"])
     flag = pa.array([0] * 60 + [1] * 70)
     csv.write_csv(table.append_column("sepsis", flag), "flag.csv")
-    assert run(["compare", "flag.csv", "--by", "sepsis", "--seed", "0"]) == 0
+    assert run(["compare", "flag.csv", "--by", "sepsis", *SPLIT, "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("sepsis = 0 and sepsis = 1 differ")
 
 
 def test_compare_groups_of_one_file(in_folder, capsys):
-    assert run(["compare", "both.feather", "--by", "arm", "--seed", "0"]) == 0
+    assert run(["compare", "both.feather", "--by", "arm", *SPLIT, "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("new and old differ")
 
 
 def test_outputs(in_folder, capsys):
-    arguments = ["compare", "a.csv", "b.parquet", "--seed", "0", "--permutations", "99"]
+    arguments = ["compare", "a.csv", "b.parquet", *SPLIT, "--seed", "0", "--permutations", "99"]
     assert run([*arguments, "--json", "out.json", "--plot", "out.svg"]) == 0
     stored = json.loads((in_folder / "out.json").read_text())
     assert stored["labels"] == ["a", "b"]
@@ -67,11 +68,14 @@ def test_outputs(in_folder, capsys):
 
 
 def test_report_says_how_to_repeat_it(in_folder, capsys):
-    arguments = ["compare", "a.csv", "b.parquet", "--variables", "1", "--permutations", "99"]
-    assert run([*arguments, "--report", "out one.html", "--json", "1.json"]) == 0
+    arguments = ["compare", "a.csv", "b.parquet", *SPLIT, "--variables", "1"]
+    assert (
+        run([*arguments, "--permutations", "99", "--report", "out one.html", "--json", "1.json"])
+        == 0
+    )
     page = html.unescape((in_folder / "out one.html").read_text(encoding="utf-8"))
     command = re.search("<code>(.*)</code>", page)[1]
-    assert command.startswith("tellapart compare a.csv b.parquet --variables 1")
+    assert command.startswith("tellapart compare a.csv b.parquet --method split --variables 1")
     assert "--report 'out one.html'" in command
     again = [*shlex.split(command)[1:], "--json", "2.json"]
     assert run(again) == 0
@@ -81,6 +85,7 @@ def test_report_says_how_to_repeat_it(in_folder, capsys):
 
 def test_options_reach_the_test(in_folder):
     options = {
+        "--method": "split",
         "--variables": "2",
         "--kernel": "linear",
         "--regularization": "0.5",
@@ -102,20 +107,11 @@ def test_options_reach_the_test(in_folder):
     assert stored["selection"]["solver"] == "branch-and-bound"
 
 
-def test_without_a_split(in_folder, capsys):
-    assert run(["compare", "a.csv", "b.parquet", "--no-split", "--json", "out.json"]) == 0
-    assert "The same rows chose the variables" in capsys.readouterr().out
-    found = json.loads((in_folder / "out.json").read_text(encoding="utf-8"))
-    assert (found["n_test"], found["reject"]) == ([60, 70], True)
-    assert run(["compare", "a.csv", "b.parquet", "--no-split", "--kernel", "gaussian"]) == 2
-    assert "kernel must be 'linear' with --no-split" in capsys.readouterr().err
-
-
 def test_no_difference_is_not_an_error(in_folder, capsys):
     rng = np.random.default_rng(4)
     for name in ("c.csv", "d.csv"):
         csv.write_csv(pa.table({"v": rng.normal(size=30)}), name)
-    assert run(["compare", "c.csv", "d.csv", "--seed", "0"]) == 0
+    assert run(["compare", "c.csv", "d.csv", *SPLIT, "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("No difference between c and d was found")
 
 
@@ -123,14 +119,14 @@ def test_warnings_are_single_lines(in_folder, capsys):
     rng = np.random.default_rng(4)
     for name in ("c.csv", "d.csv"):
         csv.write_csv(pa.table({"v": rng.normal(size=30), "same": np.ones(30)}), name)
-    assert run(["compare", "c.csv", "d.csv", "--seed", "0"]) == 0
+    assert run(["compare", "c.csv", "d.csv", *SPLIT, "--seed", "0"]) == 0
     err = capsys.readouterr().err
     assert err == "tellapart: warning: constant columns get weight 0: 'same'\n"
 
 
 def test_an_error_stands_alone_whatever_was_warned_of(in_folder, capsys):
     csv.write_csv(pa.table({"v": [1.0] * 4}), "c.csv")
-    assert run(["compare", "c.csv", "c.csv"]) == 2
+    assert run(["compare", "c.csv", "c.csv", *SPLIT]) == 2
     err = capsys.readouterr().err
     assert err.startswith("tellapart: error: X and Y must have a column that varies")
     assert err.count("\n") == 1
@@ -146,6 +142,8 @@ BAD_INPUT = [
     (["a.csv", "both.feather"], "arm"),
     (["both.feather", "--by", "nobody"], "--by must be a column"),
     (["both.feather", "--by", "age"], "two distinct values"),
+    ([*BOTH, "--method", "magic"], "--method must be 'scan' or 'split'; got 'magic'"),
+    ([*BOTH, "--test-size", "0.3"], "--test-size must be left out with --method scan"),
     ([*BOTH, "--variables", "0"], "--variables must be"),
     ([*BOTH, "--variables", "3"], "--variables must be"),
     ([*BOTH, "--variables", "x"], "--variables"),

@@ -10,7 +10,7 @@ def test_demo(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "212 malignant and 357 benign" in out
     assert "malignant and benign differ" in out
-    assert "ta.two_sample_test(malignant, benign, random_state=0)" in out
+    assert 'ta.two_sample_test(malignant, benign, method="split", random_state=0)' in out
     assert json.loads((tmp_path / "tellapart-demo.json").read_text())["reject"] is True
     assert (tmp_path / "tellapart-demo.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "tellapart-demo.html").read_text(encoding="utf-8")

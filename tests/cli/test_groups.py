@@ -18,7 +18,7 @@ import tellapart as ta
 from tellapart.cli import run
 from tellapart.report.console import show_groups
 
-QUICK = ["--variables", "1", "--regularization", "0.1"]
+QUICK = ["--method", "split", "--variables", "1", "--regularization", "0.1"]
 
 
 def cells():
@@ -44,7 +44,7 @@ def test_each_group_against_the_rest(folder, capsys):
     out, err = capsys.readouterr()
     assert err == ""
     expected = ta.compare_groups(
-        cells(), by="kind", random_state=0, n_variables=1, regularization=0.1
+        cells(), by="kind", method="split", random_state=0, n_variables=1, regularization=0.1
     )
     assert out == f"{expected.summary()}\n"
     assert run(["groups", "cells.parquet", "--by", "kind", "--seed", "0", *QUICK]) == 0
@@ -73,7 +73,9 @@ def test_a_terminal_shows_a_table():
     table = table.set_column(0, "kind", pa.array(["[red]x", "y"] * 75)).append_column(
         "z", pa.array(np.arange(150.0))
     )
-    show_groups(ta.compare_groups(table, by="kind", random_state=0, n_variables=1), console)
+    show_groups(
+        ta.compare_groups(table, by="kind", method="split", random_state=0, n_variables=1), console
+    )
     shown = written.getvalue()
     assert "[red]x" in shown
     assert "adjusted p" in shown

@@ -13,7 +13,7 @@ FILE = EVIL.replace("/", "") + "\udcff"
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-QUICK = ["--variables", "1", "--regularization", "0.1", "--seed", "0"]
+QUICK = ["--method", "split", "--variables", "1", "--regularization", "0.1", "--seed", "0"]
 
 
 @pytest.fixture(scope="module")

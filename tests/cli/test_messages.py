@@ -10,8 +10,8 @@ from tellapart.cli.messages import in_options
 
 MESSAGES = {
     "alpha must be below 1; got 2": "--alpha must be below 1; got 2",
-    "kernel must be 'linear' with split=False, where": "--kernel must be 'linear' with --no-split, "
-    "where",
+    "test_size must be left out with method='scan', where": "--test-size must be left out with "
+    "--method scan, where",
     'pass missing="drop-rows" or missing="drop-columns" to leave them out': "pass --missing "
     "drop-rows or --missing drop-columns to leave them out",
     'missing="drop-rows" must leave 2 rows': "--missing drop-rows must leave 2 rows",
@@ -44,10 +44,8 @@ def folder(tmp_path, monkeypatch):
 
 SPOKEN = [
     (["gaps.csv", "a.csv"], "pass --missing drop-rows or --missing drop-columns to"),
-    (["a.csv", "a.csv", "--no-split", "--kernel", "gaussian"], "be 'linear' with --no-split, wh"),
-    (["a.csv", "a.csv", "--no-split", "--solver", "misdp"], "must be 'auto' with --no-split, whe"),
-    (["a.csv", "a.csv", "--no-split", "--test-size", "0.3"], "left out with --no-split, where"),
-    (["a.csv", "a.csv", "--no-split", "--regularization", "1"], "0 with --no-split, where"),
+    (["a.csv", "a.csv", "--test-size", "0.3"], "left out with --method scan, where"),
+    (["a.csv", "a.csv", "--method", "both"], "--method must be 'scan' or 'split'; got 'both'"),
 ]
 
 
@@ -60,5 +58,6 @@ def test_errors_name_options(folder, capsys, arguments, part):
 
 
 def test_warnings_name_options(folder, capsys):
-    assert run(["compare", "a.csv", "a.csv", "--seed", "0", "--variables", "1"]) == 0
+    given = ["--method", "split", "--seed", "0", "--variables", "1"]
+    assert run(["compare", "a.csv", "a.csv", *given]) == 0
     assert "use more rows or a greater --test-size\n" in capsys.readouterr().err

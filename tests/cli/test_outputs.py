@@ -15,7 +15,8 @@ from pyarrow import csv
 from each import each
 from tellapart.cli import run
 
-QUICK = ["--variables", "1", "--regularization", "0.1", "--seed", "0", "--permutations", "19"]
+QUICK = ["--method", "split", "--variables", "1", "--regularization", "0.1"]
+QUICK += ["--seed", "0", "--permutations", "19"]
 COMPARE = ["compare", "a.csv", "b.csv", *QUICK]
 GROUPS = ["groups", "both.csv", "--by", "arm", *QUICK[:-2]]
 

@@ -15,7 +15,7 @@ from pyarrow import csv, feather, parquet
 
 from tellapart.cli import run
 
-QUICK = ["--variables", "1", "--regularization", "0.1", "--seed", "0"]
+QUICK = ["--method", "split", "--variables", "1", "--regularization", "0.1", "--seed", "0"]
 
 
 def table(rows, shift, seed):

@@ -108,9 +108,9 @@ def test_entries_no_kernel_can_work_with_are_refused(value, part):
 def test_the_answer_is_that_of_the_dense_matrix():
     rng = np.random.default_rng(0)
     x, y = rng.poisson(0.3, (120, 6)), rng.poisson([0.3, 0.3, 2, 0.3, 0.3, 0.3], (140, 6))
-    plain = ta.two_sample_test(x, y, random_state=1, n_permutations=99)
+    plain = ta.two_sample_test(x, y, method="split", random_state=1, n_permutations=99)
     result = ta.two_sample_test(
-        sparse.csr_matrix(x), sparse.coo_array(y), random_state=1, n_permutations=99
+        sparse.csr_matrix(x), sparse.coo_array(y), method="split", random_state=1, n_permutations=99
     )
     assert result.variables == plain.variables == ("x2",)
     assert result.pvalue == plain.pvalue
@@ -140,7 +140,9 @@ def test_annotated_data(make):
     assert samples.names == tuple(GENES)
     np.testing.assert_array_equal(dense(samples.x), x)
     np.testing.assert_array_equal(dense(samples.y), y)
-    result = ta.two_sample_test(annotated(make(x)), annotated(make(y)), n_variables=1)
+    result = ta.two_sample_test(
+        annotated(make(x)), annotated(make(y)), method="split", n_variables=1
+    )
     assert result.variables == ("MS4A1",)
     points = annotated(make(x[:, [1]]), ["MS4A1"])
     np.testing.assert_array_equal(result.witness(points), result.witness(x))
@@ -167,7 +169,7 @@ def test_the_real_anndata():
     other = anndata.AnnData(y, var=pd.DataFrame(index=GENES))
     assert read_samples(data, other).names == tuple(GENES)
     assert read_samples(data[:20], data[20:]).n_x == 20
-    assert len(ta.compare_groups(data, by="kind", n_variables=1).comparisons) == 2
+    assert len(ta.compare_groups(data, by="kind", method="split", n_variables=1).comparisons) == 2
 
 
 def test_anndata_is_not_imported():
@@ -240,7 +242,9 @@ def test_no_step_asks_for_more_than_a_block_of_a_sparse_sample(monkeypatch):
     for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
         monkeypatch.setattr(kind, "toarray", refuse)
         monkeypatch.setattr(kind, "todense", refuse)
-    result = ta.two_sample_test(x, y, n_variables=2, regularization=0.1, random_state=0)
+    result = ta.two_sample_test(
+        x, y, method="split", n_variables=2, regularization=0.1, random_state=0
+    )
     assert "x7" in result.variables
     assert result.reject
     assert max(largest) <= 2**20

@@ -67,6 +67,7 @@ def report():
     result = ta.two_sample_test(
         table(0.0),
         table(1.0),
+        method="split",
         n_variables=3,
         regularization=0.1,
         n_permutations=99,
@@ -82,7 +83,7 @@ def groups():
     kind = np.repeat(["B", SCRIPT, LONG], 30)
     table = pd.DataFrame({"kind": kind, "small": 1e-7 * rng.normal(size=90)})
     table[LONG] = rng.normal(size=90) + 3 * (kind == "B")
-    return ta.compare_groups(table, "kind", n_variables=2, random_state=0).to_html()
+    return ta.compare_groups(table, "kind", method="split", n_variables=2, random_state=0).to_html()
 
 
 def visit(text, folder, *more):

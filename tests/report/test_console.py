@@ -19,7 +19,12 @@ def result():
     left = {NAME: rng.normal(size=40), "other": rng.normal(size=40)}
     right = {NAME: rng.normal(3, size=40), "other": rng.normal(size=40)}
     return ta.two_sample_test(
-        pa.table(left), pa.table(right), n_variables=1, n_permutations=99, random_state=0
+        pa.table(left),
+        pa.table(right),
+        method="split",
+        n_variables=1,
+        n_permutations=99,
+        random_state=0,
     )
 
 

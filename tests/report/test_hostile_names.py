@@ -41,6 +41,7 @@ def result():
     tested = ta.two_sample_test(
         table(40, 0, 0),
         table(40, 3, 1),
+        method="split",
         n_variables=2,
         regularization=0.1,
         n_permutations=99,
@@ -57,6 +58,7 @@ def groups():
     return ta.compare_groups(
         data,
         EVIL + "by",
+        method="split",
         n_variables=2,
         regularization=0.1,
         random_state=0,
@@ -147,7 +149,7 @@ def test_errors_and_warnings():
         assert str(kind(EVIL)) == SEEN
     data = {"u": np.arange(9.0), EVIL: np.full(9, np.nan)}
     with pytest.raises(InputError) as raised:
-        ta.two_sample_test(pd.DataFrame(data), pd.DataFrame(data))
+        ta.two_sample_test(pd.DataFrame(data), pd.DataFrame(data), method="split")
     assert is_safe(str(raised.value))
     data[EVIL] = np.zeros(9)
     with warnings.catch_warnings(record=True) as held:

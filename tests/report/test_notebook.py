@@ -20,7 +20,13 @@ def result():
     left = pd.DataFrame(rng.normal(size=(60, 3)), columns=["age", SCRIPT, "noise"])
     right = pd.DataFrame(rng.normal([2, 2, 0], size=(70, 3)), columns=left.columns)
     return ta.two_sample_test(
-        left, right, n_variables=2, regularization=0.1, n_permutations=99, random_state=0
+        left,
+        right,
+        method="split",
+        n_variables=2,
+        regularization=0.1,
+        n_permutations=99,
+        random_state=0,
     )
 
 

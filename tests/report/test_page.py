@@ -46,7 +46,7 @@ def make_tables(shift=1.0, n=60, **more):
 
 
 def run(left, right, **more):
-    settings = {"regularization": 0.1, "n_permutations": 99, "random_state": 0}
+    settings = {"method": "split", "regularization": 0.1, "n_permutations": 99, "random_state": 0}
     return ta.two_sample_test(left, right, **(settings | more))
 
 
@@ -462,13 +462,16 @@ def test_dropped_rows_are_counted():
 
 def test_the_call_it_gives_repeats_the_answer():
     X, Y = make_tables()
-    result = run(X, Y, n_variables=2, alpha=0.1, test_size=0.4, kernel=Linear(), random_state=None)
+    given = {"alpha": 0.1, "test_size": 0.4, "kernel": Linear(), "labels": ("it's", "so")}
+    result = run(X, Y, n_variables=2, random_state=None, **given)
     code = python_call(result).replace('to_html("report.html")', "pvalue")
     assert "kernel=Linear(" in code
+    assert "(X, Y, method='split', n_variables=2" in code
     assert "solver" not in code
     names = {"X": X, "Y": Y, "Linear": Linear}
     exec(code, names)
     np.testing.assert_array_equal(names["result"].null_distribution, result.null_distribution)
+    assert names["result"].labels == result.labels
 
 
 def test_a_result_that_knows_no_settings(result):

@@ -19,6 +19,7 @@ from tellapart.selection import stability
 
 def run(X, Y, **more):
     settings = {
+        "method": "split",
         "n_variables": 2,
         "regularization": 0.1,
         "n_permutations": 99,
@@ -178,6 +179,11 @@ def test_rare_flags_may_all_be_constant_in_a_resample(kernel, regularization):
 
 def test_without_regularization():
     assert make_result(regularization=0.0).stability(4).chosen == {"x0": 4, "x1": 4}
+
+
+def test_weights_of_at_least_0(result):
+    found = measure(result, 6, nonnegative=True)
+    assert found.chosen == {"x0": 6, "x1": 6}
 
 
 def test_it_survives_pickling(result):

@@ -14,7 +14,7 @@ from tellapart.testing.embedding import GRID, Coding, compute_embedding
 
 
 def run(X, Y, **more):
-    settings = {"regularization": 0.1, "n_permutations": 99, "random_state": 0}
+    settings = {"method": "split", "regularization": 0.1, "n_permutations": 99, "random_state": 0}
     return ta.two_sample_test(X, Y, **(settings | more))
 
 

@@ -17,7 +17,7 @@ from tellapart.permutation.holm import holm
 from tellapart.testing.groups import comparison_seed
 
 KINDS = np.repeat(["B", "NK", "T"], [40, 50, 60])
-QUICK = {"n_variables": 1, "regularization": 0.1, "random_state": 0}
+QUICK = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
 NASTY = "<script>alert(1)</script>"
 
 
@@ -146,7 +146,7 @@ def test_annotated_data(against_rest):
     assert rows(ta.compare_groups(data, by="kind", **QUICK)) == rows(against_rest)
     assert rows(ta.compare_groups(data, by=KINDS, **QUICK)) == rows(against_rest)
     with pytest.raises(InputError, match=r"by must be a column of obs; got 'kin'.* are 'kind'"):
-        ta.compare_groups(data, by="kin")
+        ta.compare_groups(data, by="kin", method="split")
 
 
 def test_numbers_and_truth_values_as_labels():
@@ -190,7 +190,7 @@ def test_missing_labels_and_values():
     kinds[:2] = None
     data = table().set_column(0, "kind", pa.array(kinds.tolist()))
     with pytest.raises(InputError, match=r"'kind' must say of every row.*2 missing of 150.*drop-"):
-        ta.compare_groups(data, by="kind", missing="drop-columns")
+        ta.compare_groups(data, by="kind", method="split", missing="drop-columns")
     result = ta.compare_groups(data, by="kind", missing="drop-rows", **QUICK)
     assert result.n_unlabelled == 2
     assert result.comparisons[-1].n_rows == (60, 88)
@@ -198,7 +198,7 @@ def test_missing_labels_and_values():
     gaps = values()
     gaps[[0, 149], 1] = np.nan
     with pytest.raises(InputError, match=r"table must not have missing.*'x1' \(2 in table\)"):
-        ta.compare_groups(gaps, by=KINDS)
+        ta.compare_groups(gaps, by=KINDS, method="split")
     result = ta.compare_groups(gaps, by=KINDS, missing="drop-rows", **QUICK)
     assert result.sizes == {"B": 39, "NK": 50, "T": 59}
     assert result.dropped_rows == {"B": 1, "NK": 0, "T": 1}
@@ -213,7 +213,7 @@ def test_permutations_suffice_for_the_adjusted_level():
     with pytest.raises(
         InputError, match=r"n_permutations must be at least 1319 for 66 compar.* 199"
     ):
-        ta.compare_groups(x, by=by, mode="pairwise", n_permutations=199)
+        ta.compare_groups(x, by=by, method="split", mode="pairwise", n_permutations=199)
     quick = {**QUICK, "alpha": 0.01}
     assert ta.compare_groups(x, by=by, **quick).settings["n_permutations"] == 2399
     few = ta.compare_groups(x, by=by, n_permutations=1199, **quick)
@@ -326,7 +326,7 @@ def test_bad_input_is_one_clear_error(settings, part, monkeypatch):
 
 def test_an_array_has_no_columns_to_group_by():
     with pytest.raises(InputError, match=r"table must be .* for by to name a column; got numpy"):
-        ta.compare_groups(values(), by="kind")
+        ta.compare_groups(values(), by="kind", method="split")
 
 
 def test_warnings_become_notes():
@@ -342,7 +342,7 @@ def test_warnings_become_notes():
 def test_any_false_rejection_is_as_rare_as_the_level_says():
     """400 tables of three groups alike, level 0.1: the binomial 99.9 % point is 60 rejections."""
     by = np.repeat([0, 1, 2], 20)
-    settings = {"n_variables": 1, "regularization": 0.1, "n_permutations": 99, "alpha": 0.1}
+    settings = {**QUICK, "n_permutations": 99, "alpha": 0.1}
     false = sum(
         any(
             c.reject
@@ -350,26 +350,9 @@ def test_any_false_rejection_is_as_rare_as_the_level_says():
                 np.random.default_rng(seed).normal(size=(60, 3)),
                 by=by,
                 mode="pairwise",
-                random_state=seed,
-                **settings,
+                **(settings | {"random_state": seed}),
             ).comparisons
         )
         for seed in range(400)
     )
     assert false <= binom.ppf(0.999, 400, 0.1)
-
-
-def test_small_groups_without_a_split():
-    rng = np.random.default_rng(0)
-    kind = np.repeat(["a", "b", "c"], 14)
-    values = rng.normal(size=(42, 6))
-    values[kind == "c", 1] += 1.7
-    given = {"mode": "pairwise", "n_variables": 1, "random_state": 0, "split": False}
-    result = ta.compare_groups(values, kind, **given)
-    found = {(c.group, c.against) for c in result.comparisons if c.reject}
-    assert found == {("a", "c"), ("b", "c")}
-    assert all(c.result.reselected for c in result.comparisons)
-    page = result.to_html()
-    assert "each with its variables reselected under every permutation" in page
-    assert "held-out rows" not in page
-    assert "split=False" in page

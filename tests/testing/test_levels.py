@@ -38,6 +38,7 @@ def rejections(draw, runs, seed, **settings):
         result = ta.two_sample_test(
             pooled[:m],
             pooled[m:],
+            method="split",
             n_permutations=99,
             alpha=ALPHA,
             random_state=rng,

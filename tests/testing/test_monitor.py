@@ -1,5 +1,6 @@
 """Repeated checks against one reference: valid p-values, one ruler, alarms over the sequence."""
 
+import html
 import math
 import pickle
 from dataclasses import fields
@@ -16,7 +17,7 @@ from tellapart.kernels import Linear
 from tellapart.permutation.mmd import permutation_test
 from tellapart.testing import refinement
 
-QUICK = {"n_variables": 1, "regularization": 0.1, "random_state": 0}
+QUICK = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
 
 
 def normal(n, seed, columns=4):
@@ -35,7 +36,7 @@ def table(n, seed):
 
 
 def test_finds_the_batch_that_differs_and_says_by_what():
-    monitor = ta.compare_to_reference(normal(600, 0), n_checks=3, random_state=0)
+    monitor = ta.compare_to_reference(normal(600, 0), method="split", n_checks=3, random_state=0)
     same = monitor.check(normal(150, 1), label="Monday")
     other = monitor.check(normal(150, 2) * [1, 1, 3, 1], label="Tuesday")
     assert not same.alarm
@@ -60,7 +61,8 @@ def test_result_is_told_like_any_other(tmp_path):
     assert told["check"]["number"] == 1
     assert '"alarm_level"' in result.to_json(tmp_path / "check.json")
     page = result.to_html()
-    assert "compare_to_reference(reference, n_variables=1, regularization=0.1" in page
+    call = "compare_to_reference(reference, method='split', n_variables=1, regularization=0.1"
+    assert call in html.unescape(page)
     assert "May <1>" not in page
     assert repr(result) == "<CheckResult 1: p = 0.01, alarm>"
     assert result.witness(normal(3, 2)).shape == (3,)
@@ -181,7 +183,7 @@ def test_text_among_numbers_is_counted_once():
     frame = pd.DataFrame({"load": [*map(str, range(30)), *["n/a"] * 10]})
     message = "'load' of reference must hold numbers; got text in 10 of 40 values"
     with pytest.raises(ta.InputError, match=message):
-        ta.compare_to_reference(frame)
+        ta.compare_to_reference(frame, method="split")
 
 
 def test_missing_values_follow_the_policy():
@@ -189,7 +191,7 @@ def test_missing_values_follow_the_policy():
     reference.loc[:9, "bytes"] = np.nan
     batch.loc[3, "bytes"] = np.nan
     with pytest.raises(ta.InputError, match=r"^reference must .* 'bytes' \(10 in reference\)"):
-        ta.compare_to_reference(reference)
+        ta.compare_to_reference(reference, method="split")
     rows = ta.compare_to_reference(reference, missing="drop-rows", **QUICK)
     assert rows.n_rows == 190
     assert rows.check(batch).held_out.dropped_rows == (10, 1)
@@ -278,16 +280,18 @@ def test_bad_settings_are_named(settings, message):
 
 def test_a_bad_reference_is_named():
     with pytest.raises(ta.InputError, match=r"^reference must be a 2-dimensional array"):
-        ta.compare_to_reference(None)
+        ta.compare_to_reference(None, method="split")
     with pytest.raises(ta.InputError, match=r"^reference must have at least 4 rows.*got 3"):
-        ta.compare_to_reference(normal(3, 0))
+        ta.compare_to_reference(normal(3, 0), method="split")
     with pytest.raises(ta.InputError, match=r"^reference must have at least one column"):
-        ta.compare_to_reference(np.empty((9, 0)))
+        ta.compare_to_reference(np.empty((9, 0)), method="split")
 
 
 def test_tunes_and_shows_progress():
     seen = []
-    monitor = ta.compare_to_reference(normal(100, 0), n_permutations=99, random_state=0)
+    monitor = ta.compare_to_reference(
+        normal(100, 0), method="split", n_permutations=99, random_state=0
+    )
     result = monitor.check(normal(60, 1), progress=lambda stage, detail: seen.append(stage))
     assert {"tune", "select", "test"} <= set(seen)
     assert result.tuning.numbers
@@ -300,6 +304,7 @@ def test_checks_hold_their_level_and_so_does_the_sequence():
         rng = np.random.default_rng([7, run])
         monitor = ta.compare_to_reference(
             rng.normal(size=(60, 3)),
+            method="split",
             n_variables=1,
             regularization=0.0,
             n_permutations=9,  # too few for the alarm level of 0.05: some checks draw more

@@ -1,7 +1,6 @@
-"""The test without a split: its maximum by brute force, its level, and what it says of itself."""
+"""The best choice of all rows, reselected under every permutation: its maximum, and its level."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -9,10 +8,9 @@ from scipy.stats import binom
 
 import tellapart as ta
 from tellapart.data.tables import read_samples
-from tellapart.errors import InputError
 from tellapart.kernels import Linear
 from tellapart.permutation.labels import draw_permutations
-from tellapart.report.page import python_call
+from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.statistics.mmd import mmd2
 from tellapart.testing import reselection
 from tellapart.testing.reselection import against_others, best_values, reselection_test
@@ -27,6 +25,16 @@ def samples_of(m=9, n=12, D=5, seed=0, shift=0.0):
 
 def fit(samples):
     return Linear().fit(samples, n_jobs=1)
+
+
+def found_in(x, y, size=None, n_permutations=999, seed=0):
+    """Return what the test finds in two samples, and the choice that goes with it."""
+    samples = read_samples(x, y)
+    kernel, rng = fit(samples), np.random.default_rng(seed)
+    found = reselection_test(
+        samples, kernel, size, n_permutations=n_permutations, alpha=0.05, rng=rng
+    )
+    return found, choose_nonnegative(samples, kernel, found.n_variables, 1)
 
 
 def column_mmd(samples, kernel, labels):
@@ -90,58 +98,52 @@ def test_few_rows_are_enumerated_and_swapped_labels_tie(size):
 
 def test_statistic_is_the_certified_value_of_the_selection():
     X, Y, _ = ta.datasets.make_case("covariance-shift", 60, 45, random_state=3)
-    result = ta.two_sample_test(X, Y, n_variables=7, split=False, random_state=0)
-    assert result.statistic == pytest.approx(result.selection.value, rel=1e-10)
-    assert result.selection.status == "optimal"
-    assert result.selection.upper_bound >= result.statistic * (1 - 1e-12)
-    assert result.selection.support.size == 7
-    assert result.regularization == 0
-    assert result.reselected
-    assert (result.n_train, result.n_test) == ((0, 0), (60, 45))
-    assert "with weights of at least 0" in result.selection.certificate
-    chosen = ta.select_variables(X, Y, 7, regularization=0.0)
-    assert chosen.support.tolist() == result.selection.support.tolist()
+    found, chosen = found_in(X, Y, 7)
+    assert found.null.statistic == pytest.approx(chosen.value, rel=1e-10)
+    assert chosen.status == "optimal"
+    assert chosen.upper_bound >= found.null.statistic * (1 - 1e-12)
+    assert chosen.support.size == 7
+    assert "with weights of at least 0" in chosen.certificate
+    signed = ta.select_variables(X, Y, 7, regularization=0.0)
+    assert signed.support.tolist() == chosen.support.tolist()
 
 
 def test_samples_more_alike_than_chance_are_not_called_different():
     x = np.random.default_rng(0).normal(size=(40, 5))
     for size in (3, None):
-        result = ta.two_sample_test(x, x[::-1], n_variables=size, split=False, random_state=0)
-        assert result.pvalue > 0.9
-        assert result.selection.support.size == 1
-        assert result.selection.z.max() == 1
-        assert result.selection.value < 0
-        assert result.statistic == pytest.approx(result.selection.value) or size is None
+        found, chosen = found_in(x, x[::-1], size)
+        assert found.null.pvalue > 0.9
+        assert chosen.support.size == 1
+        assert chosen.z.max() == 1
+        assert chosen.value < 0
+        assert found.null.statistic == pytest.approx(chosen.value) or size is None
 
 
 def test_weights_are_never_negative():
     rng = np.random.default_rng(3)
-    result = ta.two_sample_test(
-        rng.normal(size=(30, 20)), rng.normal(size=(25, 20)), n_variables=20, split=False
-    )
-    assert (result.selection.z >= 0).all()
-    assert 1 < result.selection.support.size < 20
-    assert result.statistic == pytest.approx(result.selection.value, rel=1e-9)
+    found, chosen = found_in(rng.normal(size=(30, 20)), rng.normal(size=(25, 20)), 20)
+    assert (chosen.z >= 0).all()
+    assert 1 < chosen.support.size < 20
+    assert found.null.statistic == pytest.approx(chosen.value, rel=1e-9)
 
 
 def test_number_of_variables_is_the_smallest_nearly_as_good_as_the_best():
     X, Y, _ = ta.datasets.make_case("covariance-shift", 100, 80, random_state=1)
-    result = ta.two_sample_test(X, Y, split=False, random_state=0)
-    scores = {score.n_variables: score.ratios[0] for score in result.tuning.numbers}
+    found, chosen = found_in(X, Y)
+    scores = {score.n_variables: score.ratios[0] for score in found.numbers}
     assert list(scores) == [1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 39, 50]
     best = max(scores.values())
-    assert result.statistic == best
-    d = result.tuning.n_variables
+    assert found.null.statistic == best
+    d = found.n_variables
     assert scores[d] >= 0.95 * best > max(scores[e] for e in scores if e < d)
-    assert len(result.variables) == d
+    assert chosen.support.size == d
 
 
 def test_number_of_variables_is_found_where_it_is_plain():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(300, 50)), rng.normal(size=(300, 50))
     Y[:, [3, 8, 20]] += 1
-    result = ta.two_sample_test(X, Y, split=False, random_state=0)
-    assert result.variables == ("x3", "x8", "x20")
+    assert found_in(X, Y)[1].variables == ("x3", "x8", "x20")
 
 
 def test_scores_leave_each_value_out_of_its_own_scale():
@@ -182,21 +184,13 @@ def test_level_of_2000_nulls(size):
 
 @pytest.mark.slow
 def test_more_powerful_than_a_split_with_few_rows():
-    hits = {True: 0, False: 0}
+    split = all_rows = 0
     for seed in range(20):
         X, Y, _ = ta.datasets.make_case("laplace", 60, random_state=seed)
-        for split in hits:
-            result = ta.two_sample_test(
-                X,
-                Y,
-                n_variables=20,
-                regularization=0.0,
-                split=split,
-                n_permutations=199,
-                random_state=seed,
-            )
-            hits[split] += result.reject
-    assert hits[False] >= hits[True] + 3
+        given = {"n_variables": 20, "regularization": 0.0, "n_permutations": 199}
+        split += ta.two_sample_test(X, Y, method="split", random_state=seed, **given).reject
+        all_rows += found_in(X, Y, 20, 199, seed)[0].null.pvalue <= 0.05
+    assert all_rows >= split + 3
 
 
 def test_constant_columns_categories_and_more_variables_than_vary():
@@ -205,11 +199,11 @@ def test_constant_columns_categories_and_more_variables_than_vary():
     x = pandas.DataFrame({"flat": 1.0, "arm": list("ab") * 20, "u": rng.normal(size=40)})
     y = pandas.DataFrame({"flat": 1.0, "arm": ["b"] * 30, "u": rng.normal(size=30)})
     with pytest.warns(UserWarning, match="flat") as told:
-        result = ta.two_sample_test(x, y, n_variables=3, split=False, random_state=0)
+        found, chosen = found_in(x, y, 3)
     assert len(told) == 1
-    assert result.reject
-    assert set(result.variables) <= {"arm", "u"}
-    assert result.selection.weights["arm"] > 0.9
+    assert found.null.pvalue <= 0.05
+    assert set(chosen.variables) <= {"arm", "u"}
+    assert chosen.weights["arm"] > 0.9
 
 
 def test_sparse_samples_give_the_dense_answer():
@@ -217,58 +211,8 @@ def test_sparse_samples_give_the_dense_answer():
     rng = np.random.default_rng(1)
     x, y = rng.poisson(0.3, size=(50, 30)), rng.poisson(0.3, size=(40, 30))
     y[:, 4] += 1
-    dense, sparse = (
-        ta.two_sample_test(*pair, split=False, random_state=0)
-        for pair in ((x, y), (scipy_sparse.csr_array(x), scipy_sparse.csr_array(y)))
+    (dense, one), (sparse, other) = (
+        found_in(*pair) for pair in ((x, y), (scipy_sparse.csr_array(x), scipy_sparse.csr_array(y)))
     )
-    assert sparse.pvalue == dense.pvalue
-    assert sparse.selection.support.tolist() == dense.selection.support.tolist() == [4]
-
-
-@pytest.mark.parametrize(
-    ("settings", "part"),
-    [
-        ({"kernel": "gaussian"}, "kernel must be 'linear' with split=False"),
-        ({"kernel": "quadratic"}, "kernel must be 'linear' with split=False"),
-        ({"regularization": 0.5}, "regularization must be 'cv' or 0 with split=False"),
-        ({"solver": "misdp"}, "solver must be 'auto' with split=False"),
-        ({"test_size": 0.3}, "test_size must be left out with split=False"),
-        ({"split": "no"}, "split must be True or False; got 'no'"),
-        ({"split": 0}, "split must be True or False; got 0"),
-        ({"n_variables": 6}, "n_variables must be an integer in 1..5; got 6"),
-    ],
-)
-def test_what_cannot_be_done_is_said(settings, part):
-    samples = samples_of()
-    with pytest.raises(InputError, match=part.replace("..", r"\.\.")):
-        ta.two_sample_test(samples.x, samples.y, **{"split": False, **settings})
-
-
-def test_two_rows_a_sample_are_enough_and_one_is_not():
-    rng = np.random.default_rng(0)
-    with pytest.warns(UserWarning, match="2 and 9 rows have so few permutations .* use more rows$"):
-        ta.two_sample_test(
-            rng.normal(size=(2, 3)), rng.normal(size=(9, 3)), alpha=0.01, split=False
-        )
-    with pytest.raises(InputError, match="X must have at least 2 rows"):
-        ta.two_sample_test(rng.normal(size=(1, 3)), rng.normal(size=(9, 3)), split=False)
-
-
-def test_result_tells_how_it_came_about(tmp_path):
-    X, Y, _ = ta.datasets.make_case("mean-shift", 60, 50, random_state=0)
-    asked = ta.two_sample_test(X, Y, n_variables=60, split=False, random_state=5)
-    assert "Statistic (largest MMD²):" in asked.summary()
-    assert (
-        "The same rows chose the variables, which were reselected under every permutation."
-        in asked.summary()
-    )
-    page = asked.to_html(tmp_path / "report.html", stability=2)
-    assert "because the variables were reselected under every permutation" in page
-    assert "0, as always without a split" in page
-    assert "split=False" in python_call(asked)
-    assert json.loads(asked.to_json())["settings"]["split"] is False
-    auto = ta.two_sample_test(X, Y, split=False, random_state=5)
-    assert "Statistic (largest MMD², standardised):" in auto.summary()
-    assert "which the p-value allows for" in auto.to_html(stability=False)
-    assert auto.stability(4).n_resamples == 4
-    assert np.isfinite(auto.witness(X)).all()
+    assert sparse.null.pvalue == dense.null.pvalue
+    assert other.support.tolist() == one.support.tolist() == [4]

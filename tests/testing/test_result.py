@@ -27,7 +27,13 @@ def result():
         }
     )
     return ta.two_sample_test(
-        left, right, n_variables=2, regularization=0.1, n_permutations=99, random_state=0
+        left,
+        right,
+        method="split",
+        n_variables=2,
+        regularization=0.1,
+        n_permutations=99,
+        random_state=0,
     )
 
 

@@ -25,7 +25,14 @@ Y = RNG.normal(loc=[0, 2, 0, 0], size=(90, 4))
 
 
 def run(**changes):
-    arguments = {"X": X, "Y": Y, "n_variables": 1, "n_permutations": 199, "random_state": 0}
+    arguments = {
+        "X": X,
+        "Y": Y,
+        "method": "split",
+        "n_variables": 1,
+        "n_permutations": 199,
+        "random_state": 0,
+    }
     return ta.two_sample_test(**{**arguments, **changes})
 
 
@@ -211,6 +218,35 @@ def test_settings_become_plain_numbers():
     assert TestSettings(regularization=1).fixed_regularization == 1.0
 
 
+def test_the_scan_is_the_default_and_splits_nothing():
+    assert TestSettings().method == TestSettings().to_dict()["method"] == "scan"
+    with pytest.raises(
+        InputError, match=r"test_size must be left out with method=.scan., where.* 0\.3"
+    ):
+        TestSettings(test_size=0.3)
+    assert TestSettings(method="split", test_size=0.3).test_size == 0.3
+    for wrong in ("both", None, True):
+        with pytest.raises(InputError, match=f"method must be 'scan' or 'split'; got {wrong!r}"):
+            run(method=wrong)
+
+
+def test_the_kernel_left_open_is_the_linear_one():
+    settings = TestSettings(method="split")
+    assert settings.to_dict()["kernel"] == "auto"
+    assert settings.fittable == Linear()
+    with pytest.raises(InputError, match="kernel must be one of 'auto', 'linear'"):
+        TestSettings(kernel="cosine")
+    with pytest.raises(InputError, match=r"kernel must be one of .linear.,.* got .auto."):
+        ta.select_variables(X, Y, 1, kernel="auto")
+
+
+def test_labels_are_what_the_samples_are_called():
+    result = run(labels=["before", "after"])
+    assert result.labels == ("before", "after")
+    assert result.verdict.startswith("before and after differ")
+    assert "of before," in result.summary()
+
+
 def test_numbers_are_finite():
     result = run()
     assert all(map(math.isfinite, [result.statistic, result.threshold, result.seconds]))
@@ -245,6 +281,11 @@ def test_numbers_are_finite():
         ("alpha", 0.0),
         ("alpha", 1.0),
         ("alpha", "5%"),
+        ("labels", ("X", "X")),
+        ("labels", ("X", "")),
+        ("labels", ("X", 2)),
+        ("labels", ("X",)),
+        ("labels", "XY"),
         ("random_state", -3),
         ("random_state", 1.5),
         ("n_jobs", 0),

@@ -120,7 +120,7 @@ class Baseline(ABC):
         """Check the shared settings; a subclass checks its own, too, and calls this."""
         check_choice("use", self.use, USES)
         shared = [field.name for field in fields(self) if field.name in CHECKED]
-        checked = TestSettings(**{name: getattr(self, name) for name in shared})
+        checked = TestSettings(method="split", **{name: getattr(self, name) for name in shared})
         for name in shared:
             self._keep(name, getattr(checked, name))
 

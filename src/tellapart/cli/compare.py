@@ -22,7 +22,7 @@ tellapart compare before.csv after.csv --variables 5 --report report.html
 
 tellapart compare patients.parquet --by sepsis --seed 1
 
-tellapart compare treated.csv control.csv --no-split
+tellapart compare treated.csv control.csv --method split
 
 zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 OPTION_OF = {
+    "method": "--method",
     "n_variables": "--variables",
     "kernel": "--kernel",
     "regularization": "--regularization",
@@ -23,13 +24,12 @@ OPTION_OF = {
 """The option behind an argument that a message names."""
 
 QUOTES = "'\""
-FLAGS = {"split=False": "--no-split", "split=True": "--split"}
 
 # What stands in quotes is data. A path or the name of a file is no argument, and neither is an
 # English word: without a value, only names with an underscore are.
 _MENTION = re.compile(
     r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
-    rf"""|(?<![\w./-])(?P<name>split|{"|".join(OPTION_OF)})"""
+    rf"""|(?<![\w./-])(?P<name>{"|".join(OPTION_OF)})"""
     r"""(?:=(?P<value>"[^"]*"|'[^']*'|[\w.+-]*\w))?(?![\w/:-]|\.\w)"""
 )
 
@@ -39,8 +39,8 @@ def in_options(message: str) -> str:
 
     Examples
     --------
-    >>> in_options("kernel must be 'linear' with split=False; got 'gaussian'")
-    "--kernel must be 'linear' with --no-split; got 'gaussian'"
+    >>> in_options("test_size must be left out with method='scan'; got 0.3")
+    '--test-size must be left out with --method scan; got 0.3'
     >>> in_options('pass missing="drop-rows" or a greater test_size')
     'pass --missing drop-rows or a greater --test-size'
     """
@@ -50,8 +50,6 @@ def in_options(message: str) -> str:
 
 def _option(mention: re.Match[str]) -> str:
     text, name, value = mention.group(), mention["name"], mention["value"]
-    if text in FLAGS:
-        return FLAGS[text]
     if name not in OPTION_OF or (value is None and "_" not in name):
         return text
     return OPTION_OF[name] if value is None else f"{OPTION_OF[name]} {value.strip(QUOTES)}"

@@ -17,6 +17,14 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, an
 class Options:
     """What both commands ask for."""
 
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="scan|split",
+            help="scan: all rows test and choose; split: some rows choose the variables, the "
+            "others test.",
+        ),
+    ] = "scan"
     variables: Annotated[
         int | None,
         typer.Option(help="Choose at most this many variables; by default the data decide."),
@@ -24,23 +32,16 @@ class Options:
     kernel: Annotated[
         str,
         typer.Option(
-            help="linear (single variables, with a proof), quadratic (pairs too) or gaussian (any "
-            "joint difference)."
+            help="linear (single variables, with a proof), quadratic (pairs too), gaussian (any "
+            "joint difference), or auto: what the scan found decides; linear with a split."
         ),
-    ] = "linear"
+    ] = "auto"
     regularization: Annotated[
         str,
         typer.Option(help="How much variance counts against a choice: λ ≥ 0, or cv to tune it."),
     ] = "cv"
     solver: Annotated[str, typer.Option(help="Name of the solver.")] = "auto"
-    test_size: Annotated[float, typer.Option(help="Share of the rows held out to test.")] = 0.5
-    split: Annotated[
-        bool,
-        typer.Option(
-            help="Hold rows out for the p-value; --no-split tests all rows (linear kernel only), "
-            "with the variables reselected under every permutation."
-        ),
-    ] = True
+    test_size: Annotated[float, typer.Option(help="Share of the rows held out by a split.")] = 0.5
     seed: Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")] = (
         None
     )
@@ -74,12 +75,12 @@ class Options:
     def settings(self) -> dict[str, Any]:
         """The settings of a test that these options give, by the names of its arguments."""
         return {
+            "method": self.method,
             "n_variables": self.variables,
             "kernel": self.kernel,
             "regularization": _number_or_text(self.regularization),
             "solver": self.solver,
             "test_size": self.test_size,
-            "split": self.split,
             "random_state": self.seed,
             "time_limit": self.time_limit,
             "n_jobs": self.jobs,

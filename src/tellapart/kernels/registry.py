@@ -19,8 +19,10 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 }
 
 
-def resolve_kernel(kernel: str | Kernel) -> Kernel:
+def resolve_kernel(kernel: str | Kernel, *, auto: Kernel | None = None) -> Kernel:
     """Return the kernel of that name with its default settings, or the kernel itself.
+
+    `auto` is what the name "auto" stands for, where it stands for something.
 
     Examples
     --------
@@ -29,8 +31,10 @@ def resolve_kernel(kernel: str | Kernel) -> Kernel:
     """
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
+    if auto is not None and isinstance(kernel, str) and kernel == "auto":
+        return auto
     if isinstance(kernel, str) or not all(hasattr(kernel, part) for part in CONTRACT):
-        known = ", ".join(map(repr, KERNELS))
+        known = ", ".join(map(repr, KERNELS if auto is None else ("auto", *KERNELS)))
         raise InputError(
             f"kernel must be one of {known} or a kernel object, with {', '.join(CONTRACT)}; "
             f"got {kernel!r}"

@@ -29,7 +29,7 @@ def result_card(result: TestResult) -> str:
     >>> import numpy as np, tellapart as ta
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
-    >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+    >>> result = ta.two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
     >>> "X and Y differ (p = 0.001, level 0.05)." in result_card(result)
     True
     """

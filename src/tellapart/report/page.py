@@ -82,6 +82,8 @@ def python_call(result: TestResult) -> str:
         return f'{named}result = {call}\nresult.to_html("report.html")'
     usual = TestSettings().to_dict()
     given = {key: value for key, value in result.settings.items() if key in usual}
+    if result.labels != ("X", "Y"):
+        given["labels"] = result.labels
     if result.held_out.dropped_columns:
         given["missing"] = "drop-columns"
     elif any(result.held_out.dropped_rows):
@@ -141,7 +143,9 @@ def _marginals(
 
 def _rows(result: TestResult) -> list[tuple[str, int, int, int]]:
     """Return per sample the rows to choose from, those held out, and those dropped."""
-    chosen_by = result.n_test if result.reselected else result.n_train
+    chosen_by = result.n_train
+    if result.method is None and not any(chosen_by):  # all rows choose, and all rows test
+        chosen_by = result.n_test
     parts = zip(result.labels, chosen_by, result.n_test, result.held_out.dropped_rows, strict=True)
     return list(parts)
 

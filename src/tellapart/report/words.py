@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tellapart.selection.selection import ROUNDING, Selection
-from tellapart.selection.tuning import Tuning
 from tellapart.testing.marginals import ColumnSummary, Marginal, Moments, Shares
 from tellapart.testing.result import TestResult
 
@@ -123,8 +122,6 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     asked, tuning = result.settings, result.tuning
     if tuning is None:
         return f"{result.selection.support.size}", "not used"
-    if result.reselected:
-        return _describe_reselection(tuning)
     few = "the default, as there were too few rows to tune on"
     number_why, regularization_why = "as asked for", "as asked for"
     if tuning.numbers:
@@ -144,20 +141,10 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     )
 
 
-def _describe_reselection(tuning: Tuning) -> tuple[str, str]:
-    size = "as asked for"
-    if tuning.numbers:
-        tried = _tried(score.n_variables for score in tuning.numbers)
-        size = f"the smallest nearly as good as the best of {tried}, which the p-value allows for"
-    return f"at most {tuning.n_variables}, {size}", "0, as always without a split"
-
-
 def describe_validity(result: TestResult) -> str:
     """Return why the p-value holds, as the end of a sentence."""
     if result.method is not None:
         return result.method.validity
-    if result.reselected:
-        return "the variables were reselected under every permutation"
     return "the variables were chosen on other rows"
 
 

@@ -23,13 +23,11 @@ from tellapart.baselines import (
 from tellapart.baselines.base import Generators
 from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic, resolve_kernel
 from tellapart.reproduction.experiment import ALPHA
 from tellapart.reproduction.printed import PrintedLinear
-from tellapart.reproduction.reselected import FittedReselection
+from tellapart.reproduction.reselected import Reselection
 from tellapart.search import Annealing
-from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.selection.select_variables import select_variables
 from tellapart.testing.result import TestResult
 from tellapart.testing.two_sample import two_sample_test
@@ -69,22 +67,19 @@ class Contestant(Protocol):
 
 @dataclass(frozen=True)
 class Ours:
-    """tellapart's own test with some kernel; λ by cross-validation unless it is given.
-
-    Without a split all rows choose and test, reselected under every permutation.
-    """
+    """The paper's test with some kernel; λ by cross-validation unless it is given."""
 
     settings: Settings
     kernel: str | Kernel
     regularization: float | None = None
     solver: str | Annealing = "auto"
-    split: bool = True
 
     def test(self, X: FloatArray, Y: FloatArray) -> TestResult:
         """Split, tune, select and test."""
         return two_sample_test(
             X,
             Y,
+            method="split",
             n_variables=self.settings.n_variables,
             kernel=self.kernel,
             regularization="cv" if self.regularization is None else self.regularization,
@@ -93,7 +88,6 @@ class Ours:
             n_permutations=PERMUTATIONS,
             alpha=ALPHA,
             random_state=self.settings.seed,
-            split=self.split,
         )
 
     def supports(self, X: FloatArray, Y: FloatArray, numbers: Sequence[int]) -> list[IntArray]:
@@ -115,16 +109,7 @@ class Ours:
         ]
 
     def freeze(self, X: FloatArray, Y: FloatArray) -> tuple[FittedBaseline, Samples]:
-        """Return kernel and weights as `two_sample_test` froze them, and the held-out rows.
-
-        Without a split there is nothing to freeze; the held-out rows are those of the others.
-        """
-        if not self.split:
-            rng = Generators.of(self.settings.seed).split
-            train, held_out = read_samples(X, Y).split(self.settings.test_size, rng)
-            d = self.settings.n_variables
-            chosen = choose_nonnegative(train, Linear().fit(train, n_jobs=1), d, 1)
-            return FittedReselection(selection=chosen, kernel=None, n_variables=d), held_out
+        """Return kernel and weights as `two_sample_test` froze them, and the held-out rows."""
         result = self.test(X, Y)
         assert result.kernel is not None
         fitted = FittedMMD(selection=result.selection, kernel=result.kernel, z=result.selection.z)
@@ -195,10 +180,6 @@ def _ours(kernel: str | Kernel, regularization: float | None = None) -> Callable
     return lambda settings: Ours(settings, kernel, regularization, solver)
 
 
-def _reselected(settings: Settings) -> Contestant:
-    return Ours(settings, "linear", regularization=0.0, split=False)
-
-
 def _standard(kernel: str, use: str, bandwidth: str = "median") -> Callable[..., Contestant]:
     return lambda settings: Competitor(
         settings,
@@ -231,7 +212,9 @@ METHODS: dict[str, Method] = {
     "linear-zero": Method("linear, selected, λ = 0", "ours", _ours("linear", 0.0)),
     "quadratic": Method("quadratic, selected", "ours", _ours("quadratic"), slow=True),
     "gaussian": Method("Gaussian, selected", "ours", _ours("gaussian"), slow=True),
-    "linear-reselected": Method("linear, reselected, all rows", "ours", _reselected, all_rows=True),
+    "linear-reselected": Method(
+        "linear, reselected, all rows", "ours", _competitor(Reselection), all_rows=True
+    ),
     "linear-printed": Method(
         "linear as printed: sign, bandwidth, λ",
         "literal",

@@ -61,6 +61,7 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
     result = two_sample_test(
         x[:rows],
         y[:rows],
+        method="split",
         n_variables=VARIABLES,
         test_size=TEST / rows,
         n_permutations=999,

@@ -96,6 +96,7 @@ def choose_weights(
     control: Control,
     n_jobs: int = 1,
     estimator: str = "unbiased",
+    known: tuple[Start, ...] = (),
 ) -> Choice:
     """Return good weights of at most `n_variables` variables.
 
@@ -117,22 +118,29 @@ def choose_weights(
         Threads.
     estimator : str
         See `tellapart.statistics.linear_coefficients`; kernels without fast sums have one only.
+    known : tuple of Start
+        Points to search from beside those that the data suggest, where there is a search.
     """
     if not kernel.abilities.exact:
         objective = FittedObjective(samples, kernel, regularization)
-        return _searched_and_bounded(objective, n_variables, solvers, control, n_jobs)
+        return _searched_and_bounded(objective, n_variables, solvers, control, n_jobs, known)
     coefficients = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
     problem = linear_problem(coefficients, regularization, n_variables)
     return _as_choice(_solved(problem, solvers.exact, control, _proof_limit(control), control.rng))
 
 
 def _searched_and_bounded(
-    objective: FittedObjective, n_variables: int, solvers: Solvers, control: Control, n_jobs: int
+    objective: FittedObjective,
+    n_variables: int,
+    solvers: Solvers,
+    control: Control,
+    n_jobs: int,
+    known: tuple[Start, ...],
 ) -> Choice:
     search = solvers.search
     form = None if search.bound_seconds == 0 else objective.quadratic_form()
     if form is None:
-        return _searched(objective, n_variables, search, control, n_jobs)
+        return _searched(objective, n_variables, search, control, n_jobs, known)
     problem = SparseTrustRegion(*form, n_variables)
     limit = _proof_limit(control)
     unregularized = objective.regularization == 0 and solvers.exact is not None
@@ -147,7 +155,7 @@ def _searched_and_bounded(
         # The solver gave up what was only a bound: whoever pressed Ctrl-C meant the search.
         raise KeyboardInterrupt
     start = Start("λ = 0", free.z)
-    choice = _searched(objective, n_variables, search, control, n_jobs, (start,))
+    choice = _searched(objective, n_variables, search, control, n_jobs, (start, *known))
     if free.upper_bound is None:
         return choice
     bound = max(free.upper_bound, choice.value)
@@ -164,7 +172,7 @@ def _searched(
     search: Annealing,
     control: Control,
     n_jobs: int,
-    known: tuple[Start, ...] = (),
+    known: tuple[Start, ...],
 ) -> Choice:
     found = search.search(objective, n_variables, control, n_jobs=n_jobs, known=known)
     status = control.status(found.value, None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tellapart.arrays import IntArray
@@ -10,6 +12,7 @@ from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
+from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import Selection
 from tellapart.strs.control import Control
 
@@ -29,10 +32,12 @@ def choose(
     n_jobs: int = 1,
     progress: Progress = silent,
     estimator: str = "unbiased",
+    known: Sequence[tuple[int, ...]] = (),
 ) -> Selection:
     """Choose variables of checked samples with a fitted kernel; see `tellapart.select_variables`.
 
     Columns that `kernel` found constant are left out of the problem and named in a warning.
+    `known` are groups of columns to search from, beside those that the data suggest.
     """
     progress("select", "computing coefficients")
     keep = varying_columns(samples, kernel)
@@ -47,6 +52,7 @@ def choose(
         ),
         n_jobs=n_jobs,
         estimator=estimator,
+        known=_starts(known, keep, n_variables),
     )
     z = np.zeros(samples.n_columns)
     z[keep] = found.z
@@ -64,6 +70,18 @@ def choose(
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
         history=found.history,
     )
+
+
+def _starts(
+    groups: Sequence[tuple[int, ...]], keep: IntArray, n_variables: int
+) -> tuple[Start, ...]:
+    """Return equal weights on each group of columns that all vary and are not too many."""
+    starts = []
+    for group in groups:
+        places = np.flatnonzero(np.isin(keep, group))
+        if 0 < places.size == len(group) <= n_variables:
+            starts.append(Start(f"found {len(group)}", equal(places, keep.size)))
+    return tuple(starts)
 
 
 def varying_columns(samples: Samples, kernel: FittedKernel, *, warn: bool = True) -> IntArray:

@@ -189,7 +189,7 @@ def compute_embedding(
     >>> import numpy as np, tellapart as ta
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(60, 4)), rng.normal(size=(80, 4)) + [0, 3, 2, 1]
-    >>> result = ta.two_sample_test(X, Y, n_variables=3, random_state=0)
+    >>> result = ta.two_sample_test(X, Y, method="split", n_variables=3, random_state=0)
     >>> shown = compute_embedding(result)
     >>> shown.method, shown.x.shape, shown.field.shape
     ('pca', (30, 2), (48, 48))

@@ -50,8 +50,9 @@ def compare_groups(
     *,
     mode: str = "one-versus-rest",
     groups: Iterable[object] | None = None,
+    method: str = "scan",
     n_variables: int | None = None,
-    kernel: str | Kernel = "linear",
+    kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
     solver: str | Solver = "auto",
     test_size: float = 0.5,
@@ -63,7 +64,6 @@ def compare_groups(
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
-    split: bool = True,
 ) -> GroupsResult:
     """Test which groups of a table differ, and by which variables each of them does.
 
@@ -93,8 +93,8 @@ def compare_groups(
     missing : {"error", "drop-rows", "drop-columns"}
         What to do about missing values, settled once for the whole table. Rows without a label
         are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
-    n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit, split
-        As in `two_sample_test`; small groups gain most by `split=False`.
+    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit
+        As in `two_sample_test`.
 
     Returns
     -------
@@ -109,7 +109,9 @@ def compare_groups(
     >>> kind = np.repeat(["B", "NK", "T"], 60)
     >>> values = rng.normal(size=(180, 4))
     >>> values[kind == "T", 2] += 3
-    >>> result = ta.compare_groups(values, kind, mode="pairwise", n_variables=1, random_state=0)
+    >>> result = ta.compare_groups(
+    ...     values, kind, mode="pairwise", method="split", n_variables=1, random_state=0
+    ... )
     >>> [(c.group, c.against, c.variables) for c in result.comparisons if c.reject]
     [('B', 'T', ('x2',)), ('NK', 'T', ('x2',))]
     """
@@ -118,6 +120,7 @@ def compare_groups(
     policy = check_choice("missing", missing, POLICIES)
     given = None if n_permutations is None else check_integer("n_permutations", n_permutations, 1)
     settings = TestSettings(
+        method=method,
         n_variables=n_variables,
         kernel=kernel,
         regularization=regularization,
@@ -130,7 +133,6 @@ def compare_groups(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
-        split=split,
     )
     grouped = read_grouped(table, by).without_missing(policy)
     if settings.n_variables is not None:

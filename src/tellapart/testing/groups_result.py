@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-
+from tellapart.data.frames import make_frame
 from tellapart.testing.exhibit import summarise_heaviest
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.result import TestResult
@@ -191,7 +189,8 @@ class GroupsResult:
         >>> rng = np.random.default_rng(0)
         >>> kind = np.repeat(["B", "NK", "T"], 60)
         >>> table = pa.table({"kind": kind, "u": rng.normal(size=180) + 3 * (kind == "T")})
-        >>> print(ta.compare_groups(table, by="kind", random_state=0).summary())
+        >>> result = ta.compare_groups(table, by="kind", method="split", random_state=0)
+        >>> print(result.summary())
         3 of 3 groups of kind differ from the rest (Holm-adjusted p ≤ 0.05).
         <BLANKLINE>
         group  against  rows         p  adjusted  differ  variables
@@ -249,15 +248,7 @@ class GroupsResult:
         pandas is not installed, if it was none of them.
         """
         columns = [c.to_dict() for c in self.comparisons]
-        table = pa.table({key: [row[key] for row in columns] for key in columns[0]})
-        library = self.library
-        if library not in ("pandas", "polars", "pyarrow"):
-            library = "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
-        if library == "polars":
-            import polars
-
-            return polars.from_arrow(table)
-        return table.to_pandas() if library == "pandas" else table
+        return make_frame({key: [row[key] for row in columns] for key in columns[0]}, self.library)
 
     def to_html(
         self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None

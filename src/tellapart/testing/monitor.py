@@ -45,8 +45,9 @@ FEWEST_ROWS = 4
 def compare_to_reference(
     reference: object,
     *,
+    method: str = "scan",
     n_variables: int | None = None,
-    kernel: str | Kernel = "linear",
+    kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
     solver: str | Solver = "auto",
     test_size: float = 0.5,
@@ -72,7 +73,7 @@ def compare_to_reference(
     ----------
     reference : array, sparse matrix, table or AnnData
         The sample that batches are compared to; a copy is kept.
-    n_variables, kernel, regularization, solver, test_size, n_permutations : optional
+    method, n_variables, kernel, regularization, solver, test_size, n_permutations : optional
         As in `two_sample_test`, for every check. Where α_k needs more permutations than
         `n_permutations`, more are drawn, up to 99,999, but only if none of the first ones
         reached the statistic: the p-value stays valid and most checks stay quick.
@@ -116,7 +117,9 @@ def compare_to_reference(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> last_month = rng.normal(size=(2000, 4))
-    >>> monitor = compare_to_reference(last_month, n_variables=1, n_checks=30, random_state=0)
+    >>> monitor = compare_to_reference(
+    ...     last_month, method="split", n_variables=1, n_checks=30, random_state=0
+    ... )
     >>> monitor.check(rng.normal(size=(200, 4)), label="Monday").alarm
     False
     >>> result = monitor.check(rng.normal(size=(200, 4)) * [1, 1, 2, 1], label="Tuesday")
@@ -126,6 +129,7 @@ def compare_to_reference(
     [('Monday', False), ('Tuesday', True)]
     """
     settings = TestSettings(
+        method=method,
         n_variables=n_variables,
         kernel=kernel,
         regularization=regularization,

@@ -16,12 +16,16 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
+from tellapart.scan.finding import Finding, findings_frame
+from tellapart.scan.scan import Scan
 from tellapart.selection.selection import Selection
 from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference
+from tellapart.testing.evidence import describe_evidence
 from tellapart.testing.exhibit import Exhibit, Gallery
 from tellapart.testing.method import Method as Method
+from tellapart.testing.story import tell_lines
 from tellapart.text import safe, safe_lines
 from tellapart.writing import check_writable, strict_json, write_atomically
 
@@ -51,8 +55,8 @@ class TestResult:
     selection : Selection
         The variables, chosen on the training rows, and their certificate.
     n_train, n_test : pair of int
-        Rows of X and of Y used to choose the variables, and held out for the p-value. No rows
-        to choose by means that all of them serve the p-value; see `reselected`.
+        Rows of X and of Y used to choose the variables alone, and for the p-value. Where none
+        are for the choice alone, all of them serve the p-value.
     tuning : Tuning or None
         Number of variables and λ, with the scores they were chosen by; None for a `method`.
     labels : pair of str
@@ -71,6 +75,8 @@ class TestResult:
     train : Samples or None
         The training rows, which `stability` needs; `dataclasses.replace(result, train=None)`
         is a smaller result to store.
+    scan : Scan or None
+        What the scan found; None for `method="split"` and the baselines.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -92,6 +98,7 @@ class TestResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
     method: Method | None = None
     train: Samples | None = None
+    scan: Scan | None = None
 
     @property
     def reject(self) -> bool:
@@ -109,20 +116,26 @@ class TestResult:
         return self.selection.regularization
 
     @property
-    def reselected(self) -> bool:
-        """Whether all rows chose and tested, reselected under every permutation."""
-        return self.method is None and not any(self.n_train)
+    def families(self) -> dict[str, float]:
+        """The p-value of each family of differences that the scan looked at, each by itself."""
+        return {} if self.scan is None else dict(self.scan.families)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What differs, by name, kind and size; each with an adjusted p-value of at most alpha."""
+        return () if self.scan is None else self.scan.findings
+
+    @property
+    def variable_pvalues(self) -> dict[str, float]:
+        """The adjusted p-value of every column, by its name; empty for other tests than a scan."""
+        return {} if self.scan is None else dict(self.scan.variable_pvalues)
 
     @property
     def statistic_name(self) -> str:
         """What the statistic is."""
-        if self.method is not None:
-            return self.method.statistic
-        if not self.reselected:
-            return "MMD²"
-        # With the number of variables left open, the numbers are compared in standard units.
-        open_number = self.tuning is not None and self.tuning.numbers
-        return "largest MMD², standardised" if open_number else "largest MMD²"
+        if self.scan is not None:
+            return "evidence of all families, log"
+        return "MMD²" if self.method is None else self.method.statistic
 
     @property
     def verdict(self) -> str:
@@ -169,8 +182,9 @@ class TestResult:
         """Say how often each variable is chosen again on random halves of the training rows.
 
         Kernel, bandwidths, λ and the number of variables stay as they are. The held-out rows
-        have no part in it, so the p-value is not touched; without a split all rows are drawn
-        from, and the p-value stays what it was. The answer is kept: asking twice costs nothing.
+        have no part in it, so the p-value is not touched; where no rows are held out all rows
+        are drawn from, and the p-value stays what it was. The answer is kept: asking twice costs
+        nothing.
 
         Parameters
         ----------
@@ -195,7 +209,7 @@ class TestResult:
         >>> import numpy as np, tellapart as ta
         >>> rng = np.random.default_rng(0)
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
-        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> result = ta.two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
         >>> result.stability(20).chosen
         {'x1': 20}
         """
@@ -226,7 +240,7 @@ class TestResult:
         >>> import numpy as np, tellapart as ta
         >>> rng = np.random.default_rng(0)
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
-        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> result = ta.two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
         >>> print(result.summary())
         X and Y differ (p = 0.001, level 0.05).
         ...
@@ -235,35 +249,33 @@ class TestResult:
         Certificate: proved: no other choice ...
         """
         selection = safe_lines(self.selection.summary())
-        return "\n".join([self.verdict, "", *self.evidence(), "", selection])
+        lines = [self.verdict, *self.story(), "", *self.evidence(), "", selection]
+        return "\n".join(lines)
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from."""
-        split, (x, y) = any(self.n_train), map(safe, self.labels)
-        rows = "the held-out rows" if split else "all rows"
-        how = (
-            f"all {self.null_distribution.size} permutations of {rows}"
-            if self.exact
-            else f"{self.null_distribution.size} random permutations of {rows}"
-        )
-        if self.null_distribution.size == 0:
-            how = "its distribution under H₀"
-        used = "held out" if split else "used"
-        lines = [
-            f"Statistic ({self.statistic_name}): {self.statistic:.6g}, "
-            f"critical value {self.threshold:.6g}, from {how}.",
-            f"Rows {used} for the p-value: {self.n_test[0]} of {x}, {self.n_test[1]} of {y}.",
-        ]
-        if split:
-            lines.append(
-                f"Rows used to choose the variables: {self.n_train[0]} of {x}, "
-                f"{self.n_train[1]} of {y}."
-            )
-        elif self.reselected:
-            lines.append(
-                "The same rows chose the variables, which were reselected under every permutation."
-            )
-        return lines
+        return describe_evidence(self)
+
+    def story(self) -> list[str]:
+        """Return lines that tell what differs: one sentence, then one line per finding.
+
+        Empty for other tests than a scan, and where no difference was found.
+        """
+        return tell_lines(self.scan, self.alpha) if self.scan and self.reject else []
+
+    def to_frame(self) -> Any:
+        """Return the findings as a table, one row each: pandas, or pyarrow without it.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> frame = ta.two_sample_test(X, Y, random_state=0).to_frame()
+        >>> frame["kind"].tolist(), frame["variables"].tolist()
+        (['location'], ['x1'])
+        """
+        return findings_frame(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
@@ -283,6 +295,7 @@ class TestResult:
             "selection": self.selection.to_dict(),
             "tuning": None if self.tuning is None else asdict(self.tuning),
             "method": None if self.method is None else self.method.name,
+            "scan": None if self.scan is None else self.scan.to_dict(),
             "settings": dict(self.settings),
             "seconds": self.seconds,
             "null_distribution": self.null_distribution.tolist(),
@@ -326,7 +339,7 @@ class TestResult:
         >>> import numpy as np, tellapart as ta
         >>> rng = np.random.default_rng(0)
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3))
-        >>> result = ta.two_sample_test(X, Y, random_state=0)
+        >>> result = ta.two_sample_test(X, Y, method="split", random_state=0)
         >>> result.to_html().startswith("<!DOCTYPE html>")
         True
         """
@@ -372,7 +385,7 @@ class TestResult:
         >>> import numpy as np, tellapart as ta
         >>> rng = np.random.default_rng(0)
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
-        >>> result = ta.two_sample_test(X, Y, n_variables=1, random_state=0)
+        >>> result = ta.two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
         >>> from matplotlib.figure import Figure
         >>> left, right = Figure().subplots(1, 2)
         >>> result.plot("null", ax=left) is left

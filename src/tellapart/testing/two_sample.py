@@ -1,16 +1,14 @@
-"""Do two samples differ? Split, tune and select on one part, permutation test on the other.
-
-Or, without a split, select on all rows, and reselect under every permutation of the labels.
-"""
+"""Do two samples differ? A scan of all rows, or a split: choose on one part, test on the other."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arguments import check_random_state
+from tellapart.arguments import check_labels, check_random_state
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import warn_caller
@@ -20,13 +18,13 @@ from tellapart.permutation.labels import least_pvalue
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.progress import Progress, showing
+from tellapart.scan.scan import Scan, scan
 from tellapart.search import Annealing
-from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.tuning import Tuning
 from tellapart.strs import Solver
-from tellapart.testing.reselection import reselection_test
+from tellapart.testing.after_scan import choose_after
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 
@@ -35,55 +33,56 @@ def two_sample_test(
     X: object,
     Y: object,
     *,
+    method: str = "scan",
     n_variables: int | None = None,
-    kernel: str | Kernel = "linear",
+    kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
     solver: str | Solver | Annealing = "auto",
     test_size: float = 0.5,
     n_permutations: int = 999,
     alpha: float = 0.05,
+    labels: tuple[str, str] = ("X", "Y"),
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
-    split: bool = True,
 ) -> TestResult:
     """Test whether two samples come from one distribution, by the few variables that differ most.
 
-    Each sample is split. On the training rows the weights z maximise MMD²(z) − λ σ²(z) over
-    at most `n_variables` variables. On the held-out rows, with kernel, bandwidths and z frozen,
-    MMD²(z) is compared with its values under permutations of the rows:
+    With `method="split"` each sample is split. On the training rows the weights z maximise
+    MMD²(z) − λ σ²(z) over at most `n_variables` variables. On the held-out rows, with kernel,
+    bandwidths and z frozen, MMD²(z) is compared with its values under permutations of the rows:
     p = (1 + #{T_i ≥ T})/(N_p + 1). So P(p ≤ α) ≤ α under H₀ for every sample size, whatever
     was chosen on the training rows.
-
-    With `split=False` all rows choose and all rows test, and the p-value is as valid: T is the
-    maximum of MMD²(z) over z ≥ 0, reselected under every permutation. It needs the linear kernel
-    at λ = 0, where that maximum has a closed form. With few rows this test
-    is the more powerful one, as no row is spent on the choice alone; its p-value speaks of the
-    best choice of all, not of the chosen variables on rows of their own.
 
     Parameters
     ----------
     X, Y : array or table
         The two samples; row numbers may differ; columns are matched by name where there are
         names.
+    method : {"scan", "split"}
+        "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
+        others test.
     n_variables : int or None
-        The largest number of variables; None chooses it from the training rows.
+        The largest number of variables; None chooses it from the rows that choose.
     kernel : str or Kernel
-        The kernel, or its name.
+        The kernel, or its name. "auto" leaves it to what the scan finds; with a split it is
+        "linear".
     regularization : "cv" or float
         λ ≥ 0: how much variance counts against a choice; "cv" chooses it by cross-validation on
         the training rows.
     solver : str or Solver
         A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
     test_size : float
-        Share of the rows held out for the p-value, in (0, 1).
+        With a split: the share of the rows held out for the p-value, in (0, 1).
     n_permutations : int
         Number of permutations; all are enumerated where there are no more than that.
     alpha : float
         The level, in (0, 1).
+    labels : pair of str
+        What to call the two samples.
     random_state : int, numpy Generator or None
         Seeds everything random: the same seed gives the same answer. None draws a seed,
         found in the `settings` of the result.
@@ -98,9 +97,6 @@ def two_sample_test(
     time_limit : float or None
         Seconds after which the solver of the final selection stops with the best choice so far.
         None gives a proof of optimality ten seconds; the result carries the gap reached.
-    split : bool
-        Whether rows are held out. False tests all rows, the variables reselected under every
-        permutation; λ is 0 then, and there is no `test_size`.
 
     Returns
     -------
@@ -113,11 +109,12 @@ def two_sample_test(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 4))
     >>> Y = rng.normal(size=(120, 4)) * [1, 1, 3, 1]
-    >>> result = two_sample_test(X, Y, n_variables=1, random_state=0)
+    >>> result = two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
     >>> result.reject, result.variables
     (True, ('x2',))
     """
     settings = TestSettings(
+        method=method,
         n_variables=n_variables,
         kernel=kernel,
         regularization=regularization,
@@ -130,9 +127,9 @@ def two_sample_test(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
-        split=split,
     )
-    return run_test(read_samples(X, Y, missing=missing), settings)
+    names = check_labels(labels)
+    return run_test(read_samples(X, Y, missing=missing), settings, names)
 
 
 @heeding_interrupts()
@@ -146,8 +143,7 @@ def run_test(
         # A seed of our own: whoever gave none can still repeat the answer.
         settings = replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
     with showing(settings.progress) as progress:
-        run = _run_split if settings.split else _run_unsplit
-        found = run(samples, settings, progress)
+        found = RUNS[settings.method](samples, settings, progress)
     return found.result(settings, labels, time.perf_counter() - started)
 
 
@@ -155,6 +151,24 @@ def _generators(settings: TestSettings) -> list[np.random.Generator]:
     """Return one generator per step: how much randomness one uses does not move the others."""
     seeds = check_random_state(settings.random_state).integers(2**63, size=4)
     return [np.random.default_rng(seed) for seed in seeds]
+
+
+def _run_scan(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
+    """Test all rows for every kind of difference, and choose on all rows by what was found."""
+    _, _, solve_rng, permute_rng = _generators(settings)
+    _warn_of_tiny_halves(samples, settings)
+    found = scan(
+        samples,
+        n_permutations=settings.n_permutations,
+        alpha=settings.alpha,
+        rng=permute_rng,
+        n_jobs=settings.threads,
+        progress=progress,
+    )
+    chosen = choose_after(found, samples, settings, solve_rng, progress)
+    return _Found(
+        found.null, chosen.selection, chosen.tuning, chosen.kernel, samples, samples, found
+    )
 
 
 def _run_split(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
@@ -177,29 +191,9 @@ def _run_split(samples: Samples, settings: TestSettings, progress: Progress) -> 
     return _Found(null, chosen.selection, chosen.tuning, chosen.kernel, train, held_out)
 
 
-def _run_unsplit(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
-    """Choose on all rows, and again under every permutation of their labels."""
-    *_, permute_rng = _generators(settings)
-    _warn_of_tiny_halves(samples, settings)
-    fitted = settings.fittable.fit(samples, n_jobs=settings.threads)
-    reselected = reselection_test(
-        samples,
-        fitted,
-        settings.n_variables,
-        n_permutations=settings.n_permutations,
-        alpha=settings.alpha,
-        rng=permute_rng,
-        n_jobs=settings.threads,
-        progress=progress,
-    )
-    tuning = Tuning(reselected.n_variables, 0.0, numbers=reselected.numbers)
-    selection = choose_nonnegative(samples, fitted, reselected.n_variables, settings.threads)
-    return _Found(reselected.null, selection, tuning, fitted, samples, samples)
-
-
 @dataclass(frozen=True)
 class _Found:
-    """What the steps of a test found; without a split `train` and `tested` are one."""
+    """What the steps of a test found; where all rows choose and test, `train` is `tested`."""
 
     null: PermutationNull
     selection: Selection
@@ -207,6 +201,7 @@ class _Found:
     kernel: FittedKernel
     train: Samples
     tested: Samples
+    scan: Scan | None = None
 
     def result(self, settings: TestSettings, labels: tuple[str, str], seconds: float) -> TestResult:
         train, tested = self.train, self.tested
@@ -227,14 +222,21 @@ class _Found:
             held_out=tested,
             settings=settings.to_dict(),
             train=train,
+            scan=None if self.scan is None else self.scan.labelled(labels),
         )
+
+
+RUNS: dict[str, Callable[[Samples, TestSettings, Progress], _Found]] = {
+    "scan": _run_scan,
+    "split": _run_split,
+}
 
 
 def _warn_of_tiny_halves(held_out: Samples, settings: TestSettings) -> None:
     least = least_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
     if least > settings.alpha:
         rows, remedy = "rows", "use more rows"
-        if settings.split:
+        if settings.method == "split":
             rows, remedy = "held-out rows", "use more rows or a greater test_size"
         warn_caller(
             f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "

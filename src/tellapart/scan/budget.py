@@ -1,0 +1,63 @@
+"""How many pairs and triples may be looked at, and which columns they are made of.
+
+Both follow from the numbers of rows, columns and permutations and from the pooled rows, never
+from the labels: what runs must not depend on what the true labels showed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.bins import BinnedLabels, Singles
+
+# Multiplications of one family, and entries (permutation × pair) it looks at: half a second each.
+MOST_PRODUCTS = 30_000_000_000
+MOST_ENTRIES = 60_000_000
+# Columns whose pooled correlations are computed.
+MOST_CORRELATED = 4_000
+
+
+def affordable(labels: BinnedLabels, kinds: int = 1) -> int:
+    """Return how many pairs or triples a family can afford, of so many kinds of products each."""
+    by_products = MOST_PRODUCTS // (labels.count * labels.n_bins)
+    return int(min(by_products, MOST_ENTRIES // labels.count) // kinds)
+
+
+def columns_for_pairs(most: int) -> int:
+    """Return the largest number of columns with at most `most` pairs.
+
+    >>> columns_for_pairs(10), columns_for_pairs(9), columns_for_pairs(0)
+    (5, 4, 1)
+    """
+    return int((1 + math.isqrt(1 + 8 * most)) // 2)
+
+
+def columns_for_triples(most: int) -> int:
+    """Return the largest number of columns with at most `most` triples.
+
+    >>> columns_for_triples(10), columns_for_triples(9)
+    (5, 4)
+    """
+    columns = 2
+    while math.comb(columns + 1, 3) <= most:
+        columns += 1
+    return columns
+
+
+def pooled_correlation(normal: Singles, parent: IntArray) -> FloatArray:
+    """Return the pooled correlations of U between score columns, 0 within one column."""
+    matrix: FloatArray = (normal.T @ normal).astype(np.float64) / normal.shape[0]
+    matrix[parent[:, np.newaxis] == parent] = 0.0
+    return matrix
+
+
+def most_dependent(correlation: FloatArray, most: int, among: IntArray) -> IntArray:
+    """Return the `most` columns, in order, whose three largest pooled correlations are largest."""
+    if among.size <= most:
+        return among
+    squares = np.square(correlation[np.ix_(among, among)])
+    strongest = np.partition(squares, -3, axis=1)[:, -3:].sum(axis=1)
+    return np.sort(among[np.argsort(-strongest, kind="stable")[:most]])

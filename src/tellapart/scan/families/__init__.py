@@ -1,0 +1,1 @@
+"""The families of differences, one file each."""

@@ -1,0 +1,132 @@
+"""Correlation: two columns that move together in one sample more than in the other, or many.
+
+The change of a pair is (r_x − r_y)/(1 − r_x r_y), of the correlations of U within the samples, so
+that shifts and spreads do not count. The statistics: the largest square over all pairs, over the
+pairs that are most correlated in the pooled rows, the sum of the thirty largest, and the length
+of the matrix of changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.bins import Singles
+from tellapart.scan.largest import Largest
+from tellapart.scan.pairs import each_pair
+from tellapart.scan.pool import Pool
+from tellapart.scan.reductions import spectral_norms
+
+MANY, SOME = 30, 8
+# Of the pairs, the share that is looked at apart: those most correlated in the pooled rows.
+SCREENED_SHARE = 0.02
+FEWEST_SCREENED = 10
+POWER_STEPS = 10
+CORE_COLUMNS = 120
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs (s_q, t_q) of score columns of different columns."""
+
+    s: IntArray
+    t: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of pairs."""
+        return int(self.s.size)
+
+
+@dataclass(frozen=True)
+class ProductKind:
+    """Which score of one column is multiplied with which of the other, and among which pairs."""
+
+    first: str
+    second: str
+    screened: bool = False
+
+
+CORRELATED = ProductKind("normal", "normal")
+CORRELATED_SCREENED = ProductKind("normal", "normal", screened=True)
+
+
+@dataclass(frozen=True)
+class PairScan:
+    """The statistics of a family of pairs, and the largest changes of each kind of product."""
+
+    statistics: FloatArray
+    largest: dict[ProductKind, Largest]
+    pairs: dict[ProductKind, Pairs]
+
+
+def all_pairs(columns: IntArray, parent: IntArray) -> Pairs:
+    """Return the pairs of these score columns, levels of one column not among them."""
+    i, j = np.triu_indices(columns.size, 1)
+    s, t = columns[i], columns[j]
+    apart = parent[s] != parent[t]
+    return Pairs(s[apart], t[apart])
+
+
+def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntArray) -> PairScan:
+    """Return the four statistics of the pairs.
+
+    `screened` are the pairs to look at apart, `core` the columns whose matrix of changes is
+    measured.
+    """
+    largest = Largest.empty(pool.count, MANY)
+    length = np.zeros(pool.count)
+    blocks: list[Singles] = []
+    inner = np.isin(pairs.s, core) & np.isin(pairs.t, core)
+
+    def take(block: slice, changes: Singles) -> None:
+        largest.add(pool, block.start, changes)
+        blocks.append(changes[:, inner[block]])
+
+    each_pair(pool, "normal", "normal", pairs.s, pairs.t, take)
+    if inner.any():
+        within = Pairs(pairs.s[inner], pairs.t[inner])
+        length = _lengths(pool, np.concatenate(blocks, axis=1), within)
+    apart = Largest.empty(pool.count, SOME)
+    each_pair(
+        pool, "normal", "normal", screened.s, screened.t,
+        lambda block, changes: apart.add(pool, block.start, changes),
+    )  # fmt: skip
+    statistics = np.column_stack(
+        [largest.maximum(), apart.maximum(), largest.sum(MANY), np.square(length)]
+    )
+    return PairScan(
+        statistics,
+        {CORRELATED: largest, CORRELATED_SCREENED: apart},
+        {CORRELATED: pairs, CORRELATED_SCREENED: screened},
+    )
+
+
+def screened_pairs(correlation: FloatArray, n_pairs: int) -> Pairs:
+    """Return the pairs most correlated in the pooled rows, among all columns."""
+    i, j = np.triu_indices(correlation.shape[0], 1)
+    strength = np.abs(correlation[i, j])
+    most = min(max(int(SCREENED_SHARE * n_pairs), FEWEST_SCREENED), strength.size)
+    if most == 0:
+        return Pairs(i, j)
+    chosen = np.sort(np.argpartition(-strength, most - 1)[:most])
+    chosen = chosen[strength[chosen] > 0]
+    return Pairs(i[chosen], j[chosen])
+
+
+def _lengths(pool: Pool, changes: Singles, pairs: Pairs) -> FloatArray:
+    """Return the spectral norm of the symmetric matrix of changes of each permutation."""
+    columns, place = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)
+    s, t = place[: pairs.size], place[pairs.size :]
+    # Any start without regard to labels will do, as every permutation has the same.
+    start = np.random.default_rng(0).choice([-1.0, 1.0], columns.size)
+    start = (start / np.sqrt(columns.size)).astype(np.float32)
+    lengths = np.zeros(pool.count, dtype=np.float32)
+
+    def measure(rows: slice) -> None:
+        spectral_norms(changes[rows], s, t, start, POWER_STEPS, lengths[rows])
+
+    pool.each_slice(measure)
+    return lengths.astype(np.float64)

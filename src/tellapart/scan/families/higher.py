@@ -1,0 +1,166 @@
+"""Higher: four columns whose product changes, and directions across three to five columns.
+
+There are too many of either to look at under every permutation, and no need to: what differs
+between the samples stands out in the pooled rows, too, unless it cancels there exactly. So the
+pooled rows, without labels, name the few candidates, and the permutations test those:
+
+    four columns    whose mean product differs most from what their correlations explain,
+    directions      v, sums ±z_i ±z_j … of 3, 4 or 5 normal scores, for which the mean of
+                    cos(ωv/|v|) differs most from that of a normal variable of the same variance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.interrupts import check_interrupts
+from tellapart.permutation.bins import Singles
+from tellapart.scan.families.triple import SCORES
+from tellapart.scan.pool import Pool
+from tellapart.scan.scores import standardised
+
+# Columns among which fours are sought: their pairs are multiplied with their pairs.
+FOUR_COLUMNS = 40
+MOST_FOURS_WORK = 8_000_000_000
+FOURS = 50
+DIRECTION_COLUMNS = 40
+FREQUENCY = 2.5
+# Directions of one size that are extended by a further column, and that are tested.
+EXTENDED = {3: 1000, 4: 200}
+TESTED = 60
+
+
+def four_columns(n_rows: int) -> int:
+    """Return how many columns can be searched for fours: N·P⁴/2 multiplications.
+
+    >>> four_columns(400), four_columns(40_000)
+    (40, 25)
+    """
+    return min(int((2 * MOST_FOURS_WORK / n_rows) ** 0.25), FOUR_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Higher:
+    """Candidates found without labels, and the statistics of the permutations."""
+
+    statistics: FloatArray
+    fours: IntArray
+    directions: FloatArray
+
+
+def higher_statistics(pool: Pool, for_fours: IntArray, for_directions: IntArray) -> Higher:
+    """Return the largest δ² of the products of four, by signs and ranks, and of the directions."""
+    columns: list[FloatArray] = []
+    fours = np.zeros((0, 4), dtype=np.intp)
+    for name, score in SCORES.items():
+        values = score(pool.scores.normal)
+        found = _fours(values, for_fours, pool.scores.column)
+        columns.append(_largest(pool, np.prod(values[:, found], axis=2)))
+        if name == "signs":
+            fours = found
+    directions = _directions(pool.scores.normal, for_directions, pool.scores.column)
+    sums = pool.scores.normal.astype(np.float64) @ directions.T
+    columns.append(_largest(pool, np.cos(FREQUENCY * standardised(sums))))
+    return Higher(np.column_stack(columns), fours, directions)
+
+
+def _largest(pool: Pool, values: FloatArray | Singles) -> FloatArray:
+    if values.shape[1] == 0:
+        return np.zeros(pool.count)
+    scores = standardised(np.asarray(values, dtype=np.float64)).astype(np.float32)
+    return np.asarray(np.square(pool.labels.differences(scores)).max(axis=1), dtype=np.float64)
+
+
+def _fours(values: Singles, columns: IntArray, parent: IntArray) -> IntArray:
+    """Return the fours of columns whose product stands out in the pooled rows."""
+    if columns.size < 4:
+        return np.zeros((0, 4), dtype=np.intp)
+    own = values[:, columns]
+    i, j = np.triu_indices(columns.size, 1)
+    products = own[:, i] * own[:, j]
+    products -= products.mean(axis=0)
+    correlation = own.T @ own / own.shape[0]
+    # What normal variables of these correlations would have: r_ac r_bd + r_ad r_bc.
+    explained = correlation[i][:, i] * correlation[j][:, j]
+    explained += correlation[i][:, j] * correlation[j][:, i]
+    strength = np.abs(products.T @ products / own.shape[0] - explained)
+    squares = np.square(products)
+    strength /= np.sqrt(np.maximum(squares.T @ squares / own.shape[0], 1e-6))
+    family = parent[columns]
+    pairs = np.stack([family[i], family[j]])
+    distinct = i[:, np.newaxis] < i
+    for a in range(2):
+        for b in range(2):
+            distinct &= pairs[a][:, np.newaxis] != pairs[b]
+    distinct &= (pairs[0] != pairs[1])[:, np.newaxis] & (pairs[0] != pairs[1])
+    strength[~distinct] = 0.0
+    most = min(FOURS, int(np.count_nonzero(strength)))
+    best = np.argpartition(-strength.ravel(), max(most - 1, 0))[:most]
+    p, q = np.unravel_index(np.sort(best), strength.shape)
+    return columns[np.column_stack([i[p], j[p], i[q], j[q]])]
+
+
+def _directions(normal: Singles, columns: IntArray, parent: IntArray) -> FloatArray:
+    """Return rows of ±1 and 0, one per direction, over all score columns."""
+    found = np.zeros((0, normal.shape[1]))
+    if columns.size < 3:
+        return found
+    own = normal[:, columns]
+    together = (parent[columns][:, np.newaxis] == parent[columns]).astype(np.float64)
+    correlation = (own.T @ own).astype(np.float64) / own.shape[0]
+    i, j = np.triu_indices(columns.size, 1)
+    pairs = np.zeros((2 * i.size, columns.size))
+    both = np.arange(i.size)
+    pairs[both, i] = pairs[both + i.size, i] = 1.0
+    pairs[both, j], pairs[both + i.size, j] = 1.0, -1.0
+    pairs = pairs[~((pairs != 0) @ together > 1)[np.arange(2 * i.size), np.tile(i, 2)]]
+    directions = pairs
+    for size in (3, 4, 5):
+        check_interrupts()
+        directions = _extended(own, directions, correlation, together, size)
+        wide = np.zeros((min(directions.shape[0], TESTED), normal.shape[1]))
+        wide[:, columns] = directions[:TESTED]
+        found = np.concatenate([found, wide])
+        if size in EXTENDED:
+            directions = directions[: EXTENDED[size]]
+    return found
+
+
+def _extended(
+    own: Singles, directions: FloatArray, correlation: FloatArray, together: FloatArray, size: int
+) -> FloatArray:
+    """Return the directions with one more column, ± , the farthest from normal first."""
+    frequency = FREQUENCY / np.sqrt(size)
+    phase = frequency * (own @ directions.T.astype(np.float32))
+    cosine, sine = np.cos(phase), np.sin(phase)
+    angle = np.float32(frequency) * own
+    # mean cos(p ± a) = mean(cos p cos a) ∓ mean(sin p sin a): two products for both signs.
+    even = (cosine.T @ np.cos(angle)).astype(np.float64) / own.shape[0]
+    odd = (sine.T @ np.sin(angle)).astype(np.float64) / own.shape[0]
+    variance = np.einsum("ij,jk,ik->i", directions, correlation, directions)
+    slope = directions @ correlation
+    taken = (directions != 0) @ together > 0
+    best: list[FloatArray] = []
+    strengths: list[FloatArray] = []
+    for sign in (1.0, -1.0):
+        spread = variance[:, np.newaxis] + 1.0 + 2.0 * sign * slope
+        strength = np.abs(even - sign * odd - np.exp(-0.5 * frequency**2 * spread))
+        strength[taken] = 0.0
+        most = min(2 * max(EXTENDED.values()), strength.size)
+        top = np.argpartition(-strength.ravel(), most - 1)[:most]
+        row, column = np.unravel_index(top, strength.shape)
+        new = directions[row].copy()
+        new[np.arange(most), column] = sign
+        best.append(new)
+        strengths.append(strength[row, column])
+    every, strength = np.concatenate(best), np.concatenate(strengths)
+    every = every[strength > 0]
+    strength = strength[strength > 0]
+    # Each direction once, whichever way its columns were found, with its first column positive.
+    first = (every != 0).argmax(axis=1)
+    every *= every[np.arange(every.shape[0]), first][:, np.newaxis]
+    _, once = np.unique(every, axis=0, return_index=True)
+    return every[once[np.argsort(-strength[once], kind="stable")]]

@@ -1,0 +1,35 @@
+"""Location: values that are larger in one sample, in few, many or correlated columns.
+
+With δ(S) = mean_x S − mean_y S: the sum of the five largest δ(U)², of the thirteen largest δ(V)²,
+δ(V)ᵀ(Σ + 0.3 I)⁻¹δ(V) with Σ the pooled correlation of V, and the energy distance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.whole_rows import WholeRows
+
+FEW, MANY = 5, 13
+RIDGE = 0.3
+
+
+def location_statistics(pool: Pool, rows: WholeRows) -> FloatArray:
+    """Return the four statistics, one row per permutation."""
+    few = top_sums(np.square(pool.differences("normal")), (FEW,))[0]
+    many = top_sums(np.square(pool.differences("clipped")), (MANY,))[0]
+    return np.column_stack([few, many, _decorrelated(pool, rows), rows.energy()])
+
+
+def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:
+    """Return δᵀ(Σ + 0.3 I)⁻¹δ by the smaller of two matrices: columns or rows."""
+    values = pool.scores.clipped
+    if values.shape[1] > rows.n_rows:
+        return rows.decorrelated(RIDGE)
+    gram = (values.T @ values).astype(np.float64) / values.shape[0]
+    spectrum, vectors = np.linalg.eigh(gram)
+    turned = values @ (vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)).astype(np.float32)
+    squares = np.square(pool.labels.differences(turned))
+    return np.asarray(squares.sum(axis=1, dtype=np.float64))

@@ -1,0 +1,51 @@
+"""Pair: dependence of two columns that their correlation does not see.
+
+The changes of correlation between scores of different kinds: one column's level with another's
+spread, the spreads of both, the waves of both, and the same in units of value. Each kind gives
+the largest square over all pairs; the spreads of both also the sum of the eight largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellapart.permutation.bins import Singles
+from tellapart.scan.families.correlation import Pairs, PairScan, ProductKind
+from tellapart.scan.largest import Largest
+from tellapart.scan.pairs import each_pair
+from tellapart.scan.pool import Pool
+
+SOME = 8
+LEVEL_SPREAD = ProductKind("normal", "spread")
+WAVES = ProductKind("wave 2", "wave 2")
+SPREADS = ProductKind("spread", "spread")
+VALUE_SQUARE = ProductKind("clipped", "squared")
+KINDS = (LEVEL_SPREAD, WAVES, SPREADS, VALUE_SQUARE)
+# Products per pair: those of different scores go both ways.
+N_PRODUCTS = 6
+
+
+def pair_statistics(pool: Pool, pairs: Pairs) -> PairScan:
+    """Return the statistics of dependence without correlation."""
+    both = Pairs(np.concatenate([pairs.s, pairs.t]), np.concatenate([pairs.t, pairs.s]))
+    largest: dict[ProductKind, Largest] = {}
+    of_kind: dict[ProductKind, Pairs] = {}
+    for kind in KINDS:
+        largest[kind] = kept = Largest.empty(pool.count, SOME)
+        of_kind[kind] = used = pairs if kind.first == kind.second else both
+
+        def take(block: slice, changes: Singles, kept: Largest = kept) -> None:
+            kept.add(pool, block.start, changes)
+
+        each_pair(pool, kind.first, kind.second, used.s, used.t, take)
+    joint = np.maximum(largest[LEVEL_SPREAD].maximum(), largest[WAVES].maximum())
+    statistics = np.column_stack(
+        [
+            joint,
+            largest[WAVES].maximum(),
+            largest[SPREADS].maximum(),
+            largest[SPREADS].sum(SOME),
+            largest[VALUE_SQUARE].maximum(),
+        ]
+    )
+    return PairScan(statistics, largest, of_kind)

@@ -1,0 +1,139 @@
+"""What each family looks at, decided by sizes and pooled rows alone, and what it leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.scan.budget import (
+    MOST_CORRELATED,
+    affordable,
+    columns_for_pairs,
+    columns_for_triples,
+    most_dependent,
+    pooled_correlation,
+)
+from tellapart.scan.families.correlation import (
+    CORE_COLUMNS,
+    Pairs,
+    all_pairs,
+    screened_pairs,
+)
+from tellapart.scan.families.higher import DIRECTION_COLUMNS, four_columns
+from tellapart.scan.families.pair import N_PRODUCTS
+from tellapart.scan.families.triple import Triples, all_triples, screening_columns
+from tellapart.scan.pool import Pool
+
+# Rows of the smaller sample without which dependence within it means nothing.
+FEWEST_ROWS = {"correlation": 4, "pair": 8, "triple": 8, "higher": 16}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The pairs, triples and columns that the families of dependence look at.
+
+    `skipped` maps families that cannot run to the reason, `notes` those that leave something out.
+    """
+
+    pairs: Pairs
+    screened: Pairs
+    core: IntArray
+    shaped: Pairs
+    triples: Triples
+    triple_columns: IntArray
+    four_columns: IntArray
+    direction_columns: IntArray
+    skipped: dict[str, str]
+    notes: dict[str, str]
+
+    def runs(self, family: str) -> bool:
+        """Return whether a family runs."""
+        return family not in self.skipped
+
+
+def make_plan(pool: Pool) -> Plan:
+    """Plan the families of dependence for these rows, columns and permutations."""
+    scores, labels = pool.scores, pool.labels
+    every = np.arange(scores.column.size)
+    known = every
+    if every.size > MOST_CORRELATED:
+        known = _most_varied(pool, MOST_CORRELATED)
+    correlation = pooled_correlation(scores.normal[:, known], scores.column[known])
+    planner = _Planner(known, correlation)
+    numeric = np.flatnonzero(np.isin(known, scores.numeric))
+    for_pairs = planner.most(columns_for_pairs(affordable(labels)))
+    for_shapes = planner.most(columns_for_pairs(affordable(labels, N_PRODUCTS)), numeric)
+    for_triples = planner.most(columns_for_triples(affordable(labels, 2)))
+    wider = planner.most(screening_columns(labels.n_rows))
+    pairs = all_pairs(for_pairs, scores.column)
+    chosen = screened_pairs(correlation, pairs.size)
+    plan = Plan(
+        pairs=pairs,
+        screened=Pairs(known[chosen.s], known[chosen.t]),
+        core=planner.most(CORE_COLUMNS),
+        shaped=all_pairs(for_shapes, scores.column),
+        triples=all_triples(for_triples, scores.column),
+        triple_columns=wider,
+        four_columns=planner.most(four_columns(labels.n_rows)),
+        direction_columns=planner.most(DIRECTION_COLUMNS, numeric),
+        skipped={},
+        notes={},
+    )
+    _explain(pool, plan, for_pairs, for_shapes, for_triples)
+    return plan
+
+
+@dataclass(frozen=True)
+class _Planner:
+    known: IntArray
+    correlation: FloatArray
+
+    def most(self, count: int, among: IntArray | None = None) -> IntArray:
+        """Return the `count` columns that depend most on others in the pooled rows."""
+        places = np.arange(self.known.size) if among is None else among
+        return self.known[most_dependent(self.correlation, count, places)]
+
+
+def _most_varied(pool: Pool, most: int) -> IntArray:
+    """Return the columns whose most frequent value is the least frequent."""
+    normal = pool.scores.normal
+    # A value shared by many rows makes the fourth moment of the scores large.
+    kurtosis = np.mean(np.square(np.square(normal)), axis=0)
+    return np.sort(np.argsort(kurtosis, kind="stable")[:most])
+
+
+def _explain(
+    pool: Pool, plan: Plan, for_pairs: IntArray, for_shapes: IntArray, for_triples: IntArray
+) -> None:
+    """Say which families cannot run, and which look at some of the columns only."""
+    labels = pool.labels
+    fewest = min(labels.n_x, labels.n_y)
+    n_columns = np.unique(pool.scores.column).size
+    numeric = pool.scores.numeric.size
+    sizes = {
+        "correlation": (plan.pairs.size, "two columns that vary"),
+        "pair": (plan.shaped.size, "two numeric columns that vary"),
+        "triple": (plan.triples.size, "three columns that vary"),
+        "higher": (int(plan.four_columns.size >= 4), "four columns that vary"),
+    }
+    for family, (size, needed) in sizes.items():
+        if fewest < FEWEST_ROWS[family]:
+            plan.skipped[family] = (
+                f"needs {FEWEST_ROWS[family]} rows of each sample; the smaller one has {fewest}"
+            )
+        elif size == 0:
+            plan.skipped[family] = f"needs {needed}"
+    places = {
+        "correlation": (for_pairs, n_columns, "all pairs of"),
+        "pair": (for_shapes, numeric, "pairs of"),
+        "triple": (for_triples, n_columns, "all triples of"),
+    }
+    for family, (used, of, what) in places.items():
+        count = np.unique(pool.scores.column[used]).size
+        if family not in plan.skipped and count < of:
+            plan.notes[family] = (
+                f"{what} {count:,} of {of:,} columns, chosen without labels by their dependence "
+                "in the pooled rows"
+            )

@@ -1,0 +1,39 @@
+"""Shape: spread, tails, skew and lumps of single columns, and the scale of whole rows.
+
+Sums of the few largest squares of δ(S) over columns, for every score S that a shift of the column
+leaves alone, and δ(r)² of whole rows, r the normal score of ‖V‖².
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special, stats
+
+from tellapart.arrays import FloatArray
+from tellapart.permutation.bins import Singles
+from tellapart.scan.pool import Pool, top_sums
+
+FEW, SOME = 3, 8
+WAVES = ("wave 2", "wave 3", "wave 4")
+
+
+def shape_statistics(pool: Pool) -> FloatArray:
+    """Return the statistics of shape, one row per permutation."""
+    columns = list(top_sums(np.square(pool.differences("spread")), (FEW, SOME)))
+    for name in ("skew", "fourth", "atom"):
+        columns += top_sums(np.square(pool.differences(name)), (FEW,))
+    columns += top_sums(wave_changes(pool), (FEW,))
+    columns += list(np.square(pool.labels.differences(_row_scores(pool))).T)
+    return np.column_stack(columns)
+
+
+def wave_changes(pool: Pool) -> Singles:
+    """Return Σ_j δ(cos jπF)² over j = 2, 3, 4, for every column and permutation."""
+    return np.asarray(sum(np.square(pool.differences(wave)) for wave in WAVES))
+
+
+def _row_scores(pool: Pool) -> Singles:
+    """Return the normal score of ‖V‖² of each row."""
+    lengths = np.square(pool.scores.clipped).sum(axis=1, dtype=np.float64)
+    ranks = stats.rankdata(lengths)
+    return special.ndtri((ranks - 0.5) / ranks.size)[:, np.newaxis].astype(np.float32)

@@ -1,0 +1,110 @@
+"""One thing that differs: which columns, what kind of change, how large, and how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tellapart.data.frames import make_frame
+from tellapart.text import safe
+
+LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"
+CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
+KINDS = (LOCATION, SHARE, SPREAD, SHAPE, CORRELATION, DEPENDENCE, TRIPLE)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A difference that the scan names.
+
+    Attributes
+    ----------
+    kind : str
+        "location", "share" (of a category), "spread", "shape", "correlation", "dependence"
+        (of two columns, beyond their correlation) or "triple" (of three).
+    variables : tuple of str
+        The columns it is about: one, two or three.
+    pvalue : float
+        Adjusted: the chance of any false finding is at most α where those with p ≤ α are believed.
+    effect : float
+        Its size and direction, first sample against second: the difference of the means in
+        spreads, of the shares, of the measures of shape, of the correlations or mean products;
+        the ratio of the spreads.
+    interval : pair of float
+        A 95 % bootstrap interval of the effect, of this finding alone.
+    values : pair of float
+        What `effect` compares, in the first sample and in the second.
+    measure : str
+        What is compared: "mean", "spread", "skewness", "kurtosis", "share of 'a'", …
+    labels : pair of str
+        What the samples are called.
+    """
+
+    kind: str
+    variables: tuple[str, ...]
+    pvalue: float
+    effect: float
+    interval: tuple[float, float]
+    values: tuple[float, float]
+    measure: str
+    labels: tuple[str, str] = ("X", "Y")
+
+    def summary(self) -> str:
+        """Say it in one sentence.
+
+        >>> Finding("spread", ("age",), 0.01, 1.5, (1.2, 1.9), (1.2, 0.8), "spread").summary()
+        'age: spread 1.50 times as large in X as in Y (1.20 to 1.90), p = 0.01'
+        """
+        low, high = self.interval
+        names = " and ".join(map(safe, self.variables))
+        if len(self.variables) > 2:
+            names = ", ".join(map(safe, self.variables[:-1])) + f" and {safe(self.variables[-1])}"
+        size = f"({low:.2f} to {high:.2f})"
+        if self.kind == SHARE:
+            size = f"({_percent(low, sign=True)} to {_percent(high, sign=True)})"
+        return f"{names}: {self.change()} {size}, p = {self.pvalue:.3g}"
+
+    def change(self) -> str:
+        """Say what changed and how much, without names of columns and p-value."""
+        x, y = map(safe, self.labels)
+        if self.kind == LOCATION:
+            way = "higher" if self.effect > 0 else "lower"
+            return f"{way} in {x} by {abs(self.effect):.2f} spreads"
+        if self.kind == SPREAD:
+            return f"spread {self.effect:.2f} times as large in {x} as in {y}"
+        first, second = self.values
+        if self.kind == SHARE:
+            return f"{self.measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
+        if self.measure.startswith("share"):
+            return f"{self.measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
+        return f"{self.measure} {first:.2f} in {x}, {second:.2f} in {y}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        plain = asdict(self)
+        for name in ("variables", "interval", "values", "labels"):
+            plain[name] = list(plain[name])
+        return plain
+
+
+def findings_frame(findings: Sequence[Finding]) -> Any:
+    """Return a table with one row per finding."""
+    low_high = [finding.interval for finding in findings]
+    return make_frame(
+        {
+            "kind": [finding.kind for finding in findings],
+            "variables": [", ".join(finding.variables) for finding in findings],
+            "measure": [finding.measure for finding in findings],
+            "effect": [finding.effect for finding in findings],
+            "low": [low for low, _ in low_high],
+            "high": [high for _, high in low_high],
+            "first": [finding.values[0] for finding in findings],
+            "second": [finding.values[1] for finding in findings],
+            "pvalue": [finding.pvalue for finding in findings],
+        }
+    )
+
+
+def _percent(share: float, *, sign: bool = False) -> str:
+    return f"{100 * share:{'+' if sign else ''}.0f} %"

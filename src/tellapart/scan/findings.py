@@ -1,0 +1,124 @@
+"""What the scan names: columns, pairs and triples with adjusted p-values, sizes and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
+from tellapart.scan.adjusted import Maxima, step_down
+from tellapart.scan.column_changes import ColumnChanges, column_changes
+from tellapart.scan.describe import Describer
+from tellapart.scan.families.correlation import PairScan
+from tellapart.scan.families.triple import TripleScan
+from tellapart.scan.finding import Finding
+from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind, name_groups
+from tellapart.scan.pool import Pool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings, the surest first, and the adjusted p-value of every column of the samples."""
+
+    findings: tuple[Finding, ...]
+    column_pvalues: FloatArray
+    columns: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, ...], ...] = ()
+    triples: tuple[tuple[int, ...], ...] = ()
+
+
+def find(
+    samples: Samples,
+    pool: Pool,
+    pair_scans: list[PairScan],
+    triple_scan: TripleScan | None,
+    *,
+    pvalue: float,
+    alpha: float,
+    rng: np.random.Generator,
+) -> Findings:
+    """Name what differs.
+
+    No adjusted p-value is smaller than that of the scan itself, so nothing is named where the
+    samples as a whole do not differ.
+    """
+    parent = pool.scores.column
+    changes = column_changes(pool)
+    pairs = GroupScores(_pair_kinds(pair_scans), parent)
+    triples = GroupScores(_triple_kinds(triple_scan), parent)
+    largest = {"columns": changes.largest().max(axis=1)}
+    if pairs.candidates:
+        largest["pairs"] = pairs.largest()
+    if triples.candidates:
+        largest["triples"] = triples.largest()
+    maxima = Maxima(largest)
+    adjusted = step_down(maxima, "columns", changes.largest(), alpha)
+    of_column = np.ones(samples.n_columns)
+    of_column[changes.columns] = np.maximum(adjusted, pvalue)
+    if pvalue > alpha:
+        return Findings((), of_column)
+    describer = Describer(samples, pool.scores, rng)
+    found = [
+        describer.column(changes, place, kind, max(p, pvalue))
+        for place, kind, p in _named_columns(maxima, changes, adjusted, alpha)
+    ]
+    strongest = np.argsort(-changes.largest()[0], kind="stable")
+    ordered = [int(changes.columns[place]) for place in strongest if adjusted[place] <= alpha]
+    named = set(ordered)
+    paired = name_groups(maxima, "pairs", pairs, alpha) if pairs.candidates else []
+    found += [describer.pair(candidate, max(p, pvalue)) for candidate, p in paired]
+    tripled = name_groups(maxima, "triples", triples, alpha) if triples.candidates else []
+    # What columns and pairs say already is not said again of the triples they are part of.
+    known = [set(candidate.columns) for candidate, _ in paired]
+    fresh = [
+        (candidate, p)
+        for candidate, p in tripled
+        if not named & set(candidate.columns)
+        and not any(pair <= set(candidate.columns) for pair in known)
+    ]
+    found += [describer.triple(candidate, max(p, pvalue)) for candidate, p in fresh]
+    return Findings(tuple(found), of_column, tuple(ordered), _members(paired), _members(fresh))
+
+
+def _members(named: list[tuple[Candidate, float]]) -> tuple[tuple[int, ...], ...]:
+    return tuple(candidate.columns for candidate, _ in named)
+
+
+def _named_columns(
+    maxima: Maxima, changes: ColumnChanges, adjusted: FloatArray, alpha: float
+) -> list[tuple[int, int, float]]:
+    """Return (column, kind, p-value) of what is named, the strongest column first.
+
+    A kind is named where it alone would name the column; shape only where nothing simpler does.
+    """
+    order = np.argsort(-changes.largest()[0], kind="stable")
+    order = order[adjusted[order] <= alpha]
+    left = changes.largest()
+    named: list[tuple[int, int, float]] = []
+    for place in order:
+        rest = left.max(axis=1)
+        own = maxima.adjusted("columns", changes.scores[:, 0, place], rest)
+        own = np.maximum(own, adjusted[place])
+        kinds = [kind for kind in (0, 1) if own[kind] <= alpha] or [2]
+        named += [(int(place), kind, float(own[kind])) for kind in kinds if own[kind] <= alpha]
+        left[:, place] = 0.0
+    return named
+
+
+def _pair_kinds(scans: list[PairScan]) -> list[Kind]:
+    return [
+        Kind(kind, largest, np.column_stack([scan.pairs[kind].s, scan.pairs[kind].t]))
+        for scan in scans
+        for kind, largest in scan.largest.items()
+    ]
+
+
+def _triple_kinds(scan: TripleScan | None) -> list[Kind]:
+    if scan is None:
+        return []
+    return [
+        Kind(kind.score, kind.largest, np.column_stack([*kind.triples.columns()]))
+        for kind in scan.kinds
+    ]

@@ -1,0 +1,53 @@
+"""The largest squares of each permutation, and which pair or triple each belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray
+from tellapart.permutation.bins import Singles
+from tellapart.scan.pool import Pool
+from tellapart.scan.reductions import keep_largest
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest squares under each permutation, rising, and the places they were found at."""
+
+    values: Singles
+    places: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, count: int, most: int) -> Largest:
+        """Return room for `most` values under each of `count` permutations."""
+        values = np.zeros((count, most), dtype=np.float32)
+        return cls(values, np.full((count, most), -1, dtype=np.int32))
+
+    def add(self, pool: Pool, first: int, changes: Singles) -> None:
+        """Take in the squares of a block of changes, the first of which has the place `first`."""
+
+        def merge(rows: slice) -> None:
+            keep_largest(changes[rows], first, self.values[rows], self.places[rows])
+
+        pool.each_slice(merge)
+
+    def maximum(self) -> Singles:
+        """Return the largest value of each permutation."""
+        return self.values[:, -1]
+
+    def sum(self, most: int) -> FloatArray:
+        """Return the sum of the `most` largest values of each permutation."""
+        return np.asarray(self.values[:, -most:].sum(axis=1, dtype=np.float64))
+
+    def maximum_without(self, places: NDArray[np.int32]) -> Singles:
+        """Return the largest value under each permutation that belongs to none of the places.
+
+        Where all the values kept belong to them, the least of those kept stands for the next one,
+        which is no larger.
+        """
+        free = ~np.isin(self.places, places)
+        best = np.where(free, self.values, -1).max(axis=1)
+        return np.asarray(np.where(best < 0, self.values[:, 0], best))

@@ -1,0 +1,98 @@
+"""The pooled rows under every permutation: means and deviations within the two samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.permutation.bins import BinnedLabels, Singles
+from tellapart.scan.scores import Scores
+from tellapart.threads import in_threads
+
+# A deviation below this share of the pooled one is rounding: the column does not vary there.
+FLAT = 1e-3
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means and inverse deviations within x and within y, one row per permutation."""
+
+    mean_x: Singles
+    mean_y: Singles
+    inverse_x: Singles
+    inverse_y: Singles
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Scores of the pooled rows and the labels that permute them."""
+
+    scores: Scores
+    labels: BinnedLabels
+    n_jobs: int = 1
+    _moments: dict[str, Moments] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """Number of permutations, the true labels among them."""
+        return self.labels.count
+
+    def moments(self, name: str) -> Moments:
+        """Return the moments of one kind of score, computed once."""
+        if name not in self._moments:
+            self._moments[name] = moments_of(self.labels, self.scores.of(name))
+        return self._moments[name]
+
+    def differences(self, name: str) -> Singles:
+        """Return δ = mean_x − mean_y of one kind of score, one row per permutation."""
+        moments = self.moments(name)
+        return moments.mean_x - moments.mean_y
+
+    def each_slice(self, work: Callable[[slice], None]) -> None:
+        """Do the work on slices of the permutations, in threads."""
+        _in_slices(work, self.count, self.n_jobs)
+
+    def each_bin(self, work: Callable[[slice], None]) -> None:
+        """Do the work on slices of the bins, in threads."""
+        _in_slices(work, self.labels.n_bins, self.n_jobs)
+
+
+def moments_of(labels: BinnedLabels, values: Singles) -> Moments:
+    """Return the moments of values of shape (N, F) within the samples."""
+    mean_x, mean_y = labels.means(values)
+    square_x, square_y = labels.means(np.square(values))
+    return Moments(
+        mean_x, mean_y, _inverse_deviation(square_x, mean_x), _inverse_deviation(square_y, mean_y)
+    )
+
+
+def _in_slices(work: Callable[[slice], None], count: int, n_jobs: int) -> None:
+    step = -(-count // n_jobs)
+    in_threads(work, [slice(start, start + step) for start in range(0, count, step)], n_jobs)
+
+
+def _inverse_deviation(square: Singles, mean: Singles) -> Singles:
+    variance = square - np.square(mean)
+    flat = variance < FLAT**2
+    return np.asarray(
+        np.where(flat, np.float32(0), 1 / np.sqrt(np.where(flat, np.float32(1), variance)))
+    )
+
+
+def top_sums(squares: Singles, counts: tuple[int, ...]) -> list[FloatArray]:
+    """Return, for each count, the sum of that many largest entries of each row.
+
+    >>> [s.tolist() for s in top_sums(np.array([[4.0, 1.0, 9.0]]), (1, 2))]
+    [[9.0], [13.0]]
+    """
+    most = min(max(counts), squares.shape[1])
+    if most == 0:
+        return [np.zeros(squares.shape[0]) for _ in counts]
+    if most < squares.shape[1]:
+        squares = np.partition(squares, squares.shape[1] - most, axis=1)[:, -most:]
+    falling = np.sort(squares, axis=1)[:, ::-1]
+    sums = np.cumsum(falling, axis=1, dtype=np.float64)
+    return [sums[:, min(count, most) - 1] for count in counts]

@@ -1,0 +1,116 @@
+"""Compiled loops of the scan: products summed over bins, and what is kept of each permutation."""
+
+from __future__ import annotations
+
+import numba
+
+# Correlations are kept off ±1, where their difference has no scale.
+_EDGE = 0.9999
+
+
+@numba.njit(cache=True, nogil=True)
+def pair_products(first, second, rows, s, t, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[g, q] to the sum over bin g of first[:, s_q]·second[:, t_q]."""
+    for g in range(rows.shape[0]):
+        for q in range(s.shape[0]):
+            out[g, q] = 0.0
+        for r in range(rows.shape[1]):
+            i = rows[g, r]
+            for q in range(s.shape[0]):
+                out[g, q] += first[i, s[q]] * second[i, t[q]]
+
+
+@numba.njit(cache=True, nogil=True)
+def triple_products(values, rows, s, t, u, out, squares):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[g, q] to the sum over bin g of v_s·v_t·v_u, and squares[g, q] to that of squares."""
+    for g in range(rows.shape[0]):
+        for q in range(s.shape[0]):
+            out[g, q] = 0.0
+            squares[g, q] = 0.0
+        for r in range(rows.shape[1]):
+            i = rows[g, r]
+            for q in range(s.shape[0]):
+                product = values[i, s[q]] * values[i, t[q]] * values[i, u[q]]
+                out[g, q] += product
+                squares[g, q] += product * product
+
+
+@numba.njit(cache=True, nogil=True)
+def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
+    sums, total, s, t, n_x, n_y,
+    mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,
+):  # fmt: skip
+    """Turn sums of products over x into (r_x − r_y)/(1 − r_x r_y), in place.
+
+    That is tanh of the difference of Fisher's z, without its logarithms.
+    """
+    for k in range(sums.shape[0]):
+        for q in range(sums.shape[1]):
+            a, b = s[q], t[q]
+            x = (sums[k, q] / n_x - mean_xs[k, a] * mean_xt[k, b]) * inv_xs[k, a] * inv_xt[k, b]
+            y = (total[q] - sums[k, q]) / n_y - mean_ys[k, a] * mean_yt[k, b]
+            y *= inv_ys[k, a] * inv_yt[k, b]
+            x = min(max(x, -_EDGE), _EDGE)
+            y = min(max(y, -_EDGE), _EDGE)
+            sums[k, q] = (x - y) / (1.0 - x * y)
+
+
+@numba.njit(cache=True, nogil=True)
+def triple_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
+    sums, total, scale, s, t, u, differences, correlation, n_x, n_y
+):  # fmt: skip
+    """Turn sums of abc over x into δ(abc − r_bc a − r_ac b − r_ab c) times scale, in place."""
+    for k in range(sums.shape[0]):
+        for q in range(sums.shape[1]):
+            a, b, c = s[q], t[q], u[q]
+            change = sums[k, q] / n_x - (total[q] - sums[k, q]) / n_y
+            change -= correlation[b, c] * differences[k, a]
+            change -= correlation[a, c] * differences[k, b]
+            change -= correlation[a, b] * differences[k, c]
+            sums[k, q] = change * scale[q]
+
+
+@numba.njit(cache=True, nogil=True)
+def keep_largest(values, first, top, where):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Merge the squares of each row of values into the rows of top, which rise.
+
+    `where` holds the place of each entry of top; that of values[:, 0] is `first`.
+    """
+    last = top.shape[1]
+    for k in range(values.shape[0]):
+        for q in range(values.shape[1]):
+            square = values[k, q] * values[k, q]
+            if square > top[k, 0]:
+                place = 0
+                while place + 1 < last and top[k, place + 1] < square:
+                    top[k, place] = top[k, place + 1]
+                    where[k, place] = where[k, place + 1]
+                    place += 1
+                top[k, place] = square
+                where[k, place] = first + q
+
+
+@numba.njit(cache=True, nogil=True)
+def spectral_norms(values, s, t, start, steps, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[k] to the length of the symmetric matrix of values[k] by steps of power iteration."""
+    size = start.shape[0]
+    vector, image = start.copy(), start.copy()
+    for k in range(values.shape[0]):
+        for i in range(size):
+            vector[i] = start[i]
+        length = 0.0
+        for _ in range(steps):
+            for i in range(size):
+                image[i] = 0.0
+            for q in range(s.shape[0]):
+                image[s[q]] += values[k, q] * vector[t[q]]
+                image[t[q]] += values[k, q] * vector[s[q]]
+            length = 0.0
+            for i in range(size):
+                length += image[i] * image[i]
+            length = length**0.5
+            if length == 0.0:
+                break
+            for i in range(size):
+                vector[i] = image[i] / length
+        out[k] = length

@@ -1,0 +1,101 @@
+"""Statistics of whole rows: distances between them, summed over bins once for all permutations.
+
+With a symmetric matrix M of the rows, S_xx(e) the sum of M over pairs of rows that count as x,
+and so on, every statistic here is 2 S_xy/(mn) − S_xx/m² − S_yy/n² or its negative. Beyond
+`MOST_ROWS` rows a part of the bins, drawn without regard to labels, stands for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.interrupts import check_interrupts
+from tellapart.permutation.bins import BinnedLabels, Singles
+from tellapart.scan.scores import Scores
+
+# Rows whose distances are summed; the matrix itself is made in blocks of this many entries.
+MOST_ROWS = 4_000
+BLOCK_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True)
+class WholeRows:
+    """Rows of the bins in use, as points in the space of the clipped scores."""
+
+    points: Singles
+    labels: Singles
+    rows_per_bin: int
+
+    @classmethod
+    def of(cls, scores: Scores, labels: BinnedLabels, rng: np.random.Generator) -> WholeRows:
+        """Return the rows of all bins, or of bins drawn at random where rows are many."""
+        bins: IntArray = np.arange(labels.n_bins)
+        most = max(MOST_ROWS // labels.rows_per_bin, 2)
+        # Rows one by one, as many as they are: with few of one sample none may be left out.
+        if labels.rows_per_bin > 1 and bins.size > most:
+            bins = np.sort(rng.choice(labels.n_bins, most, replace=False))
+        rows = labels.rows[bins].ravel()
+        points = scores.clipped[rows] / _crowd(scores)
+        return cls(np.ascontiguousarray(points), labels.labels[:, bins], labels.rows_per_bin)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in use."""
+        return int(self.points.shape[0])
+
+    def energy(self) -> FloatArray:
+        """Return the energy distance of each permutation."""
+        return self._contrast(self._distance_sums())
+
+    def decorrelated(self, ridge: float) -> FloatArray:
+        """Return δᵀ(Σ + ridge·I)⁻¹δ = wᵀK(K/N + ridge·I)⁻¹w with K = VVᵀ, w = ±1/m, ±1/n."""
+        gram = (self.points @ self.points.T).astype(np.float64)
+        spectrum, vectors = np.linalg.eigh(gram / self.n_rows)
+        spectrum = np.maximum(spectrum, 0.0)
+        matrix = (vectors * (spectrum * self.n_rows / (spectrum + ridge))) @ vectors.T
+        return -self._contrast(self._sum_blocks(matrix))
+
+    def _distance_sums(self) -> FloatArray:
+        """Return the sums of distances over pairs of bins."""
+        lengths = np.square(self.points).sum(axis=1)
+        bins = self.labels.shape[1]
+        sums = np.empty((bins, bins))
+        step = max(BLOCK_ENTRIES // max(self.n_rows, 1) // self.rows_per_bin, 1)
+        for start in range(0, bins, step):
+            check_interrupts()
+            stop = min(start + step, bins)
+            rows = slice(start * self.rows_per_bin, stop * self.rows_per_bin)
+            squares = -2 * (self.points[rows] @ self.points.T)
+            squares += lengths[rows, np.newaxis]
+            squares += lengths
+            sums[start:stop] = self._sum_blocks(np.sqrt(np.maximum(squares, 0, out=squares)))
+        return sums
+
+    def _sum_blocks(self, matrix: FloatArray | Singles) -> FloatArray:
+        b = self.rows_per_bin
+        if b == 1:
+            return np.asarray(matrix, dtype=np.float64)
+        rows, columns = matrix.shape
+        blocks = matrix.reshape(rows // b, b, columns // b, b)
+        return np.asarray(blocks.sum(axis=(1, 3), dtype=np.float64))
+
+    def _contrast(self, sums: FloatArray) -> FloatArray:
+        """Return 2 S_xy/(mn) − S_xx/m² − S_yy/n² of every permutation."""
+        # Centred, what single precision has to hold is small: constants cancel in the contrast.
+        centred = sums - sums.mean()
+        labels = self.labels
+        of_x = labels.sum(axis=1, dtype=np.float64)
+        m, n = of_x, labels.shape[1] - of_x
+        weights = np.where(labels > 0, 1 / np.maximum(m, 1)[:, np.newaxis], 0.0)
+        weights -= np.where(labels > 0, 0.0, 1 / np.maximum(n, 1)[:, np.newaxis])
+        product = weights.astype(np.float32) @ centred.astype(np.float32)
+        return np.asarray(-np.einsum("ij,ij->i", product, weights) / self.rows_per_bin**2)
+
+
+def _crowd(scores: Scores) -> Singles:
+    """Return what score columns are divided by: the levels of one column count as one column."""
+    _, place, counts = np.unique(scores.column, return_inverse=True, return_counts=True)
+    return np.sqrt(counts[place]).astype(np.float32)
