@@ -71,10 +71,10 @@ def marginal_svg(marginal: Marginal, name: str, title: str, description: str) ->
 def effects_svg(
     scale: Scale, findings: Sequence[Finding], name: str, title: str, description: str
 ) -> Markup:
-    """Return effects on one scale with their intervals; the page says what the colours mean."""
+    """Return effects with their intervals; the page says which scale it is, and the colours."""
     height = EFFECTS_HEIGHT + ROW_HEIGHT * len(findings)
     figure = Figure(figsize=(EFFECTS_WIDTH, height), layout="constrained")
-    draw_effects(figure.subplots(), scale, findings)
+    draw_effects(figure.subplots(), scale, findings).set_xlabel(scale.axis, fontsize=8)
     return inline_svg(figure, name, title, description)
 
 
@@ -82,7 +82,7 @@ def columns_svg(result: TestResult, title: str, description: str) -> Markup:
     """Return the adjusted p-values of the surest columns."""
     rows = min(len(result.variable_pvalues), MOST_COLUMNS)
     figure = Figure(figsize=(EFFECTS_WIDTH, 0.9 + ROW_HEIGHT * rows), layout="constrained")
-    draw_columns(figure.subplots(), result).set_title("")
+    draw_columns(figure.subplots(), result).set_title("", loc="left")
     return inline_svg(figure, "columns", title, description)
 
 

@@ -56,12 +56,14 @@ class Row:
 class Scale:
     """What findings that can be drawn on one axis share.
 
-    `neutral` is the effect of no difference; ratios go on a logarithmic axis, and shares are
-    multiplied by `factor` to be percentage points.
+    `unit` follows a number and `axis` says it of an axis. `neutral` is the effect of no
+    difference; ratios go on a logarithmic axis, and shares are multiplied by `factor` to be
+    percentage points.
     """
 
     title: str
-    unit: str
+    unit: str = ""
+    axis: str = ""
     neutral: float = 0.0
     ratio: bool = False
     factor: float = 1.0
@@ -77,11 +79,11 @@ class Family:
     note: str
 
 
-SHIFTS = Scale("Shifts of the mean", "spreads")
-RATIOS = Scale("Ratios of the spreads", "times", neutral=1.0, ratio=True)
-SHARES = Scale("Differences of shares", "points", factor=100.0)
-CORRELATIONS = Scale("Differences of correlations", "")
-PRODUCTS = Scale("Differences of mean products of three", "")
+SHIFTS = Scale("Shifts of the mean", "spreads", "in spreads")
+RATIOS = Scale("Ratios of the spreads", "times", "first to second", neutral=1.0, ratio=True)
+SHARES = Scale("Differences of shares", "points", "percentage points", factor=100.0)
+CORRELATIONS = Scale("Differences of correlations")
+PRODUCTS = Scale("Differences of mean products of three")
 
 
 def scale_of(finding: Finding) -> Scale:
@@ -89,27 +91,28 @@ def scale_of(finding: Finding) -> Scale:
     if finding.kind == SHARE or finding.measure.startswith("share"):
         return SHARES
     if finding.kind == SHAPE:
-        return Scale(f"Differences of {finding.measure}", "")
+        return Scale(f"Differences of {finding.measure}")
     return {LOCATION: SHIFTS, SPREAD: RATIOS, TRIPLE: PRODUCTS}.get(finding.kind, CORRELATIONS)
 
 
-def group_findings(findings: Sequence[Finding], most: int) -> dict[Scale, list[Finding]]:
-    """Return the findings by their scale, at most so many of all: some of every scale.
-
-    Findings whose size cannot be drawn (the spread of one sample is 0) are left out.
-    """
-    groups: dict[Scale, list[Finding]] = {}
-    for finding in findings:
-        scale = scale_of(finding)
-        if math.isfinite(finding.effect) and (finding.effect > 0 or not scale.ratio):
-            groups.setdefault(scale, []).append(finding)
-    room = most
-    shown: dict[Scale, int] = {}
+def pick_findings(findings: Sequence[Finding], most: int) -> list[Finding]:
+    """Return at most so many findings in their order: some of every scale."""
+    groups: dict[Scale, list[int]] = {}
+    for place, finding in enumerate(findings):
+        groups.setdefault(scale_of(finding), []).append(place)
+    kept: list[int] = []
     # The small groups first: what they leave goes to the large ones.
-    for place, scale in enumerate(sorted(groups, key=lambda scale: len(groups[scale]))):
-        shown[scale] = min(len(groups[scale]), max(room // (len(groups) - place), 1))
-        room -= shown[scale]
-    return {scale: own[: shown[scale]] for scale, own in groups.items()}
+    for done, own in enumerate(sorted(groups.values(), key=len)):
+        kept += own[: max((most - len(kept)) // (len(groups) - done), 1)]
+    return [findings[place] for place in sorted(kept)]
+
+
+def group_findings(findings: Sequence[Finding], most: int) -> dict[Scale, list[Finding]]:
+    """Return the findings that can be drawn by their scale, at most so many of all."""
+    groups: dict[Scale, list[Finding]] = {}
+    for finding in pick_findings(list(filter(_has_size, findings)), most):
+        groups.setdefault(scale_of(finding), []).append(finding)
+    return groups
 
 
 def describe_finding(finding: Finding) -> Row:
@@ -159,6 +162,11 @@ def tell_story(result: TestResult) -> str:
     if result.scan is None or not result.reject:
         return ""
     return tell(result.scan) or tell_unnamed(result.scan, result.alpha)
+
+
+def _has_size(finding: Finding) -> bool:
+    """Return whether a size can be drawn: not where the spread of one sample is 0."""
+    return math.isfinite(finding.effect) and (finding.effect > 0 or not scale_of(finding).ratio)
 
 
 def _noted(note: str | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from tellapart.report.figures import columns_svg, effects_svg, scatter_svg
 from tellapart.report.findings import (
     Family,
     Row,
@@ -14,17 +15,17 @@ from tellapart.report.findings import (
     describe_families,
     describe_finding,
     group_findings,
+    pick_findings,
     tell_story,
 )
-from tellapart.report.figures import columns_svg, effects_svg, scatter_svg
 from tellapart.report.words import percent
 from tellapart.scan.finding import Finding
 from tellapart.testing.exhibit import Exhibit
 from tellapart.testing.pairs import Crosstab, PairView
 from tellapart.testing.result import TestResult
 
-MOST_ROWS = 50
-MOST_EFFECTS = 40
+MOST_ROWS = 25
+MOST_EFFECTS = 24
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def describe_scan(result: TestResult, exhibit: Exhibit) -> ScanView | None:
         columns = columns_svg(result, "Adjusted p-values of columns", _describe_columns(result))
     return ScanView(
         story=tell_story(result),
-        rows=[describe_finding(finding) for finding in findings[:MOST_ROWS]],
+        rows=[describe_finding(finding) for finding in pick_findings(findings, MOST_ROWS)],
         n_findings=len(findings),
         effects=[
             (_titled(scale, own, findings), _effects(place, scale, own))

@@ -38,9 +38,10 @@ ROWS_OF_AXIS = 3.2
 RATIO_STEPS = (
     (1.0,),
     (1.0, 2.0, 5.0),
-    (1.0, 1.5, 2.0, 3.0, 5.0, 7.0),
-    tuple(1.0 + place / 10 for place in range(90)),
+    (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
+    tuple(1.0 + place / 20 for place in range(180)),
 )
+MOST_TICKS = 7
 SIDES = ((COLOUR_X, "o"), (COLOUR_Y, "^"))
 
 
@@ -125,7 +126,7 @@ def draw_effects(axes: Axes, scale: Scale, findings: Sequence[Finding]) -> Axes:
     axes.set_yticks(places, names, fontsize=8)
     axes.set_ylim(len(findings) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=8)
-    axes.set_xlabel(_axis_label(scale), fontsize=8)
+    axes.set_xlabel(f"{scale.title}, {scale.axis}" if scale.axis else scale.title, fontsize=8)
     return plain(axes)
 
 
@@ -239,9 +240,7 @@ def draw_crosstab(axes: Axes, view: Crosstab, labels: tuple[str, str] | None = N
     return plain(axes)
 
 
-def _draw_pvalues(
-    axes: Axes, names: Sequence[str], pvalues: Sequence[float], alpha: float
-) -> None:
+def _draw_pvalues(axes: Axes, names: Sequence[str], pvalues: Sequence[float], alpha: float) -> None:
     heights = [-math.log10(max(p, 1e-300)) for p in pvalues]
     colours = [COLOUR_STATISTIC if p <= alpha else COLOUR_NULL for p in pvalues]
     places = np.arange(len(names))
@@ -260,7 +259,8 @@ def _draw_level(axes: Axes, alpha: float, what: str) -> None:
     furthest = axes.get_xlim()[1]
     ticks = range(0, math.floor(furthest) + 1, max(1, math.floor(furthest) // 5))
     axes.set_xticks(list(ticks), ["1" if t == 0 else f"{10.0**-t:g}" for t in ticks])
-    axes.set_xlabel(what)
+    axes.set_xlabel(what, fontsize=8)
+    axes.tick_params(axis="x", labelsize=8)
 
 
 def _ends(finding: Finding, scale: Scale) -> tuple[float, float]:
@@ -279,9 +279,4 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
         ticks = [s * 10.0**p for p in powers for s in steps if low <= s * 10.0**p <= high]
         if len(ticks) >= 3:
             break
-    return ticks
-
-
-def _axis_label(scale: Scale) -> str:
-    units = {"spreads": "in spreads", "times": "first to second", "points": "percentage points"}
-    return f"{scale.title}, {units[scale.unit]}" if scale.unit else scale.title
+    return ticks[:: math.ceil(len(ticks) / MOST_TICKS)] if ticks else []
