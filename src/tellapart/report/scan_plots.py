@@ -87,9 +87,17 @@ def draw_findings(axes: Axes, result: TestResult) -> Axes:
     """Draw the effects of the findings with their intervals, each scale on an axis of its own."""
     groups = group_findings(result.findings, MOST_FINDINGS)
     axes.set_axis_off()
-    # Text rather than a title, which would go with the axes that are switched off.
-    heading = "What differs" if groups else "Nothing is named"
-    axes.text(0.5, 1.0, heading, transform=axes.transAxes, ha="center", fontsize=12)
+    axes.set_title("What differs" if groups else "Nothing is named")
+    if not groups:
+        return axes
+    axes.legend(
+        handles=effect_handles(result.labels),
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        ncols=2,
+        frameon=False,
+        fontsize=8,
+    )
     total = sum(map(len, groups.values())) + ROWS_OF_AXIS * len(groups)
     above = 1.0
     for scale, own in groups.items():
