@@ -12,7 +12,8 @@ def test_every_row_is_in_one_bin_or_keeps_its_label(n_x, n_y, seed):
     drawn = draw_bins(n_x, n_y, 19, np.random.default_rng(seed))
     every = np.concatenate([drawn.rows.ravel(), drawn.fixed_x, drawn.fixed_y])
     np.testing.assert_array_equal(np.sort(every), np.arange(n_x + n_y))
-    assert (drawn.fixed_x < n_x).all() and (drawn.fixed_y >= n_x).all()
+    assert (drawn.fixed_x < n_x).all()
+    assert (drawn.fixed_y >= n_x).all()
     # A bin never mixes the samples, and the first labels are the true ones.
     of_x = drawn.rows < n_x
     assert (of_x.all(axis=1) | ~of_x.any(axis=1)).all()
@@ -37,7 +38,8 @@ def test_few_of_the_larger_sample_take_part_where_it_is_much_larger():
 def test_means_are_those_of_the_rows_that_carry_each_label():
     rng = np.random.default_rng(1)
     drawn = draw_bins(1201, 1703, 9, rng)
-    assert drawn.rows_per_bin > 1 and drawn.fixed_x.size + drawn.fixed_y.size > 0
+    assert drawn.rows_per_bin > 1
+    assert drawn.fixed_x.size + drawn.fixed_y.size > 0
     values = rng.normal(size=(2904, 3)).astype(np.float32)
     of_x, of_y = drawn.means(values)
     for e in range(drawn.count):
@@ -50,4 +52,5 @@ def test_means_are_those_of_the_rows_that_carry_each_label():
 
 def test_few_rows_are_enumerated():
     drawn = draw_bins(3, 3, 999, np.random.default_rng(0))
-    assert drawn.exact and drawn.count == 20
+    assert drawn.exact
+    assert drawn.count == 20

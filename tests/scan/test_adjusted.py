@@ -7,7 +7,7 @@ from tellapart.scan.adjusted import Maxima, step_down
 
 def _adjusted(table, alpha=0.05, others=()):
     largest = {"columns": table.max(axis=1)}
-    largest |= {name: values for name, values in others}
+    largest |= dict(others)
     return step_down(Maxima(largest), "columns", table, alpha)
 
 
@@ -23,7 +23,8 @@ def test_order_of_scores_is_the_order_of_pvalues():
     adjusted = _adjusted(table)
     order = np.argsort(-table[0])
     assert (np.diff(adjusted[order]) >= 0).all()
-    assert (adjusted > 0).all() and (adjusted <= 1).all()
+    assert (adjusted > 0).all()
+    assert (adjusted <= 1).all()
 
 
 def test_what_was_named_no_longer_stands_in_the_way():
@@ -33,7 +34,8 @@ def test_what_was_named_no_longer_stands_in_the_way():
     table[:, 0] += 9.0
     table[0, 0], table[0, 1] = 60.0, 10.0
     adjusted = _adjusted(table)
-    assert adjusted[0] <= 0.002 and adjusted[1] <= 0.01
+    assert adjusted[0] <= 0.002
+    assert adjusted[1] <= 0.01
     kept = Maxima({"columns": table.max(axis=1)}).adjusted(
         "columns", table[0, 1:2], table.max(axis=1)
     )

@@ -16,7 +16,8 @@ def _drawn(x, y):
 def test_mean_shift_counts_in_spreads_within_the_samples():
     x, y = np.array([1.0, 3.0] * 50), np.array([-1.0, 1.0] * 50)
     found = effects.mean_shift(x, y, _drawn(x, y))
-    assert found.effect == 2.0 and found.values == (2.0, 0.0)
+    assert found.effect == 2.0
+    assert found.values == (2.0, 0.0)
     assert found.interval[0] < 2.0 < found.interval[1]
 
 
@@ -47,8 +48,8 @@ def test_measures_agree_with_their_definitions():
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng = _rng()
     hits = 0
-    for _ in range(150):
+    for _ in range(60):
         x, y = rng.normal(size=2500) + 0.3, rng.normal(size=300)  # the larger one in bins
         low, high = effects.mean_shift(x, y, effects.Resamples(2500, 300, rng)).interval
         hits += low <= 0.3 <= high
-    assert hits / 150 > 0.88
+    assert hits / 60 > 0.85

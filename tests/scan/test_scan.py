@@ -1,4 +1,4 @@
-"""The scan as a whole: it sees each kind of difference, names it, and rejects no more than it may."""
+"""The scan as a whole: it sees each kind of difference, names it, and keeps its level."""
 
 import numpy as np
 import pandas as pd
@@ -80,8 +80,10 @@ def test_a_lump_is_told_by_its_value():
     _lump(x, rng)
     found = run(x, y)
     lump = next(f for f in found.findings if f.variables == ("x2",))
-    assert lump.kind == "shape" and lump.measure == "share of the value 0"
-    assert lump.values[0] > 0.2 and lump.values[1] == 0
+    assert lump.kind == "shape"
+    assert lump.measure == "share of the value 0"
+    assert lump.values[0] > 0.2
+    assert lump.values[1] == 0
 
 
 def test_sizes_are_right_and_directions_too():
@@ -132,7 +134,8 @@ def test_a_shift_of_copies_is_no_change_of_their_dependence():
 def test_nothing_is_named_where_the_samples_do_not_differ():
     x, y, _ = _normal(seed=3)
     found = run(x, y)
-    assert found.null.pvalue > 0.05 and found.findings == ()
+    assert found.null.pvalue > 0.05
+    assert found.findings == ()
     assert min(found.variable_pvalues.values()) >= found.null.pvalue
 
 
@@ -148,7 +151,8 @@ def test_no_column_is_surer_than_the_scan():
 def test_few_rows_are_enumerated_and_the_p_value_is_exact():
     rng = np.random.default_rng(0)
     found = run(rng.normal(size=(5, 3)) + 9, rng.normal(size=(5, 3)), 999)
-    assert found.null.exact and found.null.n_permutations == 252
+    assert found.null.exact
+    assert found.null.n_permutations == 252
     # Exchanged labels of equally large samples are a tie.
     assert found.null.pvalue == 2 / 252
 
@@ -165,7 +169,8 @@ def test_threads_do_not_change_the_answer():
     x, y, rng = _normal(rows=80, columns=20)
     _correlation(x, rng)
     one, other = run(x, y, n_jobs=1), run(x, y, n_jobs=3)
-    assert one.null.pvalue == other.null.pvalue and one.families == other.families
+    assert one.null.pvalue == other.null.pvalue
+    assert one.families == other.families
     np.testing.assert_array_equal(one.null.null_distribution, other.null.null_distribution)
     assert [f.to_dict() for f in one.findings] == [f.to_dict() for f in other.findings]
 

@@ -51,17 +51,21 @@ def test_levels_of_a_category_are_indicators_and_rare_ones_share_one():
     table = pd.DataFrame({"v": rng.normal(size=100), "c": common, "r": rare})
     scores = make_scores(read_samples(table[:50], table[50:]))
     assert scores.column.tolist() == [0] + [1] * 3 + [2] * (MOST_LEVELS + 1)
-    assert scores.level[0] is None and set(scores.level[1:4]) == {"a", "b", "c"}
+    assert scores.level[0] is None
+    assert set(scores.level[1:4]) == {"a", "b", "c"}
     assert scores.level[-1] == f"{40 - MOST_LEVELS} rare levels"
 
 
 def test_constant_columns_have_no_scores():
     values = np.column_stack([np.ones(20), np.arange(20.0)])
     scores = make_scores(_samples(values))
-    assert scores.constant.tolist() == [0] and scores.column.tolist() == [1]
+    assert scores.constant.tolist() == [0]
+    assert scores.column.tolist() == [1]
 
 
 def test_outliers_are_clipped_and_a_spread_of_0_falls_back_to_the_deviation():
     values = np.array([0.0] * 9 + [1e6])[:, np.newaxis]
     units = robust_units(values)
-    assert np.isfinite(units).all() and units.max() <= 3.5 and units.min() == 0
+    assert np.isfinite(units).all()
+    assert units.max() <= 3.5
+    assert units.min() == 0

@@ -89,7 +89,7 @@ def difference_of(measure: Measure, x: FloatArray, y: FloatArray, drawn: Resampl
     """Return the difference of a measure of the means of features x and y, (rows × F) each."""
     values = tuple(float(measure(v.mean(axis=0)[np.newaxis])[0]) for v in (x, y))
     return _bootstrap(
-        x, y, lambda of_x, of_y: measure(of_x) - measure(of_y), (values[0], values[1]), rng
+        x, y, lambda of_x, of_y: measure(of_x) - measure(of_y), (values[0], values[1]), drawn
     )
 
 

@@ -57,18 +57,20 @@ def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
 @numba.njit(cache=True, nogil=True)
 def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
-    sums, total, scale, s, t, u, n_x, n_y, mean_x, mean_y, pairs_x, pairs_y
+    sums, total, scale, s, t, u, tu, su, st, n_x, n_y, mean_x, mean_y, pairs_x, pairs_y
 ):  # fmt: skip
-    """Turn sums of abc over x into (κ_x − κ_y)·scale, κ the third joint cumulant, in place."""
+    """Turn sums of abc over x into (κ_x − κ_y)·scale, κ the third joint cumulant, in place.
+
+    s, t, u are the places of a, b, c among the means, tu, su, st those of bc, ac, ab.
+    """
     for k in range(sums.shape[0]):
         for q in range(sums.shape[1]):
-            i, j, h = s[q], t[q], u[q]
-            a, b, c = mean_x[k, i], mean_x[k, j], mean_x[k, h]
+            a, b, c = mean_x[k, s[q]], mean_x[k, t[q]], mean_x[k, u[q]]
             x = sums[k, q] / n_x + 2.0 * a * b * c
-            x -= a * pairs_x[k, j, h] + b * pairs_x[k, i, h] + c * pairs_x[k, i, j]
-            a, b, c = mean_y[k, i], mean_y[k, j], mean_y[k, h]
+            x -= a * pairs_x[k, tu[q]] + b * pairs_x[k, su[q]] + c * pairs_x[k, st[q]]
+            a, b, c = mean_y[k, s[q]], mean_y[k, t[q]], mean_y[k, u[q]]
             y = (total[q] - sums[k, q]) / n_y + 2.0 * a * b * c
-            y -= a * pairs_y[k, j, h] + b * pairs_y[k, i, h] + c * pairs_y[k, i, j]
+            y -= a * pairs_y[k, tu[q]] + b * pairs_y[k, su[q]] + c * pairs_y[k, st[q]]
             sums[k, q] = (x - y) * scale[q]
 
 

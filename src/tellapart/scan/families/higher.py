@@ -33,7 +33,7 @@ FREQUENCY = 2.5
 EXTENDED = {3: 1000, 4: 200}
 TESTED = 60
 # Rows that name the candidates.
-MOST_ROWS = 4_000
+MOST_ROWS = 2_000
 
 
 def four_columns(n_rows: int) -> int:

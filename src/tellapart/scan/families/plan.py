@@ -65,7 +65,7 @@ def make_plan(pool: Pool) -> Plan:
     numeric = np.flatnonzero(np.isin(known, scores.numeric))
     for_pairs = planner.most(columns_for_pairs(affordable(labels)))
     for_shapes = planner.most(columns_for_pairs(affordable(labels, N_PRODUCTS)), numeric)
-    for_triples = planner.most(columns_for_triples(affordable(labels, 2)))
+    for_triples = planner.most(columns_for_triples(affordable(labels)))
     wider = planner.most(screening_columns(labels.n_rows))
     pairs = all_pairs(for_pairs, scores.column)
     chosen = screened_pairs(correlation, pairs.size)
