@@ -54,8 +54,7 @@ class Describer:
         features = effects.pair_features(a.astype(np.float64), b.astype(np.float64))
         effect = effects.difference_of(effects.correlation, *self._sides(features), self._rng)
         names = (self._name(s), self._name(t))
-        correlated = (first, second) == ("normal", "normal")
-        kind = finding.CORRELATION if correlated else finding.DEPENDENCE
+        kind = finding.CORRELATION if candidate.what.is_correlation else finding.DEPENDENCE
         return Finding(
             kind,
             names,

@@ -17,6 +17,7 @@ N_RESAMPLES = 999
 MOST_BINS = 1_000
 COVERAGE = 0.95
 LEAST_VARIANCE = 1e-12
+LEAST_SHARE = 0.01
 
 Measure = Callable[[FloatArray], FloatArray]
 """From means of features, shape (k, F), to k values."""
@@ -35,9 +36,12 @@ def mean_shift(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> Effect
     """Return the difference of the means, in units of the deviation within the samples."""
     features = [np.column_stack([v, np.square(v)]) for v in (x, y)]
     n_x, n_y = x.size, y.size
+    # Samples that do not vary within themselves have no spread to count in.
+    least = LEAST_SHARE**2 * float(np.concatenate([x, y]).var())
 
     def difference(of_x: FloatArray, of_y: FloatArray) -> FloatArray:
         pooled = (n_x * _variance(of_x) + n_y * _variance(of_y)) / (n_x + n_y)
+        pooled = np.maximum(pooled, least)
         return np.asarray((of_x[:, 0] - of_y[:, 0]) / np.sqrt(pooled))
 
     values = float(x.mean()), float(y.mean())
