@@ -21,7 +21,7 @@ class Options:
         str,
         typer.Option(
             metavar="scan|split",
-            help="scan: all rows test, for every kind of difference, and what differs is named; "
+            help="scan: all rows test, for many kinds of difference, and what differs is named; "
             "split: some rows choose variables, the others test those.",
         ),
     ] = "scan"
