@@ -1,7 +1,8 @@
 """Medicine: the measurements of cell nuclei that tell malignant from benign tumours.
 
-A test on scikit-learn's breast cancer data (569 tumours, 30 measurements), the variables with their
-certificate, how firm the choice is, and whether three measurements already suffice to classify.
+A test on scikit-learn's breast cancer data (569 tumours, 30 measurements), what differs, the best
+three variables with their certificate, how firm the choice is, and whether three measurements
+already suffice to classify.
 
     .venv/bin/python examples/medicine.py [--report medicine.html]
 """
@@ -21,7 +22,8 @@ parser.add_argument("--report", help="where to write the page for a colleague")
 arguments = parser.parse_args()
 
 malignant, benign = ta.datasets.demo_tables()
-result = ta.two_sample_test(malignant, benign, method="split", n_variables=3, random_state=0)
+labels = ("malignant", "benign")
+result = ta.two_sample_test(malignant, benign, n_variables=3, labels=labels, random_state=0)
 print(result.summary())
 print(f"\n{result.stability(20).summary()}")
 

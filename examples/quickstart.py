@@ -9,7 +9,7 @@ from pathlib import Path
 import tellapart as ta
 
 malignant, benign = ta.datasets.demo_tables()
-result = ta.two_sample_test(malignant, benign, method="split", random_state=0)
+result = ta.two_sample_test(malignant, benign, labels=("malignant", "benign"), random_state=0)
 print(result.summary())
 
 default = Path(__file__).parent.parent / "docs" / "images" / "quickstart.png"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from file_map import with_map
-from outputs_shown import same_but_for_seconds
+from refresh_outputs import same_but_for_seconds
 
 README = Path(__file__).parent.parent / "README.md"
 

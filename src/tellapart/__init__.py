@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
+    from tellapart.scan.finding import Finding
     from tellapart.selection.select_variables import select_variables
     from tellapart.selection.selection import Selection
     from tellapart.testing.check_result import CheckResult
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
     "ConstantColumnWarning",
+    "Finding",
     "GroupsResult",
     "InputError",
     "MMDSelector",
@@ -48,6 +50,7 @@ _SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs")
 _HOME = {
     "CheckResult": "testing.check_result",
     "ConstantColumnWarning": "errors",
+    "Finding": "scan.finding",
     "GroupsResult": "testing.groups_result",
     "InputError": "errors",
     "MMDSelector": "estimator",

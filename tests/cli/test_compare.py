@@ -44,16 +44,36 @@ def test_compare_two_files(in_folder, capsys):
     assert err == ""
 
 
+def test_a_scan_is_the_default_and_tells_what_differs(in_folder, capsys):
+    assert run(["compare", "a.csv", "b.parquet", "--seed", "0", "--json", "out.json"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0] == "a and b differ (p = 0.001, level 0.05)."
+    assert lines[1].startswith("One column is shifted (a name so long")
+    assert lines[2].startswith(f"  {LONG}: lower in a by ")
+    assert "Rows used for the p-value: 60 of a, 70 of b." in out
+    assert "Families of differences, each with its own p-value: location 0.001, " in out
+    assert f"  {LONG}   1.000" in out
+    assert err == ""
+    stored = json.loads((in_folder / "out.json").read_text())
+    assert stored["settings"]["method"] == "scan"
+    assert stored["settings"]["kernel"] == "auto"
+    finding = stored["scan"]["findings"][0]
+    assert (finding["kind"], finding["variables"]) == ("location", [LONG])
+    assert finding["labels"] == ["a", "b"]
+    assert set(stored["scan"]["variable_pvalues"]) == {"age", LONG}
+
+
 def test_groups_that_are_bare_numbers_carry_their_column(in_folder, capsys):
     table = feather.read_table("both.feather").drop_columns(["arm"])
     flag = pa.array([0] * 60 + [1] * 70)
     csv.write_csv(table.append_column("sepsis", flag), "flag.csv")
-    assert run(["compare", "flag.csv", "--by", "sepsis", *SPLIT, "--seed", "0"]) == 0
+    assert run(["compare", "flag.csv", "--by", "sepsis", "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("sepsis = 0 and sepsis = 1 differ")
 
 
 def test_compare_groups_of_one_file(in_folder, capsys):
-    assert run(["compare", "both.feather", "--by", "arm", *SPLIT, "--seed", "0"]) == 0
+    assert run(["compare", "both.feather", "--by", "arm", "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("new and old differ")
 
 
@@ -111,7 +131,7 @@ def test_no_difference_is_not_an_error(in_folder, capsys):
     rng = np.random.default_rng(4)
     for name in ("c.csv", "d.csv"):
         csv.write_csv(pa.table({"v": rng.normal(size=30)}), name)
-    assert run(["compare", "c.csv", "d.csv", *SPLIT, "--seed", "0"]) == 0
+    assert run(["compare", "c.csv", "d.csv", "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("No difference between c and d was found")
 
 
@@ -119,17 +139,19 @@ def test_warnings_are_single_lines(in_folder, capsys):
     rng = np.random.default_rng(4)
     for name in ("c.csv", "d.csv"):
         csv.write_csv(pa.table({"v": rng.normal(size=30), "same": np.ones(30)}), name)
-    assert run(["compare", "c.csv", "d.csv", *SPLIT, "--seed", "0"]) == 0
-    err = capsys.readouterr().err
-    assert err == "tellapart: warning: constant columns get weight 0: 'same'\n"
+    for method in ("scan", "split"):
+        assert run(["compare", "c.csv", "d.csv", "--method", method, "--seed", "0"]) == 0
+        err = capsys.readouterr().err
+        assert err == "tellapart: warning: constant columns get weight 0: 'same'\n"
 
 
 def test_an_error_stands_alone_whatever_was_warned_of(in_folder, capsys):
     csv.write_csv(pa.table({"v": [1.0] * 4}), "c.csv")
-    assert run(["compare", "c.csv", "c.csv", *SPLIT]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("tellapart: error: X and Y must have a column that varies")
-    assert err.count("\n") == 1
+    for method in ("scan", "split"):
+        assert run(["compare", "c.csv", "c.csv", "--method", method]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("tellapart: error: X and Y must have a column that varies")
+        assert err.count("\n") == 1
 
 
 BOTH = ["a.csv", "b.parquet"]

@@ -10,8 +10,15 @@ def test_demo(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "212 malignant and 357 benign" in out
     assert "malignant and benign differ" in out
-    assert 'ta.two_sample_test(malignant, benign, method="split", random_state=0)' in out
-    assert json.loads((tmp_path / "tellapart-demo.json").read_text())["reject"] is True
+    assert 'ta.two_sample_test(malignant, benign, labels=("malignant", "benign")' in out
+    assert " columns are shifted (mean concavity, " in out
+    assert " pairs of columns have another correlation (" in out
+    assert "mean concavity: higher in malignant by 2.22 spreads" in out
+    assert "Families of differences, each with its own p-value: location 0.001" in out
+    stored = json.loads((tmp_path / "tellapart-demo.json").read_text())
+    assert stored["reject"] is True
+    kinds = {finding["kind"] for finding in stored["scan"]["findings"]}
+    assert {"location", "spread", "shape", "correlation"} <= kinds
     assert (tmp_path / "tellapart-demo.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "tellapart-demo.html").read_text(encoding="utf-8")
     assert "<bdi>malignant</bdi> and <bdi>benign</bdi> differ" in page

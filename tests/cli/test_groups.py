@@ -51,6 +51,16 @@ def test_each_group_against_the_rest(folder, capsys):
     assert capsys.readouterr().out == out
 
 
+def test_scans_tell_what_differs(folder, capsys):
+    assert run(["groups", "cells.csv", "--by", "kind", "--pairwise", "--seed", "0"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        out
+        == f"{ta.compare_groups(cells(), by='kind', mode='pairwise', random_state=0).summary()}\n"
+    )
+    assert "B and T: One column is shifted (w).\n" in out
+
+
 def test_chosen_pairs_and_files(folder, capsys):
     arguments = ["groups", "cells.csv", "--by", "kind", "--pairwise", "--group", "T"]
     arguments += ["--group", "B", *QUICK, "--report", "out.html", "--json", "1.json"]

@@ -166,7 +166,7 @@ def test_small_groups_are_left_out_with_a_note():
     assert [c.group for c in result.comparisons] == ["B", "NK", "T"]
     assert result.comparisons[0].n_rows == (37, 113)
     assert [(s.group, s.against) for s in result.skipped] == [("rare", "rest")]
-    assert "rare has 3 rows, fewer than the 4 that a test needs" in result.summary()
+    assert "rare has 3 rows, fewer than the 4 that the test needs" in result.summary()
     pairs = ta.compare_groups(data, by="kind", mode="pairwise", **QUICK)
     assert len(pairs.comparisons) == 3
     assert len(pairs.skipped) == 3
@@ -301,7 +301,7 @@ def test_every_name_is_escaped():
         ({"by": ["a"] * 7}, "by must have one label for each of the 150 rows .*; got 7"),
         ({"by": np.ones((150, 2))}, "by must be the name of a column, or a sequence"),
         ({"by": ["a"] * 150}, "by must give at least two groups to compare; .* has 'a'"),
-        ({"by": np.arange(150)}, "by must give groups that are large enough; 0 has 1 rows"),
+        ({"by": np.arange(150)}, "by must give groups that are large enough; 0 has 1 row,"),
         ({"by": [object()] * 150}, "by must be the name of a column, or a sequence"),
         ({"mode": "all"}, "mode must be one of 'one-versus-rest', 'pairwise'"),
         ({"groups": "T"}, "groups must be a sequence of labels; got str 'T'"),

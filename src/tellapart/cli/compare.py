@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 Examples:
 
-tellapart compare before.csv after.csv --variables 5 --report report.html
+tellapart compare before.csv after.csv --report report.html
 
 tellapart compare patients.parquet --by sepsis --seed 1
 
-tellapart compare treated.csv control.csv --method split
+tellapart compare treated.csv control.csv --method split --variables 5
 
 zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 """

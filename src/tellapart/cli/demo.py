@@ -23,7 +23,7 @@ tellapart demo --out /tmp
 DEMO_CODE = """\
 import tellapart as ta
 malignant, benign = ta.datasets.demo_tables()
-result = ta.two_sample_test(malignant, benign, method="split", random_state=0)
+result = ta.two_sample_test(malignant, benign, labels=("malignant", "benign"), random_state=0)
 print(result.summary())
 result.to_html("report.html")"""
 
@@ -48,7 +48,7 @@ def demo(
         f"Do {malignant.num_rows} malignant and {benign.num_rows} benign breast tumours differ, "
         f"and in which of {malignant.num_columns} measurements of their cell nuclei?\n"
     )
-    settings = TestSettings(method="split", random_state=0, progress=sys.stderr.isatty())
+    settings = TestSettings(random_state=0, progress=sys.stderr.isatty())
     result = run_test(read_samples(malignant, benign), settings, ("malignant", "benign"))
     show_result(result)
     outputs.draw(result)

@@ -21,8 +21,8 @@ class Options:
         str,
         typer.Option(
             metavar="scan|split",
-            help="scan: all rows test and choose; split: some rows choose the variables, the "
-            "others test.",
+            help="scan: all rows test, for many kinds of difference, and what differs is named; "
+            "split: some rows choose variables, the others test those.",
         ),
     ] = "scan"
     variables: Annotated[
@@ -38,7 +38,10 @@ class Options:
     ] = "auto"
     regularization: Annotated[
         str,
-        typer.Option(help="How much variance counts against a choice: λ ≥ 0, or cv to tune it."),
+        typer.Option(
+            help="How much variance counts against a choice: λ ≥ 0, or cv, which tunes it with a "
+            "split; with a scan it is 0 where the choice can then be proved best, else 1."
+        ),
     ] = "cv"
     solver: Annotated[str, typer.Option(help="Name of the solver.")] = "auto"
     test_size: Annotated[float, typer.Option(help="Share of the rows held out by a split.")] = 0.5

@@ -297,7 +297,13 @@ def _codes(column: Column) -> tuple[tuple[str, ...], IntArray]:
     return labels, np.where(missing, UNLABELLED, codes).astype(np.intp)
 
 
-def check_group_size(size: int) -> str | None:
-    """Say why a group is too small to be compared with another, or None if it is not."""
-    least = 2 * FEWEST_ROWS
-    return None if size >= least else f"{size} rows, fewer than the {least} that a test needs"
+def check_group_size(size: int, fewest: int = FEWEST_ROWS) -> str | None:
+    """Say why a group is too small to be compared with another, or None if it is not.
+
+    >>> check_group_size(1)
+    '1 row, fewer than the 2 that the test needs'
+    """
+    if size >= fewest:
+        return None
+    rows = "row" if size == 1 else "rows"
+    return f"{size} {rows}, fewer than the {fewest} that the test needs"

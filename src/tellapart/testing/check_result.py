@@ -34,6 +34,8 @@ class CheckRecord:
         Whether pvalue ≤ alarm_level.
     variables : tuple of str
         The chosen variables.
+    findings : tuple of str
+        What differs, one line each; none with a split.
     """
 
     number: int
@@ -43,6 +45,7 @@ class CheckRecord:
     alarm_level: float
     alarm: bool
     variables: tuple[str, ...]
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +92,7 @@ class CheckResult(TestResult):
             alarm_level=self.alarm_level,
             alarm=self.alarm,
             variables=self.variables,
+            findings=tuple(finding.summary() for finding in self.findings),
         )
 
     def evidence(self) -> list[str]:
@@ -103,7 +107,9 @@ class CheckResult(TestResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
-        check = asdict(self.record) | {"variables": list(self.variables)}
+        record = self.record
+        lists = {"variables": list(record.variables), "findings": list(record.findings)}
+        check = asdict(record) | lists
         return super().to_dict() | {"check": check}
 
     def to_html(

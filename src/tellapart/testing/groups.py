@@ -33,6 +33,8 @@ MODES = ("one-versus-rest", "pairwise")
 USUAL_PERMUTATIONS = 999
 # Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
+# Columns that findings name and a result keeps the rows of, beside the chosen variables.
+MOST_NAMED = 50
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,15 @@ def compare_groups(
     gap: float = 1e-4,
     time_limit: float | None = None,
 ) -> GroupsResult:
-    """Test which groups of a table differ, and by which variables each of them does.
+    """Test which groups of a table differ, and in what each of them does.
 
     One `two_sample_test` per comparison, and Holm's adjusted p-values over all of them:
     rejecting where the adjusted p-value is at most `alpha`, the chance of any false rejection
     is at most `alpha`, in finite samples and although the comparisons share rows.
+
+    The p-values of findings and variables are adjusted within their comparison, not over all
+    comparisons: to be as sure of all findings together, believe those with p ≤ alpha divided by
+    the number of comparisons.
 
     Parameters
     ----------
@@ -100,7 +106,8 @@ def compare_groups(
     -------
     GroupsResult
         `comparisons`, `results`, `summary()`, `to_frame()`, `to_html(path)`, …; groups of
-        fewer than 4 rows are in `skipped` (their rows still count among the rest of others).
+        fewer than 2 rows, or 4 with a split, are in `skipped` (their rows still count among
+        the rest of others).
 
     Examples
     --------
@@ -109,11 +116,12 @@ def compare_groups(
     >>> kind = np.repeat(["B", "NK", "T"], 60)
     >>> values = rng.normal(size=(180, 4))
     >>> values[kind == "T", 2] += 3
-    >>> result = ta.compare_groups(
-    ...     values, kind, mode="pairwise", method="split", n_variables=1, random_state=0
-    ... )
-    >>> [(c.group, c.against, c.variables) for c in result.comparisons if c.reject]
-    [('B', 'T', ('x2',)), ('NK', 'T', ('x2',))]
+    >>> result = ta.compare_groups(values, kind, mode="pairwise", random_state=0)
+    >>> for c in result.comparisons:
+    ...     print(c.group, c.against, c.reject, c.difference)
+    B NK False
+    B T True One column is shifted (x2).
+    NK T True One column is shifted (x2).
     """
     started = time.perf_counter()
     check_choice("mode", mode, MODES)
@@ -137,7 +145,7 @@ def compare_groups(
     grouped = read_grouped(table, by).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.names))
-    pairs, skipped = _plan(grouped, mode, _places(grouped, groups))
+    pairs, skipped = _plan(grouped, mode, _places(grouped, groups), settings.fewest_rows)
     settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
     if not isinstance(settings.random_state, int):
         rng = check_random_state(settings.random_state)
@@ -195,7 +203,7 @@ def _places(grouped: GroupedTable, groups: Iterable[object] | None) -> list[int]
 
 
 def _plan(
-    grouped: GroupedTable, mode: str, places: Sequence[int]
+    grouped: GroupedTable, mode: str, places: Sequence[int], fewest: int
 ) -> tuple[list[_Pair], list[Skipped]]:
     """Return the comparisons that there are rows for, and the others with the reason."""
     least = 1 if mode == "one-versus-rest" else 2
@@ -211,7 +219,7 @@ def _plan(
         every = [_Pair(a, None) for a in places]
     pairs, skipped = [], []
     for pair in every:
-        reason = _too_small(grouped, pair)
+        reason = _too_small(grouped, pair, fewest)
         if reason is None:
             pairs.append(pair)
         else:
@@ -221,12 +229,12 @@ def _plan(
     return pairs, skipped
 
 
-def _too_small(grouped: GroupedTable, pair: _Pair) -> str | None:
+def _too_small(grouped: GroupedTable, pair: _Pair, fewest: int) -> str | None:
     sizes = grouped.sizes
     rest = sum(sizes) - sizes[pair.group]
     sides = (sizes[pair.group], rest if pair.against is None else sizes[pair.against])
     for label, size in zip(_labels(grouped, pair), sides, strict=True):
-        reason = check_group_size(size)
+        reason = check_group_size(size, fewest)
         if reason is not None:
             return f"{label} has {reason}"
     return None
@@ -338,13 +346,18 @@ def _compare(
 
 
 def _narrow(samples: Samples, result: TestResult) -> Samples:
-    """Return the samples with the chosen columns only: many tests would hold the table many times.
+    """Return the samples with the columns told of only: many tests would hold the table many times.
 
     Names and places of all columns stay as they are.
     """
-    chosen, n_columns = result.selection.support, samples.n_columns
+    kept, n_columns = result.selection.support, samples.n_columns
+    if result.scan is not None:
+        scan = result.scan
+        named = [*scan.columns, *(s for group in (*scan.pairs, *scan.triples) for s in group)]
+        first = list(dict.fromkeys(named))[:MOST_NAMED]
+        kept = np.union1d(kept, np.array(first, dtype=np.intp))
     x, y = (
-        ChosenColumns(np.ascontiguousarray(values[:, chosen]), chosen, n_columns)
+        ChosenColumns(np.ascontiguousarray(values[:, kept]), kept, n_columns)
         for values in (samples.x, samples.y)
     )
     return replace(samples, x=x, y=y)

@@ -35,8 +35,8 @@ class Comparison:
     n_rows : pair of int
         Rows of both sides.
     result : TestResult
-        The test; its own `pvalue` and `reject` are not adjusted. Of the data it holds the
-        held-out rows of the chosen variables.
+        The test; its own `pvalue`, `reject` and `findings` know nothing of the other
+        comparisons. Of the data it holds the tested rows of the chosen variables.
     notes : tuple of str
         Warnings that came up.
     """
@@ -77,6 +77,12 @@ class Comparison:
             return f"{x} and {y} differ ({p})."
         return f"No difference between {x} and {y} was found ({p})."
 
+    @property
+    def difference(self) -> str:
+        """What differs, in one sentence; empty where nothing does, and with a split."""
+        story = self.result.story() if self.reject else []
+        return story[0] if story else ""
+
     def to_dict(self) -> dict[str, Any]:
         """Return one row of the table of comparisons as plain values."""
         return {
@@ -85,6 +91,7 @@ class Comparison:
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
             "reject": self.reject,
+            "findings": self.difference,
             "variables": list(self.variables),
             "weights": list(self.weights.values()),
             "n_group": self.n_rows[0],
@@ -181,7 +188,7 @@ class GroupsResult:
         return [safe(line) for line in lines]
 
     def summary(self) -> str:
-        """Return the verdict, a table of the comparisons, and notes, as plain text.
+        """Return the verdict, a table of the comparisons, what differs, and notes, as plain text.
 
         Examples
         --------
@@ -189,14 +196,18 @@ class GroupsResult:
         >>> rng = np.random.default_rng(0)
         >>> kind = np.repeat(["B", "NK", "T"], 60)
         >>> table = pa.table({"kind": kind, "u": rng.normal(size=180) + 3 * (kind == "T")})
-        >>> result = ta.compare_groups(table, by="kind", method="split", random_state=0)
+        >>> result = ta.compare_groups(table, by="kind", random_state=0)
         >>> print(result.summary())
         3 of 3 groups of kind differ from the rest (Holm-adjusted p ≤ 0.05).
         <BLANKLINE>
         group  against  rows         p  adjusted  differ  variables
-        B      rest     60, 120  0.002     0.003  yes     u
+        B      rest     60, 120  0.001     0.003  yes     u
         NK     rest     60, 120  0.001     0.003  yes     u
         T      rest     60, 120  0.001     0.003  yes     u
+        <BLANKLINE>
+        B and rest: One column is shifted (u); one column has another spread (u).
+        NK and rest: One column is shifted (u); one column has another spread (u).
+        T and rest: One column is shifted (u).
         """
         heading = ["group", "against", "rows", "p", "adjusted", "differ", "variables"]
         rows = [heading, *(_cells(c) for c in self.comparisons)]
@@ -208,8 +219,13 @@ class GroupsResult:
             ).rstrip()
             for row in rows
         ]
-        notes = self.notes()
-        return "\n".join([self.verdict, "", *lines, *([""] if notes else []), *notes])
+        told = [
+            f"{safe(c.group)} and {safe(c.against)}: {c.difference}"
+            for c in self.comparisons
+            if c.difference
+        ]
+        parts = [[self.verdict], lines, told, self.notes()]
+        return "\n\n".join("\n".join(part) for part in parts if part)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""

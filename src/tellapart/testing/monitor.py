@@ -1,10 +1,11 @@
 """Keep a reference, check batch after batch: one valid p-value each, one error for all of them.
 
-The reference's rows are split once, into rows to choose variables from and rows to hold out; each
-batch is split when it comes. Under H₀ the held-out rows of reference and batch are exchangeable
-whatever was chosen on the others, so every check's p-value is valid by itself. The p-values of
-one reference share its held-out rows and are dependent: only corrections that allow any
-dependence may join them, and the levels α_k with Σ α_k ≤ α do.
+A scan compares all rows of the batch with rows of the reference drawn without a look at their
+values: under H₀ they are exchangeable, so every check's p-value is valid by itself. With a split
+the reference's rows are split once, into rows to choose variables from and rows to hold out, and
+each batch when it comes; under H₀ the held-out rows of both are exchangeable whatever was chosen
+on the others. The p-values of one reference share its rows and are dependent: only corrections
+that allow any dependence may join them, and the levels α_k with Σ α_k ≤ α do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import copy
 import math
 import re
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,8 @@ from tellapart.arguments import (
     check_number,
     check_random_state,
 )
-from tellapart.arrays import IntArray
 from tellapart.data.missing import POLICIES, handle_missing
-from tellapart.data.samples import Samples, draw_rows
+from tellapart.data.samples import Samples
 from tellapart.data.sources import open_source
 from tellapart.data.tables import read_samples, read_sources
 from tellapart.errors import InputError
@@ -34,12 +34,10 @@ from tellapart.kernels import Kernel
 from tellapart.progress import Progress
 from tellapart.strs import Solver
 from tellapart.testing.check_result import USUAL_RATIO, CheckRecord, CheckResult
+from tellapart.testing.reference_halves import ReferenceHalves, some_rows
 from tellapart.testing.refinement import refine_pvalue
 from tellapart.testing.settings import TestSettings
-from tellapart.testing.stored_kernel import StoredKernel
 from tellapart.testing.two_sample import run_test
-
-FEWEST_ROWS = 4
 
 
 def compare_to_reference(
@@ -75,8 +73,9 @@ def compare_to_reference(
         The sample that batches are compared to; a copy is kept.
     method, n_variables, kernel, regularization, solver, test_size, n_permutations : optional
         As in `two_sample_test`, for every check. Where α_k needs more permutations than
-        `n_permutations`, more are drawn, up to 99,999, but only if none of the first ones
-        reached the statistic: the p-value stays valid and most checks stay quick.
+        `n_permutations`, more are drawn, up to 99,999 (fewer with many columns), but only if
+        none of the first ones reached the statistic: the p-value stays valid and most checks
+        stay quick.
     alpha : float
         The level α of each check by itself (`reject`) and of the whole sequence (`alarm`).
     n_checks : int or None
@@ -84,9 +83,9 @@ def compare_to_reference(
         after some fifty checks (at α = 0.05) no p-value can reach it.
     reference_ratio : float or None
         Rows of the reference that a check uses at most, for each row of the batch: drawn afresh
-        for every check, from the reference's two parts. A tenfold reference has a standard
-        error only 5 % above that of an endless one, and the cost of a check then depends on the
-        batch, not on the reference. None uses all rows.
+        for every check (with a split, from each of the reference's two parts). A tenfold
+        reference has a standard error only 5 % above that of an endless one, and the cost of a
+        check then depends on the batch, not on the reference. None uses all rows.
     random_state : int, numpy Generator or None
         Seeds everything random: the same seed and the same sequence of batches give the same
         answers.
@@ -104,9 +103,10 @@ def compare_to_reference(
 
     Notes
     -----
-    With the linear kernel the bandwidths are found once, on the reference's training rows: every
-    batch is measured with the same ruler. Other kernels have a scale over all columns together
-    and are fitted on the pooled training rows of each check.
+    A scan uses all rows of the batch, and ranks and scales of the pooled rows of each check.
+    With a split and the linear kernel the bandwidths are found once, on the reference's training
+    rows: every batch is measured with the same ruler. Other kernels have a scale over all columns
+    together and are fitted on the pooled training rows of each check.
 
     Rows must be independent, and batches must not be picked in view of earlier answers. One
     reference is used by all checks, so false alarms come in clusters: their share is right on
@@ -117,14 +117,12 @@ def compare_to_reference(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> last_month = rng.normal(size=(2000, 4))
-    >>> monitor = compare_to_reference(
-    ...     last_month, method="split", n_variables=1, n_checks=30, random_state=0
-    ... )
+    >>> monitor = compare_to_reference(last_month, n_checks=30, random_state=0)
     >>> monitor.check(rng.normal(size=(200, 4)), label="Monday").alarm
     False
-    >>> result = monitor.check(rng.normal(size=(200, 4)) * [1, 1, 2, 1], label="Tuesday")
-    >>> result.alarm, result.variables
-    (True, ('x2',))
+    >>> result = monitor.check(rng.normal(size=(200, 4)) + [0, 0, 1, 0], label="Tuesday")
+    >>> result.alarm, [(finding.kind, finding.variables) for finding in result.findings]
+    (True, [('location', ('x2',))])
     >>> [(record.label, record.alarm) for record in monitor.history]
     [('Monday', False), ('Tuesday', True)]
     """
@@ -173,7 +171,7 @@ class ReferenceMonitor:
         missing: str,
     ) -> None:
         samples = _read_alone(reference, missing)
-        _check_rows("reference", samples.n_x)
+        _check_rows("reference", samples.n_x, settings)
         settings.check_against(samples)
         seed = settings.random_state
         # A seed of our own in place of a generator or of none: check k then depends on the
@@ -186,9 +184,10 @@ class ReferenceMonitor:
         self._ratio = ratio
         self._missing = missing
         self._reference = copy.deepcopy(reference)
-        rng = np.random.default_rng([self._seed, 0])
-        self._parts = _split(samples.n_x, settings.test_size, rng)
-        self._kernel = self._stored_kernel(samples)
+        self._halves: ReferenceHalves | None = None
+        if settings.method == "split":
+            rng = np.random.default_rng([self._seed, 0])
+            self._halves = ReferenceHalves.of(samples, self._settings, rng)
         self._history: list[CheckRecord] = []
         self.names = samples.names
         self.n_rows = samples.n_x
@@ -213,8 +212,9 @@ class ReferenceMonitor:
         Parameters
         ----------
         batch : array, sparse matrix, table or AnnData
-            At least four rows; columns are matched with the reference's by name where both
-            have names. Categories that the reference never had are categories of their own.
+            At least two rows, or four with a split; columns are matched with the reference's by
+            name where both have names. Categories that the reference never had are categories of
+            their own.
         label : str
             What results call the batch.
         progress : bool or callable
@@ -238,50 +238,22 @@ class ReferenceMonitor:
         samples = read_samples(
             self._reference, batch, missing=self._missing, titles=("reference", "batch")
         )
-        _check_rows("batch", samples.n_y)
+        _check_rows("batch", samples.n_y, self._settings)
         rng = np.random.default_rng([self._seed, number])
-        settings = replace(
-            self._settings,
-            kernel=self._kernel,
-            random_state=int(rng.integers(2**63)),
-            progress=progress,
-        )
-        halves = self._halves(samples, rng)
-        result = run_test(halves, settings, ("reference", label))
-        result = refine_pvalue(result, level, rng)
+        settings = replace(self._settings, random_state=int(rng.integers(2**63)), progress=progress)
+        if self._halves is None:
+            ours = some_rows(np.arange(samples.n_x), self._ratio * samples.n_y, rng)
+            compared = samples.rows(ours, np.arange(samples.n_y))
+        else:
+            settings = replace(settings, kernel=self._halves.kernel)
+            compared = self._halves.divide(samples, settings.test_size, self._ratio, rng)
+        result = run_test(compared, settings, ("reference", label))
+        result = refine_pvalue(result, level, rng, n_jobs=settings.threads)
         taken = time.perf_counter() - started
         result = replace(result, seconds=taken, settings=self._told())
         checked = CheckResult.of(result, number, level)
         self._history.append(checked.record)
         return checked
-
-    def _stored_kernel(self, reference: Samples) -> Kernel:
-        """Return the kernel, with the reference's bandwidths where columns have their own."""
-        kernel = self._settings.fittable
-        if not kernel.abilities.own_bandwidths:
-            return kernel
-        train = self._parts[0]
-        # Every second row on either side: a kernel pools both sides again.
-        pooled = reference.rows(train[::2], train[1::2])
-        return StoredKernel.of(kernel, pooled, self._settings.threads)
-
-    def _halves(self, samples: Samples, rng: np.random.Generator) -> Samples:
-        """Return the samples with their halves decided: the reference's rows never change side."""
-        batch = _split(samples.n_y, self._settings.test_size, rng)
-        train, held_out = (
-            samples.rows(_some(ours, self._ratio * theirs.size, rng), theirs)
-            for ours, theirs in zip(self._parts, batch, strict=True)
-        )
-        return _Halved(
-            samples.x,
-            samples.y,
-            samples.names,
-            samples.kinds,
-            samples.categories,
-            samples.dropped_columns,
-            samples.dropped_rows,
-            halves=(train, held_out),
-        )
 
     def _told(self) -> dict[str, Any]:
         """Return the settings as plain values, those of the monitor among them."""
@@ -300,17 +272,6 @@ class ReferenceMonitor:
         )
 
 
-@dataclass(frozen=True)
-class _Halved(Samples):
-    """Samples whose split is decided already."""
-
-    halves: tuple[Samples, ...] = field(default=(), repr=False)
-
-    def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:  # noqa: ARG002
-        train, held_out = self.halves
-        return train, held_out
-
-
 def _read_alone(reference: object, missing: str) -> Samples:
     """Read the reference by the rules for two samples: it stands on both sides."""
     policy = check_choice("missing", missing, POLICIES)
@@ -326,21 +287,10 @@ def _read_alone(reference: object, missing: str) -> Samples:
         raise InputError(re.sub(r"(\d+ in reference), \1", r"\1", message)) from None
 
 
-def _check_rows(title: str, n_rows: int) -> None:
-    if n_rows < FEWEST_ROWS:
+def _check_rows(title: str, n_rows: int, settings: TestSettings) -> None:
+    # Two are checked where the rows are read; only a split needs more.
+    if n_rows < settings.fewest_rows:
         raise InputError(
-            f"{title} must have at least {FEWEST_ROWS} rows, two to choose variables from and two "
-            f"to hold out; got {n_rows}"
+            f"{title} must have at least {settings.fewest_rows} rows, two to choose variables "
+            f"from and two to hold out; got {n_rows}"
         )
-
-
-def _split(n_rows: int, test_size: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the training rows and the held-out rows, at least two of each."""
-    n_test = min(max(round(n_rows * test_size), 2), n_rows - 2)
-    order = rng.permutation(n_rows)
-    return np.sort(order[n_test:]), np.sort(order[:n_test])
-
-
-def _some(rows: IntArray, most: float, rng: np.random.Generator) -> IntArray:
-    """Return at most so many of the rows, drawn at random."""
-    return rows[draw_rows(rows.size, math.ceil(min(most, rows.size)), rng)]

@@ -1,4 +1,10 @@
-"""More permutations where their number alone stands between a p-value and its level."""
+"""More permutations where their number alone stands between a p-value and its level.
+
+The first N₁ permutations gave p₁; if none reached the statistic, N₂ > N₁ new ones give p₂, and the
+answer is p = min(p₁, p₂), or p₂ itself where the statistic stays the same. For t < 1/(N₁ + 1) only
+p₂ can be so small: P(p ≤ t) ≤ P(p₂ ≤ t) ≤ t. For greater t, P(p ≤ t) ≤ P(p₁ ≤ t) ≤ t, since p₂ is
+looked at only where p₁ is at its least.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +13,33 @@ from dataclasses import replace
 
 import numpy as np
 
+from tellapart.data.samples import Samples
 from tellapart.errors import warn_caller
+from tellapart.permutation.bins import rows_per_bin
 from tellapart.permutation.mmd import permutation_test
+from tellapart.permutation.nulls import PermutationNull
+from tellapart.scan.scan import BYTES_PER_BIN, BYTES_PER_COLUMN, scan
 from tellapart.testing.result import TestResult
 
 MOST_PERMUTATIONS = 99_999
 LABEL_BYTES = 500_000_000
+# Statistics of a scan that is run again, half of a small machine's memory at most.
+SCAN_BYTES = 2_000_000_000
 
 
-def refine_pvalue(result: TestResult, level: float, rng: np.random.Generator) -> TestResult:
+def refine_pvalue(
+    result: TestResult, level: float, rng: np.random.Generator, *, n_jobs: int = 1
+) -> TestResult:
     """Draw more permutations where only their number keeps the p-value above the level.
 
-    The first N₁ permutations gave p₁; if none reached the statistic, the answer becomes p₂ from
-    N₂ > N₁ new ones. P(p ≤ t) ≤ P(p₂ ≤ t) ≤ t for t < 1/(N₁ + 1), and for greater t
-    P(p ≤ t) ≤ P(p₁ ≤ t) ≤ t, since p₂ is used only where p₁ is at its least.
+    A scan is run again as a whole. Its findings stay those of the first run: their adjusted
+    p-values are valid as they are.
     """
     count = result.null_distribution.size
     if result.exact or result.pvalue <= level or result.pvalue > 1 / (count + 1):
         return result
     needed = math.ceil(1 / level)  # 1/(needed + 1) is below the level, whatever the rounding
-    n_held_out = sum(result.n_test)
-    most = min(MOST_PERMUTATIONS, 8 * LABEL_BYTES // n_held_out)
+    most = _most_permutations(result)
     if needed > most:
         warn_caller(
             f"the alarm level {level:.3g} of this check needs {needed} permutations, more than "
@@ -36,15 +48,10 @@ def refine_pvalue(result: TestResult, level: float, rng: np.random.Generator) ->
         )
     if min(needed, most) <= count:
         return result
-    assert result.kernel is not None
-    null = permutation_test(
-        result.held_out,
-        result.kernel,
-        result.selection.z,
-        n_permutations=min(needed, most),
-        alpha=result.alpha,
-        rng=rng,
-    )
+    null = _null(result, min(needed, most), rng, n_jobs)
+    # With more permutations a scan can afford fewer pairs and triples, and may see less.
+    if result.scan is not None and null.pvalue > result.pvalue:
+        return result
     return replace(
         result,
         pvalue=null.pvalue,
@@ -52,4 +59,43 @@ def refine_pvalue(result: TestResult, level: float, rng: np.random.Generator) ->
         threshold=null.threshold,
         null_distribution=null.null_distribution,
         exact=null.exact,
+        scan=None if result.scan is None else replace(result.scan, null=null),
     )
+
+
+def _null(
+    result: TestResult, n_permutations: int, rng: np.random.Generator, n_jobs: int
+) -> PermutationNull:
+    """Return the test again, with new permutations."""
+    if result.scan is not None:
+        again = scan(
+            result.held_out,
+            n_permutations=n_permutations,
+            alpha=result.alpha,
+            rng=rng,
+            n_jobs=n_jobs,
+        )
+        return again.null
+    assert result.kernel is not None
+    return permutation_test(
+        result.held_out,
+        result.kernel,
+        result.selection.z,
+        n_permutations=n_permutations,
+        alpha=result.alpha,
+        rng=rng,
+    )
+
+
+def _most_permutations(result: TestResult) -> int:
+    if result.scan is None:
+        most = 8 * LABEL_BYTES // sum(result.n_test)
+    else:
+        most = SCAN_BYTES // _scan_bytes(result.held_out) - 1
+    return min(MOST_PERMUTATIONS, most)
+
+
+def _scan_bytes(samples: Samples) -> int:
+    """Return what the statistics of one permutation take at most."""
+    bins = (samples.n_x + samples.n_y) // rows_per_bin(samples.n_x, samples.n_y)
+    return BYTES_PER_COLUMN * samples.n_columns + BYTES_PER_BIN * bins

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
+from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel, Linear, resolve_kernel
@@ -49,6 +50,11 @@ class TestSettings(SelectionSettings):
     def fittable(self) -> Kernel:
         """The kernel itself; "auto" is the linear one unless the scan finds what calls for more."""
         return resolve_kernel(self.kernel, auto=Linear())
+
+    @property
+    def fewest_rows(self) -> int:
+        """Rows that each sample needs: two, or two in each part of a split."""
+        return 2 * FEWEST_ROWS if self.method == "split" else FEWEST_ROWS
 
     def check_against(self, samples: Samples) -> None:
         """Raise where the samples cannot be tested as asked for."""

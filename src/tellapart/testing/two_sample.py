@@ -50,7 +50,16 @@ def two_sample_test(
     gap: float = 1e-4,
     time_limit: float | None = None,
 ) -> TestResult:
-    """Test whether two samples come from one distribution, by the few variables that differ most.
+    """Test whether two samples come from one distribution, and say what differs.
+
+    With `method="scan"` all rows test. Seven families of statistics (location, shape, kernel,
+    correlation, pair, triple, higher) are computed for the true labels and for permutations of
+    them, the same for all families. C = Σ_f w_f/p_f combines the families' p-values, and
+    p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares the true labels e₀ with the B permutations. All of it
+    treats the true labels like every other permutation, so P(p ≤ α) ≤ α under H₀ for every sample
+    size. From the same permutations come the `findings`: columns, pairs and triples that differ,
+    with adjusted p-values, sizes and intervals. The variables are then chosen on all rows; the
+    p-value does not depend on that choice.
 
     With `method="split"` each sample is split. On the training rows the weights z maximise
     MMD²(z) − λ σ²(z) over at most `n_variables` variables. On the held-out rows, with kernel,
@@ -62,26 +71,31 @@ def two_sample_test(
     ----------
     X, Y : array or table
         The two samples; row numbers may differ; columns are matched by name where there are
-        names.
+        names. Two rows of each are enough for a scan, four for a split.
     method : {"scan", "split"}
         "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
         others test.
     n_variables : int or None
-        The largest number of variables; None chooses it from the rows that choose.
+        The largest number of variables to choose. None: with a scan as many as there are columns
+        named, ten at most (those of the pairs or triples where no single column is named; a number
+        that carries nearly all of the difference where nothing is); with a split the number is
+        tuned on the training rows. It has no part in the p-value of a scan.
     kernel : str or Kernel
-        The kernel, or its name. "auto" leaves it to what the scan finds; with a split it is
-        "linear".
+        The kernel of the choice, or its name; with a split, of the test too. "auto": with a scan
+        "linear", or "gaussian" where only dependence was named; with a split "linear".
     regularization : "cv" or float
-        λ ≥ 0: how much variance counts against a choice; "cv" chooses it by cross-validation on
-        the training rows.
+        λ ≥ 0: how much variance counts against a choice. "cv": with a scan 0 where a choice
+        without it can be proved best (the linear and the quadratic kernel), else 1; with a split
+        it is chosen by cross-validation on the training rows.
     solver : str or Solver
         A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
+        With a scan and `kernel="auto"` a name means the linear kernel.
     test_size : float
         With a split: the share of the rows held out for the p-value, in (0, 1).
     n_permutations : int
         Number of permutations; all are enumerated where there are no more than that.
     alpha : float
-        The level, in (0, 1).
+        The level, in (0, 1): of the test, and of all findings together.
     labels : pair of str
         What to call the two samples.
     random_state : int, numpy Generator or None
@@ -102,7 +116,8 @@ def two_sample_test(
     Returns
     -------
     TestResult
-        p-value, variables with weights and certificate, null distribution, plots.
+        p-value, findings, families, variables with weights and certificate, null distribution,
+        plots.
 
     Examples
     --------
@@ -110,9 +125,12 @@ def two_sample_test(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 4))
     >>> Y = rng.normal(size=(120, 4)) * [1, 1, 3, 1]
-    >>> result = two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
+    >>> result = two_sample_test(X, Y, random_state=0)
     >>> result.reject, result.variables
     (True, ('x2',))
+    >>> for finding in result.findings:
+    ...     print(finding.summary())
+    x2: spread 0.38 times as large in X as in Y (...), p = 0.001
     """
     settings = TestSettings(
         method=method,

@@ -1,0 +1,111 @@
+"""The outputs that pages show, made again: every block runs, and what it prints is written below.
+
+.venv/bin/python tools/refresh_outputs.py                       # README.md and all of docs/
+.venv/bin/python tools/refresh_outputs.py docs/groups.md ...    # some pages
+
+Outputs that agree but for running times stay as they are. Look at what changed before you commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# Its commands take hours; what they need is tested by tests/cli/test_reproduce.py.
+TAKES_HOURS = "reproduction.md"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page; `shown` is the place of the output shown right below it."""
+
+    language: str
+    code: str
+    shown: slice | None
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Give the blocks of a page, each with the place of the output shown right below it."""
+    found = list(FENCE.finditer(text))
+    for i, block in enumerate(found):
+        following = found[i + 1] if i + 1 < len(found) else None
+        shown = None
+        if (
+            following is not None
+            and following.group(1) == "text"
+            and not text[block.end() : following.start()].strip()
+        ):
+            shown = slice(following.start(2), following.end(2))
+        yield Block(block.group(1), block.group(2), shown)
+
+
+def run_shell(code: str, folder: Path) -> str:
+    """Run the lines as bash does, the project's commands first on the path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def same_but_for_seconds(printed: str, shown: str) -> bool:
+    """Say whether two outputs agree, spaces and running times apart."""
+    return _comparable(printed) == _comparable(shown)
+
+
+def refreshed(page: Path, folder: Path) -> str:
+    """Return the page with the outputs that its blocks print now."""
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "docs"}
+    parts, last = [], 0
+    for block in blocks(text):
+        if block.language == "bash" and page.name != TAKES_HOURS:
+            printed = run_shell(block.code, folder)
+        elif block.language == "python":
+            heard = io.StringIO()
+            with contextlib.chdir(folder), contextlib.redirect_stdout(heard):
+                exec(compile(block.code, str(page), "exec"), names)
+            printed = heard.getvalue()
+        else:
+            continue
+        if block.shown is not None and not same_but_for_seconds(printed, text[block.shown]):
+            parts += [text[last : block.shown.start], printed]
+            last = block.shown.stop
+    return "".join([*parts, text[last:]])
+
+
+def _comparable(text: str) -> list[str]:
+    return re.sub(r"[0-9.]+ s\b", "… s", text).split()
+
+
+def main(arguments: list[str]) -> None:
+    """Refresh the pages named, or all of them."""
+    pages = [Path(name) for name in arguments]
+    for page in pages or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        with tempfile.TemporaryDirectory() as folder:
+            text = refreshed(page, Path(folder))
+        changed = text != page.read_text(encoding="utf-8")
+        if changed:
+            page.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{page}: {'outputs changed' if changed else 'as before'}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
