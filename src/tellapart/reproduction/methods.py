@@ -26,7 +26,7 @@ from tellapart.data.samples import Samples
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic, resolve_kernel
 from tellapart.reproduction.experiment import ALPHA
 from tellapart.reproduction.printed import PrintedLinear
-from tellapart.reproduction.reselected import Reselection
+from tellapart.reproduction.reselection import Reselection
 from tellapart.search import Annealing
 from tellapart.selection.select_variables import select_variables
 from tellapart.testing.result import TestResult
