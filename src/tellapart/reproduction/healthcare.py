@@ -149,7 +149,7 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
 def _fewer_draws(rows: Sequence[Row], usual: str) -> str:
     """Say which methods tested another number of draws, and how many."""
     unusual = dict.fromkeys(
-        f"{label_of(row['method'])}: {row['draws']} of {row['drawn']} per group"
+        f"{label_of(row['method'])}: {row['draws']} with {row['drawn']} per group"
         for row in rows
         if row["draws"] != usual
     )
