@@ -57,6 +57,22 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _ONE_THREAD
 
 
+def blas_threads() -> int:
+    """Return how many threads BLAS would use: those that a call without `n_jobs` may take."""
+    used = [library["num_threads"] for library in _controller().info() if _is_blas(library)]
+    return max(used, default=1)
+
+
+def _is_blas(library: dict[str, object]) -> bool:
+    return library["user_api"] == "blas"
+
+
+def in_slices(work: Callable[[slice], None], count: int, step: int, n_jobs: int) -> None:
+    """Do the work on slices of `step` items: the same slices for any number of threads."""
+    slices = [slice(start, min(start + step, count)) for start in range(0, count, step)]
+    in_threads(work, slices, n_jobs)
+
+
 def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[T]:
     """Return work(item) for each item, in order.
 

@@ -1,6 +1,7 @@
 """What the console shows on a terminal and off it."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import tellapart as ta
+from scanned import make_finding, make_tables, run_scan
 from tellapart.report.console import complain, say, show_result
 
 NAME = "[red]a bracketed, very long name of a variable, longer than the console is wide"
@@ -57,3 +59,20 @@ def test_say_leaves_text_alone():
     text = "[bold]kept[/bold] :smile: " + "x" * 200
     say(text, Console(file=file, width=40))
     assert file.getvalue() == text + "\n"
+
+
+def test_a_scan_shows_what_differs():
+    left, right = make_tables(script="[red]dose")
+    found = run_scan(left, right)
+    text = shown(found, terminal=True)
+    assert found.verdict in text.replace("\x1b[1;32m", "").replace("\x1b[0m", "")
+    assert found.story()[0] in text
+    assert "What differs" in text
+    assert "95 % interval" in text
+    assert "[red]dose" in text
+    assert "Families of differences" in text
+    assert "weight" in text
+    many = tuple(make_finding(variables=(f"v{i}",), effect=0.1 * i + 0.1) for i in range(30))
+    longer = replace(found, scan=replace(found.scan, findings=many))
+    assert "and 10 more" in shown(longer, terminal=True)
+    assert "What differs" not in shown(replace(found, pvalue=0.5), terminal=True)

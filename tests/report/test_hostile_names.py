@@ -157,3 +157,36 @@ def test_errors_and_warnings():
         ta.select_variables(pd.DataFrame(data), pd.DataFrame(data), 1)
     assert held
     assert all(is_safe(str(warning.message)) for warning in held)
+
+
+@pytest.fixture(scope="module")
+def scanned():
+    rng = np.random.default_rng(0)
+
+    def wider(shift, seed):
+        """Two more columns, of categories that go together in one sample only."""
+        first = rng.choice([EVIL + "u", "v"], 60)
+        second = first if shift else rng.choice([EVIL + "u", "v"], 60)
+        narrow = table(60, shift, seed)
+        columns = [*(narrow.iloc[:, s] for s in range(3)), first, second]
+        names = pd.Index([*narrow.columns, EVIL + "p", HALF + "q"], dtype=object)
+        return pd.DataFrame({s: list(c) for s, c in enumerate(columns)}).set_axis(names, axis=1)
+
+    left, right = wider(0, 0), wider(3, 1)
+    labels = (HALF + "old", EVIL + "new")
+    return ta.two_sample_test(left, right, n_permutations=199, random_state=0, labels=labels)
+
+
+def test_a_scan(scanned):
+    assert {len(finding.variables) for finding in scanned.findings} == {1, 2}
+    texts = [scanned.summary(), *scanned.story(), scanned._repr_html_()]
+    texts += [scanned.to_html(stability=2), shown(show_result, scanned, terminal=False)]
+    on_terminal = shown(show_result, scanned, terminal=True)
+    texts.append(re.sub("\x1b\\[[0-9;]*m", "", on_terminal))
+    for panel in (None, "findings", "families", "columns", "pair"):
+        content = io.StringIO()
+        drawn = scanned.plot() if panel is None else scanned.plot(panel).figure
+        drawn.savefig(content, format="svg")
+        texts.append(content.getvalue())
+    assert all(map(is_safe, texts))
+    assert all("\n" not in line for line in scanned.story())

@@ -9,6 +9,7 @@ import pytest
 
 import tellapart as ta
 from html_page import Page
+from scanned import make_finding, make_tables, run_scan
 from tellapart.report.notebook import result_card, selection_card
 
 SCRIPT = "<script>alert(1)</script>"
@@ -79,3 +80,35 @@ def test_many_variables_are_cut_short():
     assert card.said("caption") == ["and 25 lighter ones"]
     few = Page(selection_card(replace(chosen, support=np.zeros(0, dtype=int), z=np.zeros(40))))
     assert len(few.all("tr")) == 1
+
+
+@pytest.fixture(scope="module")
+def scanned():
+    return run_scan(*make_tables(script=SCRIPT))
+
+
+def test_a_scan_shows_its_story_and_findings(scanned):
+    text = result_card(scanned)
+    card = Page(text)
+    said = card.said("div")[0]
+    assert scanned.verdict in said
+    assert scanned.story()[0] in said
+    assert SCRIPT not in text
+    assert SCRIPT in card.said("th")
+    for finding in scanned.findings:
+        assert any(finding.change() in cell for cell in card.said("td"))
+    assert "chosen on all rows" in said
+    assert all(line in said for line in scanned.evidence())
+
+
+def test_many_findings_are_cut_short(scanned):
+    many = tuple(make_finding(variables=(f"v{i}",), effect=0.1 * i + 0.1) for i in range(30))
+    card = Page(result_card(replace(scanned, scan=replace(scanned.scan, findings=many))))
+    assert len(card.all("tr")) == 9
+    assert card.said("caption") == ["and 22 more"]
+
+
+def test_a_scan_that_finds_nothing_has_no_table(scanned):
+    card = Page(result_card(replace(scanned, pvalue=0.5)))
+    assert card.all("table") == []
+    assert "No difference between" in card.said("p")[0]

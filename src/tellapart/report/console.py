@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tellapart.report.findings import describe_finding, pick_findings
 from tellapart.text import safe, safe_lines
 
 if TYPE_CHECKING:
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
 
 BAR_WIDTH = 20
+MOST_FINDINGS = 20
 
 
 def show_result(result: TestResult, console: Console | None = None) -> None:
-    """Show the verdict, the evidence and the chosen variables.
+    """Show the verdict, what differs, the evidence and the chosen variables.
 
     Off a terminal this is `result.summary()`: no colours, no boxes, no name cut short.
     """
@@ -29,9 +31,35 @@ def show_result(result: TestResult, console: Console | None = None) -> None:
         say(result.summary(), out)
         return
     out.print(_text(result.verdict, f"bold {_colour(result.reject)}"))
+    if result.scan is not None and result.reject:
+        say(result.story()[0], out)
+        if result.findings:
+            out.print(findings_table(result))
     say("\n".join(result.evidence()), out)
     out.print(weight_table(result.selection))
     say(f"Certificate: {result.selection.certificate}.", out)
+
+
+def findings_table(result: TestResult) -> Table:
+    """Return what a scan names as a rich table."""
+    table = Table(title="What differs", title_justify="left")
+    table.add_column("columns", overflow="fold")
+    table.add_column("what changed", overflow="fold")
+    table.add_column("95 % interval", no_wrap=True)
+    table.add_column("adjusted p", justify="right", no_wrap=True)
+    for finding in pick_findings(result.findings, MOST_FINDINGS):
+        row = describe_finding(finding)
+        table.add_row(
+            _text(", ".join(row.variables)),
+            _text(row.change),
+            row.interval,
+            row.pvalue,
+        )
+    left = len(result.findings) - MOST_FINDINGS
+    if left > 0:
+        table.caption = f"and {left} more: see the report, or `findings`"
+        table.caption_justify = "left"
+    return table
 
 
 def weight_table(selection: Selection) -> Table:

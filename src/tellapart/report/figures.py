@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,17 +17,14 @@ import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from tellapart.report.plots import (
-    COLOUR_NULL,
-    COLOUR_STATISTIC,
-    COLOUR_X,
-    COLOUR_Y,
-    draw_embedding,
-    draw_marginal,
-    draw_null,
-)
+from tellapart.report.drawing import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
+from tellapart.report.findings import Scale
+from tellapart.report.plots import draw_embedding, draw_marginal, draw_null
+from tellapart.report.scan_plots import MOST_COLUMNS, draw_columns, draw_effects, draw_side
+from tellapart.scan.finding import Finding
 from tellapart.testing.embedding import Embedding
 from tellapart.testing.marginals import Marginal
+from tellapart.testing.pairs import Scatter
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
@@ -35,6 +32,8 @@ from tellapart.text import safe
 NULL_INCHES = (4.4, 3.0)
 MARGINAL_INCHES = (2.4, 1.5)
 EMBEDDING_INCHES = (4.2, 3.5)
+PAIR_INCHES = (4.2, 2.2)
+EFFECTS_WIDTH, EFFECTS_HEIGHT, ROW_HEIGHT = 4.2, 0.65, 0.2
 # Fixed ids make equal results equal pages; text left as text can be read aloud and searched.
 SVG_STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "tellapart"}
 VARIABLE_OF = {
@@ -66,6 +65,34 @@ def marginal_svg(marginal: Marginal, name: str, title: str, description: str) ->
     axes = figure.subplots()
     draw_marginal(axes, marginal)
     axes.set_title("")
+    return inline_svg(figure, name, title, description)
+
+
+def effects_svg(
+    scale: Scale, findings: Sequence[Finding], name: str, title: str, description: str
+) -> Markup:
+    """Return effects with their intervals; the page says which scale it is, and the colours."""
+    height = EFFECTS_HEIGHT + ROW_HEIGHT * len(findings)
+    figure = Figure(figsize=(EFFECTS_WIDTH, height), layout="constrained")
+    draw_effects(figure.subplots(), scale, findings).set_xlabel(scale.axis, fontsize=8)
+    return inline_svg(figure, name, title, description)
+
+
+def columns_svg(result: TestResult, title: str, description: str) -> Markup:
+    """Return the adjusted p-values of the surest columns."""
+    rows = min(len(result.variable_pvalues), MOST_COLUMNS)
+    figure = Figure(figsize=(EFFECTS_WIDTH, 0.9 + ROW_HEIGHT * rows), layout="constrained")
+    draw_columns(figure.subplots(), result).set_title("", loc="left")
+    return inline_svg(figure, "columns", title, description)
+
+
+def scatter_svg(view: Scatter, name: str, title: str, description: str) -> Markup:
+    """Return two columns, the samples side by side on equal axes: the first on the left."""
+    figure = Figure(figsize=PAIR_INCHES, layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    for side, axes in enumerate((left, right)):
+        draw_side(axes, view, side)
+    right.set_ylabel("")
     return inline_svg(figure, name, title, description)
 
 

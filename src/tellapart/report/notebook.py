@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-from tellapart.report.words import number
+from tellapart.report.findings import describe_finding, pick_findings, tell_story
+from tellapart.report.words import listed, number
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
 MOST_ROWS = 15
+MOST_FINDINGS = 8
 # Okabe and Ito's bluish green and orange: both stand out on light and on dark ground.
 COLOUR_DIFFER = "#009e73"
 COLOUR_ALIKE = "#e69f00"
+CELL = "text-align: left; padding: 0.2em 1em 0.2em 0; border: 0; background: none;"
 LINE = "1px solid rgba(128, 128, 128, 0.4)"
 
 
@@ -38,6 +41,8 @@ def result_card(result: TestResult) -> str:
     )
     more = Markup("<details><summary>Where the p-value comes from</summary>{}</details>")
     colour = COLOUR_DIFFER if result.reject else COLOUR_ALIKE
+    if result.scan is not None:
+        return _scan_card(result, colour, more.format(lines))
     return _card(result.verdict, colour, result.selection, more.format(lines))
 
 
@@ -56,6 +61,65 @@ def selection_card(selection: Selection) -> str:
     """
     title = f"{selection.support.size} of {len(selection.names)} variables chosen"
     return _card(title, COLOUR_DIFFER, selection, Markup(""))
+
+
+def _scan_card(result: TestResult, colour: str, more: Markup) -> str:
+    """Return the verdict, what differs, the findings and the few best variables."""
+    selection = result.selection
+    best = safe(listed(list(selection.weights)))
+    card = Markup(
+        '<div style="border: {line}; border-left: 4px solid {colour}; border-radius: 4px; '
+        'padding: 0.6em 1em; max-width: 50em; overflow-wrap: anywhere;">'
+        '<p style="font-weight: 600; margin: 0 0 0.4em;">{title}</p>{story}{table}'
+        '<p style="margin: 0.5em 0;">The few best variables, chosen on all rows '
+        "({maker}): <bdi>{best}</bdi>. {certificate}</p>{more}</div>"
+    )
+    story = tell_story(result)
+    told = Markup('<p style="margin: 0 0 0.5em;"><bdi>{}</bdi></p>').format(story)
+    return str(
+        card.format(
+            line=LINE,
+            colour=colour,
+            title=result.verdict,
+            story=told if story else "",
+            table=_findings_table(result) if result.reject and result.findings else "",
+            maker=selection.maker,
+            best=best,
+            certificate=f"{selection.certificate[0].upper()}{selection.certificate[1:]}.",
+            more=more,
+        )
+    )
+
+
+def _findings_table(result: TestResult) -> Markup:
+    row = Markup(
+        '<tr style="background: none;"><th scope="row" style="{cell} font-weight: 400;">'
+        '<bdi>{names}</bdi></th><td style="{cell}"><bdi>{change}</bdi></td>'
+        '<td style="{cell} white-space: nowrap;">{size}<br>{interval}</td>'
+        '<td style="{cell}">{pvalue}</td></tr>'
+    )
+    told = [describe_finding(finding) for finding in pick_findings(result.findings, MOST_FINDINGS)]
+    rows = Markup("").join(
+        row.format(
+            cell=CELL,
+            names=safe(", ".join(found.variables)),
+            change=found.change,
+            size=found.size,
+            interval=found.interval,
+            pvalue=found.pvalue,
+        )
+        for found in told
+    )
+    left = len(result.findings) - len(told)
+    heads = Markup("").join(
+        Markup('<th scope="col" style="{}">{}</th>').format(CELL, head)
+        for head in ("Columns", "What changed", "Size", "Adjusted\N{NO-BREAK SPACE}p")
+    )
+    return Markup(
+        '<table style="border-collapse: collapse; margin: 0; border: 0;">'
+        '<caption style="text-align: left; caption-side: bottom; padding: 0;">{rest}</caption>'
+        '<thead><tr style="background: none;">{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    ).format(rest=f"and {left} more" if left > 0 else "", heads=heads, rows=rows)
 
 
 def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
@@ -83,7 +147,6 @@ def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
 def _table(selection: Selection) -> Markup:
     weights = selection.weights
     heaviest = max(map(abs, weights.values()), default=0.0) or 1.0
-    cell = "text-align: left; padding: 0.2em 1em 0.2em 0; border: 0; background: none;"
     row = Markup(
         '<tr style="background: none;"><th scope="row" style="{cell} font-weight: 400;">'
         '<bdi>{name}</bdi></th><td style="{cell} white-space: nowrap;">{weight}</td>'
@@ -93,7 +156,7 @@ def _table(selection: Selection) -> Markup:
     )
     rows = Markup("").join(
         row.format(
-            cell=cell,
+            cell=CELL,
             name=safe(name),
             weight=number(weight, ".3f"),
             share=100 * abs(weight) / heaviest,
@@ -109,4 +172,4 @@ def _table(selection: Selection) -> Markup:
         '<thead><tr style="background: none;"><th scope="col" style="{cell}">Variable</th>'
         '<th scope="col" style="{cell}">Weight</th><td style="{cell}"></td></tr></thead>'
         "<tbody>{rows}</tbody></table>"
-    ).format(rest=escape(rest), cell=cell, rows=rows)
+    ).format(rest=escape(rest), cell=CELL, rows=rows)

@@ -12,9 +12,9 @@ from tellapart import __version__
 from tellapart.report.figures import marginal_svg, null_svg
 from tellapart.report.plane import draw_view
 from tellapart.report.resamples import describe_stability
+from tellapart.report.scan_page import describe_scan
 from tellapart.report.templates import get_template
 from tellapart.report.words import (
-    Variable,
     describe_bandwidth,
     describe_choices,
     describe_marginal,
@@ -27,7 +27,7 @@ from tellapart.report.words import (
     rows_used,
 )
 from tellapart.testing.call import write_arguments
-from tellapart.testing.exhibit import Exhibit
+from tellapart.testing.exhibit import Exhibit, told_columns
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 
@@ -48,6 +48,7 @@ def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = No
     """
     variables = describe_variables(result.selection, exhibit.summaries)
     stability, embedding = exhibit.stability, exhibit.embedding
+    chosen_on = "all rows" if result.scan is not None else "the training rows"
     return get_template("page.html.j2").render(
         result=result,
         selection=result.selection,
@@ -61,8 +62,10 @@ def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = No
         chance=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         variables=variables,
         proof=describe_proof(result.selection),
-        resamples=None if stability is None else describe_stability(stability),
-        marginals=_marginals(variables, exhibit, result),
+        resamples=None if stability is None else describe_stability(stability, chosen_on),
+        scan=describe_scan(result, exhibit),
+        marginals=_marginals(exhibit, result),
+        n_told=len(told_columns(result)),
         view=None if embedding is None else draw_view(embedding, result),
         rows=_rows(result),
         columns=_columns(result),
@@ -95,6 +98,8 @@ def python_call(result: TestResult) -> str:
 def _facts(result: TestResult) -> list[tuple[str, str]]:
     count = result.null_distribution.size
     how = f"{count:,}, at random"
+    if result.scan is not None and result.scan.rows_per_bin > 1:
+        how = f"{count:,}, at random, of bins of {result.scan.rows_per_bin} rows"
     if result.exact:
         how = f"all {count:,} there are: the p-value is exact"
     if count == 0:
@@ -120,23 +125,21 @@ def _null(result: TestResult) -> Markup | None:
     return null_svg(result, "Null distribution of the statistic", describe_null(result))
 
 
-def _marginals(
-    variables: list[Variable], exhibit: Exhibit, result: TestResult
-) -> list[tuple[str, Markup]]:
-    """Return name and figure of each variable whose distribution is shown, the heaviest first."""
+def _marginals(exhibit: Exhibit, result: TestResult) -> list[tuple[str, Markup]]:
+    """Return name and figure of each column whose distribution is shown."""
     labels, rows = result.labels, rows_used(result)
     return [
         (
-            variable.name,
+            summary.name,
             marginal_svg(
                 marginal,
                 f"variable{place}",
-                f"{variable.name} in {labels[0]} and {labels[1]}",
-                describe_marginal(variable, marginal, labels, rows),
+                f"{summary.name} in {labels[0]} and {labels[1]}",
+                describe_marginal(summary, marginal, labels, rows),
             ),
         )
-        for place, (variable, marginal) in enumerate(
-            zip(variables, exhibit.marginals, strict=False)
+        for place, (summary, marginal) in enumerate(
+            zip(exhibit.described, exhibit.marginals, strict=True)
         )
     ]
 

@@ -12,18 +12,19 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from tellapart.errors import InputError
+from tellapart.report.drawing import (
+    COLOUR_NULL,
+    COLOUR_STATISTIC,
+    COLOUR_X,
+    COLOUR_Y,
+    literal,
+    plain,
+    short,
+)
 from tellapart.selection.stability import Stability
 from tellapart.testing.embedding import Embedding
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.result import TestResult
-from tellapart.text import safe, safe_lines
-
-# Okabe and Ito's palette: told apart with every common form of colour blindness.
-COLOUR_X = "#0072B2"
-COLOUR_Y = "#D55E00"
-COLOUR_NULL = "#999999"
-COLOUR_STATISTIC = "#009E73"
 
 MOST_MARGINALS = 20
 MOST_OTHERS = 8
@@ -52,37 +53,14 @@ def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
     handles = [
-        Patch(color=colour, label=f"{_literal(_short(label, 40))} ({rows} rows)")
+        Patch(color=colour, label=f"{literal(short(label, 40))} ({rows} rows)")
         for colour, label, rows in zip(
             (COLOUR_X, COLOUR_Y), result.labels, result.n_test, strict=True
         )
     ]
     lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
-    figure.suptitle(_literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
+    figure.suptitle(literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
     return figure
-
-
-def check_axes(value: object) -> None:
-    """Raise unless `value` can be drawn on, or is None."""
-    if value is not None and not isinstance(value, Axes):
-        raise InputError(f"ax must be matplotlib Axes or None; got {type(value).__name__}")
-
-
-def draw_panel(
-    result: TestResult,
-    what: str,
-    shown: Embedding | Stability | Marginal | None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw one panel, and what was computed for it, on the axes given or on new ones."""
-    axes = Figure(layout="constrained").subplots() if ax is None else ax
-    if isinstance(shown, Embedding):
-        return draw_embedding(axes, shown, result.labels)
-    if isinstance(shown, Stability):
-        return draw_stability(axes, shown)
-    if isinstance(shown, Marginal):
-        return draw_marginal(axes, shown)
-    return (draw_weights if what == "weights" else draw_null)(axes, result)
 
 
 def draw_weights(axes: Axes, result: TestResult) -> Axes:
@@ -90,12 +68,12 @@ def draw_weights(axes: Axes, result: TestResult) -> Axes:
     weights = result.selection.weights
     places = np.arange(len(weights))
     axes.barh(places, list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
-    axes.set_yticks(places, [_literal(_short(name, 36)) for name in weights], fontsize=8)
+    axes.set_yticks(places, [literal(short(name, 36)) for name in weights], fontsize=8)
     axes.set_ylim(len(weights) - 0.4, -0.6)
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel("weight")
     axes.set_title("Variables that tell them apart" if result.reject else "Variables tested")
-    return _plain(axes)
+    return plain(axes)
 
 
 def draw_null(axes: Axes, result: TestResult) -> Axes:
@@ -112,7 +90,7 @@ def draw_null(axes: Axes, result: TestResult) -> Axes:
             linewidth=1.2,
             label=f"critical value, level {result.alpha:g}",
         )
-    axes.set_xlabel(f"statistic ({_literal(result.statistic_name)})")
+    axes.set_xlabel(f"statistic ({literal(result.statistic_name)})")
     axes.set_ylabel("permutations")
     axes.set_title(f"p = {result.pvalue:.4g}")
     # Above the bars, whatever their shape, rather than wherever there is room.
@@ -120,7 +98,7 @@ def draw_null(axes: Axes, result: TestResult) -> Axes:
     axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
     axes.locator_params(axis="x", nbins=6)
     _enlarge_null(axes, result, bins)
-    return _plain(axes)
+    return plain(axes)
 
 
 def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
@@ -142,7 +120,7 @@ def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
     inset.tick_params(axis="x", labelsize=7)
     inset.xaxis.get_offset_text().set_fontsize(7)
     inset.patch.set_alpha(0.0)
-    _plain(inset)
+    plain(inset)
 
 
 def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
@@ -154,7 +132,7 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
         slanted = max(map(len, marginal.bars)) * len(marginal.bars) > 18
         axes.set_xticks(
             places,
-            [_literal(_short(label, 12)) for label in marginal.bars],
+            [literal(short(label, 12)) for label in marginal.bars],
             rotation=40 if slanted else 0,
             ha="right" if slanted else "center",
             fontsize=7,
@@ -167,8 +145,8 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
         axes.tick_params(axis="x", labelsize=7)
         axes.xaxis.get_offset_text().set_fontsize(7)
     axes.set_yticks([])
-    axes.set_title(_literal("\n".join(textwrap.wrap(_short(marginal.name, 50), 28))), fontsize=8)
-    return _plain(axes)
+    axes.set_title(literal("\n".join(textwrap.wrap(short(marginal.name, 50), 28))), fontsize=8)
+    return plain(axes)
 
 
 def draw_stability(axes: Axes, stability: Stability) -> Axes:
@@ -178,7 +156,7 @@ def draw_stability(axes: Axes, stability: Stability) -> Axes:
     colours = [COLOUR_STATISTIC] * len(stability.chosen) + [COLOUR_NULL] * len(others)
     places = np.arange(len(rows))
     axes.barh(places, [count for _, count in rows], color=colours, height=0.7)
-    axes.set_yticks(places, [_literal(_short(name, 36)) for name, _ in rows], fontsize=8)
+    axes.set_yticks(places, [literal(short(name, 36)) for name, _ in rows], fontsize=8)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, stability.n_resamples)
     axes.set_xlabel(f"times chosen in {stability.n_resamples} resamples")
@@ -187,7 +165,7 @@ def draw_stability(axes: Axes, stability: Stability) -> Axes:
     if others:
         handles.append(Patch(color=COLOUR_NULL, label="not chosen"))
     axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none", loc="lower right")
-    return _plain(axes)
+    return plain(axes)
 
 
 def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) -> Axes:
@@ -208,12 +186,12 @@ def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) ->
             markerfacecolor=colour,
             markeredgecolor="white",
             markeredgewidth=0.4,
-            label=_literal(_short(label, 24)),
+            label=literal(short(label, 24)),
         )
     axes.set_xlim(embedding.across[0], embedding.across[-1])
     axes.set_ylim(embedding.up[0], embedding.up[-1])
-    axes.set_xlabel(_literal(_short(embedding.axes[0], 50)))
-    axes.set_ylabel(_literal(_short(embedding.axes[1], 40)))
+    axes.set_xlabel(literal(short(embedding.axes[0], 50)))
+    axes.set_ylabel(literal(short(embedding.axes[1], 40)))
     if embedding.method == "variables":
         axes.locator_params(nbins=5)
     else:
@@ -230,7 +208,7 @@ def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) ->
         columnspacing=1.0,
         markerscale=1.6,
     )
-    return _plain(axes)
+    return plain(axes)
 
 
 def _draw_field(axes: Axes, embedding: Embedding) -> None:
@@ -255,22 +233,3 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
             linewidths=0.8,
             linestyles="dashed",
         )
-
-
-def _short(text: str, width: int) -> str:
-    """Return text on one line of at most `width` characters; the end, often a number, is kept."""
-    text = safe(text)
-    if len(text) <= width:
-        return text
-    tail = width // 3
-    return f"{text[: width - 1 - tail]}…{text[-tail:]}"
-
-
-def _literal(text: str) -> str:
-    """Return text that is drawn as it is: no formula between dollar signs, no control codes."""
-    return safe_lines(text).replace("$", r"\$")
-
-
-def _plain(axes: Axes) -> Axes:
-    axes.spines[["top", "right"]].set_visible(False)
-    return axes

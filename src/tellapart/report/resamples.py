@@ -29,8 +29,8 @@ class Resamples:
     left_out: int
 
 
-def describe_stability(stability: Stability) -> Resamples:
-    """Put counts into words."""
+def describe_stability(stability: Stability, rows: str = "the training rows") -> Resamples:
+    """Put counts into words; `rows` are those the choice was made on."""
     made = stability.n_resamples
     counts = {
         name: Count(name, f"{count} of {made}", count / made)
@@ -38,7 +38,7 @@ def describe_stability(stability: Stability) -> Resamples:
     }
     others = [counts[name] for name in stability.others]
     return Resamples(
-        method=_method(stability),
+        method=_method(stability, rows),
         found=_found(stability),
         chosen={name: counts[name] for name in stability.chosen},
         others=others[:MOST_OTHERS],
@@ -46,13 +46,12 @@ def describe_stability(stability: Stability) -> Resamples:
     )
 
 
-def _method(stability: Stability) -> str:
+def _method(stability: Stability, rows: str) -> str:
     x, y = stability.n_rows
-    rows = f"{x:,} and {y:,} rows"
-    of = "halves of the training rows" if stability.halves else "draws from the training rows"
+    of = f"halves of {rows}" if stability.halves else f"draws from {rows}"
     return (
-        f"The choice was made again on {stability.n_resamples} random {of} ({rows} each), with the "
-        f"same kernel, λ and number of variables."
+        f"The choice was made again on {stability.n_resamples} random {of} ({x:,} and {y:,} rows "
+        "each), with the same kernel, λ and number of variables."
     )
 
 

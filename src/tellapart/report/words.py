@@ -92,13 +92,13 @@ def rows_used(result: TestResult) -> str:
 
 
 def describe_marginal(
-    variable: Variable, marginal: Marginal, labels: tuple[str, str], rows: str
+    summary: ColumnSummary, marginal: Marginal, labels: tuple[str, str], rows: str
 ) -> str:
     """Return what the figure of one variable shows, for those who do not see it."""
     what = "Shares" if marginal.bars else "Distributions"
     sides = [
-        f"{label}: {', '.join(lines)}"
-        for label, lines in zip(labels, (variable.x, variable.y), strict=True)
+        f"{label}: {', '.join(describe_side(side))}"
+        for label, side in zip(labels, (summary.x, summary.y), strict=True)
     ]
     return f"{what} in the {rows}. {'; '.join(sides)}."
 
@@ -122,6 +122,8 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     asked, tuning = result.settings, result.tuning
     if tuning is None:
         return f"{result.selection.support.size}", "not used"
+    if result.scan is not None:
+        return _choices_after_scan(result, tuning.n_variables)
     few = "the default, as there were too few rows to tune on"
     number_why, regularization_why = "as asked for", "as asked for"
     if tuning.numbers:
@@ -141,10 +143,29 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     )
 
 
+def _choices_after_scan(result: TestResult, n_variables: int) -> tuple[str, str]:
+    number_why = regularization_why = "as asked for"
+    if result.settings.get("n_variables", 0) is None:
+        number_why = "as what the scan found suggests"
+    if result.settings.get("regularization") == "cv":
+        regularization_why = "a fixed value: variance has its share in the choice"
+        if result.regularization == 0:
+            regularization_why = "as the best choice without it can be proved"
+    return (
+        f"at most {n_variables}, {number_why}",
+        f"{result.regularization:g}, {regularization_why}",
+    )
+
+
 def describe_validity(result: TestResult) -> str:
     """Return why the p-value holds, as the end of a sentence."""
     if result.method is not None:
         return result.method.validity
+    if result.scan is not None:
+        return (
+            "every permutation of the labels goes through all families in just the way the true "
+            "labels do"
+        )
     return "the variables were chosen on other rows"
 
 

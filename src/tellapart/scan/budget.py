@@ -16,14 +16,17 @@ from tellapart.permutation.bins import BinnedLabels, Singles
 # Multiplications of one family, and entries (permutation × pair) it looks at: half a second each.
 MOST_PRODUCTS = 30_000_000_000
 MOST_ENTRIES = 60_000_000
+# Fewer permutations do not look at more: what is seen shall not depend on their number.
+USUAL_PERMUTATIONS = 1_000
 # Columns whose pooled correlations are computed.
 MOST_CORRELATED = 4_000
 
 
 def affordable(labels: BinnedLabels, kinds: int = 1) -> int:
     """Return how many pairs or triples a family can afford, of so many kinds of products each."""
-    by_products = MOST_PRODUCTS // (labels.count * labels.n_bins)
-    return int(min(by_products, MOST_ENTRIES // labels.count) // kinds)
+    count = max(labels.count, USUAL_PERMUTATIONS)
+    by_products = MOST_PRODUCTS // (count * labels.n_bins)
+    return int(min(by_products, MOST_ENTRIES // count) // kinds)
 
 
 def columns_for_pairs(most: int) -> int:
@@ -54,10 +57,9 @@ def pooled_correlation(normal: Singles, parent: IntArray) -> FloatArray:
     return matrix
 
 
-def most_dependent(correlation: FloatArray, most: int, among: IntArray) -> IntArray:
-    """Return the `most` columns, in order, whose three largest pooled correlations are largest."""
-    if among.size <= most:
-        return among
-    squares = np.square(correlation[np.ix_(among, among)])
-    strongest = np.partition(squares, -3, axis=1)[:, -3:].sum(axis=1)
-    return np.sort(among[np.argsort(-strongest, kind="stable")[:most]])
+def dependence(correlation: FloatArray) -> FloatArray:
+    """Return the sum of the three largest squared correlations of each column."""
+    squares = np.square(correlation)
+    if squares.shape[1] > 3:
+        squares = np.partition(squares, -3, axis=1)[:, -3:]
+    return np.asarray(squares.sum(axis=1))

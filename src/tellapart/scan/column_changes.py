@@ -18,10 +18,12 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.families.shape import wave_changes
 from tellapart.scan.pool import Moments, Pool
-from tellapart.scan.tails import tail_pvalues
+from tellapart.scan.tails import tail_scores
 
 KINDS = ("location", "spread", "shape")
 SHAPE_MEASURES = ("skewness", "kurtosis", "waves", "atom")
+# The score of what cannot change.
+NOTHING = -np.inf
 # Deviations below this share of the pooled one count as that.
 LEAST_DEVIATION = 1e-3
 
@@ -70,9 +72,10 @@ def column_changes(pool: Pool) -> ColumnChanges:
             _scores(np.square(pool.differences("atom"))),
         ]
     )
-    categorical = np.array([level is not None for level in pool.scores.level])
-    spread[:, categorical] = 0.0
-    shapes[:, :, categorical] = 0.0
+    # The shares of two values, or of the levels of a category, leave nothing else to change.
+    shapeless = ~pool.scores.of("spread").any(axis=0)
+    spread[:, shapeless] = NOTHING
+    shapes[:, :, shapeless] = NOTHING
     columns, first = np.unique(pool.scores.column, return_index=True)
     if first.size == pool.scores.column.size:
         joined = [location, spread, shapes.max(axis=0)]
@@ -88,8 +91,8 @@ def column_changes(pool: Pool) -> ColumnChanges:
 
 
 def _scores(statistics: Singles | FloatArray) -> FloatArray:
-    """Return −log of the p-values, ranks with tails, of the cube roots."""
-    return -np.log(tail_pvalues(np.cbrt(np.asarray(statistics, dtype=np.float64))))
+    """Return −log of the p-values, by their tails, of the cube roots."""
+    return tail_scores(np.cbrt(np.asarray(statistics, dtype=np.float64)))
 
 
 def _log_ratio(moments: Moments) -> Singles:

@@ -20,7 +20,7 @@ class Describer:
     def __init__(self, samples: Samples, scores: Scores, rng: np.random.Generator) -> None:
         self._samples = samples
         self._scores = scores
-        self._rng = rng
+        self._drawn = effects.Resamples(samples.n_x, samples.n_y, rng)
 
     def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:
         """Describe the change of a column by the kind it was named by."""
@@ -38,9 +38,9 @@ class Describer:
         # The way back to the units of the column.
         unit, start = 2 * float(half_spread), float(centre)
         if KINDS[kind] == finding.LOCATION:
-            effect, measure = effects.mean_shift(x, y, self._rng), "mean"
+            effect, measure = effects.mean_shift(x, y, self._drawn), "mean"
         else:
-            effect, measure, start = effects.spread_ratio(x, y, self._rng), "spread", 0.0
+            effect, measure, start = effects.spread_ratio(x, y, self._drawn), "spread", 0.0
         of_x, of_y = (start + unit * value for value in effect.values)
         return Finding(
             KINDS[kind], (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure
@@ -52,10 +52,9 @@ class Describer:
         s, t = candidate.score_columns
         a, b = self._scores.of(first)[:, s], self._scores.of(second)[:, t]
         features = effects.pair_features(a.astype(np.float64), b.astype(np.float64))
-        effect = effects.difference_of(effects.correlation, *self._sides(features), self._rng)
+        effect = effects.difference_of(effects.correlation, *self._sides(features), self._drawn)
         names = (self._name(s), self._name(t))
-        correlated = (first, second) == ("normal", "normal")
-        kind = finding.CORRELATION if correlated else finding.DEPENDENCE
+        kind = finding.CORRELATION if candidate.what.is_correlation else finding.DEPENDENCE
         return Finding(
             kind,
             names,
@@ -70,7 +69,7 @@ class Describer:
         """Describe the change of the mean product of three columns."""
         values = SCORES[candidate.what](self._scores.normal[:, list(candidate.score_columns)])
         product = values.astype(np.float64).prod(axis=1)[:, np.newaxis]
-        effect = effects.difference_of(effects.share, *self._sides(product), self._rng)
+        effect = effects.difference_of(effects.share, *self._sides(product), self._drawn)
         return Finding(
             finding.TRIPLE,
             tuple(map(self._name, candidate.score_columns)),
@@ -101,7 +100,7 @@ class Describer:
 
     def _share(self, name: str, score: int, level: str, pvalue: float) -> Finding:
         indicator = (self._scores.normal[:, score] > 0).astype(np.float64)[:, np.newaxis]
-        effect = effects.difference_of(effects.share, *self._sides(indicator), self._rng)
+        effect = effects.difference_of(effects.share, *self._sides(indicator), self._drawn)
         return Finding(
             finding.SHARE,
             (name,),
@@ -118,13 +117,13 @@ class Describer:
         if SHAPE_MEASURES[which] == "atom":
             value = _most_frequent(raw)
             indicator = (raw == value).astype(np.float64)[:, np.newaxis]
-            effect = effects.difference_of(effects.share, *self._sides(indicator), self._rng)
+            effect = effects.difference_of(effects.share, *self._sides(indicator), self._drawn)
             measure = f"share of the value {value:.4g}"
         else:
             features = effects.powers(values)
             skewed = SHAPE_MEASURES[which] == "skewness"
             kind = effects.skewness if skewed else effects.kurtosis
-            effect = effects.difference_of(kind, *self._sides(features), self._rng)
+            effect = effects.difference_of(kind, *self._sides(features), self._drawn)
             measure = kind.__name__
         return Finding(
             finding.SHAPE, (name,), pvalue, effect.effect, effect.interval, effect.values, measure

@@ -74,11 +74,11 @@ class Finding:
         if self.kind == SPREAD:
             return f"spread {self.effect:.2f} times as large in {x} as in {y}"
         first, second = self.values
-        if self.kind == SHARE:
-            return f"{self.measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
-        if self.measure.startswith("share"):
-            return f"{self.measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
-        return f"{self.measure} {first:.2f} in {x}, {second:.2f} in {y}"
+        # Names of columns and categories are part of it.
+        measure = safe(self.measure)
+        if self.kind == SHARE or self.measure.startswith("share"):
+            return f"{measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
+        return f"{measure} {first:.2f} in {x}, {second:.2f} in {y}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""

@@ -13,7 +13,7 @@ from tellapart.scan.column_changes import ColumnChanges, column_changes
 from tellapart.scan.describe import Describer
 from tellapart.scan.families.correlation import PairScan
 from tellapart.scan.families.triple import TripleScan
-from tellapart.scan.finding import Finding
+from tellapart.scan.finding import SHAPE, Finding
 from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind, name_groups
 from tellapart.scan.pool import Pool
 
@@ -64,22 +64,18 @@ def find(
         describer.column(changes, place, kind, max(p, pvalue))
         for place, kind, p in _named_columns(maxima, changes, adjusted, alpha)
     ]
-    strongest = np.argsort(-changes.largest()[0], kind="stable")
-    ordered = [int(changes.columns[place]) for place in strongest if adjusted[place] <= alpha]
-    named = set(ordered)
-    paired = name_groups(maxima, "pairs", pairs, alpha) if pairs.candidates else []
+    columns = tuple(dict.fromkeys(samples.names.index(f.variables[0]) for f in found))
+    moved = {samples.names.index(f.variables[0]) for f in found if f.kind != SHAPE}
+    paired = name_groups(maxima, "pairs", pairs, alpha)
+    # A shift or another spread of one column bends its dependence on others: that is one change.
+    paired = [(c, p) for c, p in paired if c.what.is_correlation or not moved & set(c.columns)]
     found += [describer.pair(candidate, max(p, pvalue)) for candidate, p in paired]
-    tripled = name_groups(maxima, "triples", triples, alpha) if triples.candidates else []
-    # What columns and pairs say already is not said again of the triples they are part of.
-    known = [set(candidate.columns) for candidate, _ in paired]
-    fresh = [
-        (candidate, p)
-        for candidate, p in tripled
-        if not named & set(candidate.columns)
-        and not any(pair <= set(candidate.columns) for pair in known)
-    ]
-    found += [describer.triple(candidate, max(p, pvalue)) for candidate, p in fresh]
-    return Findings(tuple(found), of_column, tuple(ordered), _members(paired), _members(fresh))
+    tripled = name_groups(maxima, "triples", triples, alpha)
+    # Nor is what columns and pairs say already said again of the triples they are part of.
+    known = [set(candidate.columns) for candidate, _ in paired] + [{column} for column in columns]
+    tripled = [(c, p) for c, p in tripled if not any(group <= set(c.columns) for group in known)]
+    found += [describer.triple(candidate, max(p, pvalue)) for candidate, p in tripled]
+    return Findings(tuple(found), of_column, columns, _members(paired), _members(tripled))
 
 
 def _members(named: list[tuple[Candidate, float]]) -> tuple[tuple[int, ...], ...]:
@@ -103,7 +99,7 @@ def _named_columns(
         own = np.maximum(own, adjusted[place])
         kinds = [kind for kind in (0, 1) if own[kind] <= alpha] or [2]
         named += [(int(place), kind, float(own[kind])) for kind in kinds if own[kind] <= alpha]
-        left[:, place] = 0.0
+        left[:, place] = -np.inf
     return named
 
 

@@ -42,7 +42,7 @@ def each_pair(
             pair_products(one, other, labels.rows[bins], left, right, sums[bins])  # noqa: B023
 
         pool.each_bin(add)
-        of_x = labels.labels @ sums
+        of_x = pool.sums_of_x(sums)
         total = sums.sum(axis=0, dtype=np.float64)
         if fixed.size:
             kept = one[fixed][:, left] * other[fixed][:, right]

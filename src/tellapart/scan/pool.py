@@ -10,10 +10,13 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import BinnedLabels, Singles
 from tellapart.scan.scores import Scores
-from tellapart.threads import in_threads
+from tellapart.threads import in_slices
 
 # A deviation below this share of the pooled one is rounding: the column does not vary there.
 FLAT = 1e-3
+# What one thread takes at a time.
+PERMUTATIONS_AT_A_TIME = 128
+BINS_AT_A_TIME = 64
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,21 @@ class Pool:
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""
-        _in_slices(work, self.count, self.n_jobs)
+        in_slices(work, self.count, PERMUTATIONS_AT_A_TIME, self.n_jobs)
 
     def each_bin(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the bins, in threads."""
-        _in_slices(work, self.labels.n_bins, self.n_jobs)
+        in_slices(work, self.labels.n_bins, BINS_AT_A_TIME, self.n_jobs)
+
+    def sums_of_x(self, bin_sums: Singles) -> Singles:
+        """Return sums over the bins that count as x, (permutations × F), from sums over bins."""
+        result = np.empty((self.count, bin_sums.shape[1]), dtype=np.float32)
+
+        def multiply(rows: slice) -> None:
+            np.matmul(self.labels.labels[rows], bin_sums, out=result[rows])
+
+        self.each_slice(multiply)
+        return result
 
 
 def moments_of(labels: BinnedLabels, values: Singles) -> Moments:
@@ -67,11 +80,6 @@ def moments_of(labels: BinnedLabels, values: Singles) -> Moments:
     return Moments(
         mean_x, mean_y, _inverse_deviation(square_x, mean_x), _inverse_deviation(square_y, mean_y)
     )
-
-
-def _in_slices(work: Callable[[slice], None], count: int, n_jobs: int) -> None:
-    step = -(-count // n_jobs)
-    in_threads(work, [slice(start, start + step) for start in range(0, count, step)], n_jobs)
 
 
 def _inverse_deviation(square: Singles, mean: Singles) -> Singles:

@@ -56,18 +56,20 @@ def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @numba.njit(cache=True, nogil=True)
-def triple_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
-    sums, total, scale, s, t, u, differences, correlation, n_x, n_y
+def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
+    sums, total, scale, s, t, u, n_x, n_y, mean_x, mean_y, pairs_x, pairs_y
 ):  # fmt: skip
-    """Turn sums of abc over x into δ(abc − r_bc a − r_ac b − r_ab c) times scale, in place."""
+    """Turn sums of abc over x into (κ_x − κ_y)·scale, κ the third joint cumulant, in place."""
     for k in range(sums.shape[0]):
         for q in range(sums.shape[1]):
-            a, b, c = s[q], t[q], u[q]
-            change = sums[k, q] / n_x - (total[q] - sums[k, q]) / n_y
-            change -= correlation[b, c] * differences[k, a]
-            change -= correlation[a, c] * differences[k, b]
-            change -= correlation[a, b] * differences[k, c]
-            sums[k, q] = change * scale[q]
+            i, j, h = s[q], t[q], u[q]
+            a, b, c = mean_x[k, i], mean_x[k, j], mean_x[k, h]
+            x = sums[k, q] / n_x + 2.0 * a * b * c
+            x -= a * pairs_x[k, j, h] + b * pairs_x[k, i, h] + c * pairs_x[k, i, j]
+            a, b, c = mean_y[k, i], mean_y[k, j], mean_y[k, h]
+            y = (total[q] - sums[k, q]) / n_y + 2.0 * a * b * c
+            y -= a * pairs_y[k, j, h] + b * pairs_y[k, i, h] + c * pairs_y[k, i, j]
+            sums[k, q] = (x - y) * scale[q]
 
 
 @numba.njit(cache=True, nogil=True)

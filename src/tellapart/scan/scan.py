@@ -28,6 +28,7 @@ from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import make_scores
 from tellapart.scan.whole_rows import WholeRows
+from tellapart.threads import one_blas_thread
 
 # How much each family counts in the combination. Chosen with the statistics of the families on
 # data made for that, and not on what the benchmarks show.
@@ -135,6 +136,20 @@ def scan(
     progress : callable
         Told how far the work is.
     """
+    # Threads of our own share out what is large: those of BLAS wait for each other on a busy
+    # machine, hundreds of times in one scan.
+    with one_blas_thread():
+        return _scan(samples, n_permutations, alpha, rng, n_jobs, progress)
+
+
+def _scan(
+    samples: Samples,
+    n_permutations: int,
+    alpha: float,
+    rng: np.random.Generator,
+    n_jobs: int,
+    progress: Progress,
+) -> Scan:
     labels = draw_bins(samples.n_x, samples.n_y, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
@@ -189,7 +204,7 @@ def _check_memory(samples: Samples, labels: BinnedLabels) -> None:
 def _run_families(
     pool: Pool, plan: Plan, rng: np.random.Generator, progress: Progress
 ) -> _Families:
-    rows = WholeRows.of(pool.scores, pool.labels, rng)
+    rows = WholeRows.of(pool, rng)
     statistics: dict[str, FloatArray] = {}
     progress("scan", "location, shape and kernel of single columns")
     statistics["location"] = location_statistics(pool, rows)
@@ -213,6 +228,6 @@ def _run_families(
     if plan.runs("higher"):
         progress("scan", "fours of columns and directions")
         statistics["higher"] = higher_statistics(
-            pool, plan.four_columns, plan.direction_columns
+            pool, plan.four_columns, plan.direction_columns, rng
         ).statistics
     return _Families(statistics, pair_scans, triple_scan, kernel.n_variables)

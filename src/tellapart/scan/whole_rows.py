@@ -13,8 +13,10 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
-from tellapart.permutation.bins import BinnedLabels, Singles
+from tellapart.permutation.bins import Singles
+from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
 from tellapart.scan.scores import Scores
+from tellapart.threads import in_slices
 
 # Rows whose distances are summed; the matrix itself is made in blocks of this many entries.
 MOST_ROWS = 4_000
@@ -28,10 +30,12 @@ class WholeRows:
     points: Singles
     labels: Singles
     rows_per_bin: int
+    n_jobs: int = 1
 
     @classmethod
-    def of(cls, scores: Scores, labels: BinnedLabels, rng: np.random.Generator) -> WholeRows:
+    def of(cls, pool: Pool, rng: np.random.Generator) -> WholeRows:
         """Return the rows of all bins, or of bins drawn at random where rows are many."""
+        scores, labels = pool.scores, pool.labels
         bins: IntArray = np.arange(labels.n_bins)
         most = max(MOST_ROWS // labels.rows_per_bin, 2)
         # Rows one by one, as many as they are: with few of one sample none may be left out.
@@ -39,7 +43,8 @@ class WholeRows:
             bins = np.sort(rng.choice(labels.n_bins, most, replace=False))
         rows = labels.rows[bins].ravel()
         points = scores.clipped[rows] / _crowd(scores)
-        return cls(np.ascontiguousarray(points), labels.labels[:, bins], labels.rows_per_bin)
+        own = np.ascontiguousarray(points), labels.labels[:, bins], labels.rows_per_bin
+        return cls(*own, pool.n_jobs)
 
     @property
     def n_rows(self) -> int:
@@ -91,8 +96,14 @@ class WholeRows:
         m, n = of_x, labels.shape[1] - of_x
         weights = np.where(labels > 0, 1 / np.maximum(m, 1)[:, np.newaxis], 0.0)
         weights -= np.where(labels > 0, 0.0, 1 / np.maximum(n, 1)[:, np.newaxis])
-        product = weights.astype(np.float32) @ centred.astype(np.float32)
-        return np.asarray(-np.einsum("ij,ij->i", product, weights) / self.rows_per_bin**2)
+        singles, matrix = weights.astype(np.float32), centred.astype(np.float32)
+        contrast = np.empty(weights.shape[0])
+
+        def multiply(rows: slice) -> None:
+            contrast[rows] = -np.einsum("ij,ij->i", singles[rows] @ matrix, weights[rows])
+
+        in_slices(multiply, weights.shape[0], PERMUTATIONS_AT_A_TIME, self.n_jobs)
+        return contrast / self.rows_per_bin**2
 
 
 def _crowd(scores: Scores) -> Singles:

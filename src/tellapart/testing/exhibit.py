@@ -5,6 +5,8 @@ Everything goes by count and never by the clock, so a page does not depend on th
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -29,13 +31,18 @@ from tellapart.testing.marginals import (
     compute_marginal,
     summarise_column,
 )
+from tellapart.testing.pairs import PairView, compute_pair, compute_triple
 
 if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
 
-PANELS = ("weights", "null", "marginal", "stability", "embedding")
+PANELS = ("weights", "null", "marginal", "pair", "stability", "embedding")
+SCAN_PANELS = ("findings", "families", "columns")
 MOST_SUMMARIES = 200
 MOST_MARGINALS = 50
+MOST_PAIRS = 12
+MOST_PORTRAITS = 20
+MOST_NAMED_PORTRAITS = 5
 MOST_POINTS = 800
 MOST_EMBEDDED = 200
 """Variables beyond which two dimensions say nothing."""
@@ -50,7 +57,11 @@ class Exhibit:
     summaries : tuple of ColumnSummary
         The chosen variables in numbers, the heaviest first; 200 at most.
     marginals : tuple of Marginal
-        Their distributions; 50 at most.
+        The distributions of the columns a scan names, then of the chosen ones; 50 at most.
+    described : tuple of ColumnSummary
+        The columns of `marginals` in numbers.
+    pairs : tuple of Scatter or Crosstab
+        The pairs a scan names, and the triples as two pairs each; 12 at most.
     embedding : Embedding or None
         Both samples in two dimensions; None without a kernel or with too many variables.
     stability : Stability or None
@@ -59,6 +70,8 @@ class Exhibit:
 
     summaries: tuple[ColumnSummary, ...]
     marginals: tuple[Marginal, ...]
+    described: tuple[ColumnSummary, ...]
+    pairs: tuple[PairView, ...]
     embedding: Embedding | None
     stability: Stability | None
 
@@ -77,9 +90,63 @@ class Gallery:
 
     @cached_property
     def marginals(self) -> tuple[Marginal, ...]:
-        """The distributions of the chosen variables, the heaviest first."""
-        columns = _heaviest(self._result, MOST_MARGINALS)
+        """The distributions of the columns named, then of those chosen, the heaviest first."""
+        columns = told_columns(self._result)[:MOST_MARGINALS]
         return tuple(compute_marginal(self._result.held_out, s) for s in columns)
+
+    @cached_property
+    def described(self) -> tuple[ColumnSummary, ...]:
+        """The columns of `marginals` in numbers."""
+        known = {summary.name: summary for summary in self.summaries}
+        held_out = self._result.held_out
+        columns = told_columns(self._result)[:MOST_MARGINALS]
+        return tuple(known.get(held_out.names[s]) or summarise_column(held_out, s) for s in columns)
+
+    @cached_property
+    def pairs(self) -> tuple[PairView, ...]:
+        """The pairs and triples that a scan names, the surest first."""
+        views: list[PairView] = []
+        for finding in self._result.findings:
+            if len(finding.variables) > 1 and len(views) < MOST_PAIRS:
+                views += self._joint(finding.variables)
+        return tuple(views[:MOST_PAIRS])
+
+    @cached_property
+    def portraits(self) -> tuple[Marginal | PairView, ...]:
+        """What a figure shows of single columns and pairs: of the surest findings, if any.
+
+        Each kind of difference comes once before any comes again.
+        """
+        result = self._result
+        if not result.findings:
+            return self.marginals[:MOST_PORTRAITS]
+        seen: Counter[str] = Counter()
+        turns: list[tuple[int, int]] = []
+        for place, finding in enumerate(result.findings):
+            turns.append((seen[finding.kind], place))
+            seen[finding.kind] += 1
+        first = [result.findings[place].variables for _, place in sorted(turns)]
+        views: list[Marginal | PairView] = []
+        for variables in dict.fromkeys(first):
+            room = MOST_NAMED_PORTRAITS - len(views)
+            # Three columns are two views, which mean little one without the other.
+            if room == 0 or (len(variables) == 3 and room < 2):
+                continue
+            if len(variables) == 1:
+                views.append(compute_marginal(result.held_out, self._place(variables[0])))
+            else:
+                views += self._joint(variables)
+        return tuple(views)
+
+    def _joint(self, variables: Sequence[str]) -> tuple[PairView, ...]:
+        """Return two columns as one view, three as two."""
+        places = [self._place(name) for name in variables]
+        if len(places) == 2:
+            return (compute_pair(self._result.held_out, *places),)
+        return compute_triple(self._result.held_out, places)
+
+    def _place(self, name: str) -> int:
+        return self._result.held_out.names.index(name)
 
     @cached_property
     def embedding(self) -> Embedding | None:
@@ -130,29 +197,66 @@ class Gallery:
         """Return all that a page shows; see `TestResult.to_html` for `stability`."""
         n_resamples, most_rows = _plan(self._result, stability)
         measured = self.stability(n_resamples, most_rows=most_rows) if n_resamples else None
-        return Exhibit(self.summaries, self.marginals, self.embedding, measured)
+        return Exhibit(
+            self.summaries,
+            self.marginals,
+            self.described,
+            self.pairs,
+            self.embedding,
+            measured,
+        )
 
     def panel(
         self,
         what: str,
         *,
         variable: str | None = None,
+        variables: tuple[str, str] | None = None,
         method: str = "pca",
         n_resamples: int = 50,
-    ) -> Embedding | Stability | Marginal | None:
+    ) -> Embedding | Stability | Marginal | PairView | None:
         """Return what one panel shows beside the result itself; see `TestResult.plot`."""
-        check_choice("what", what, PANELS)
+        check_choice("what", what, (*PANELS, *SCAN_PANELS))
         result, names = self._result, self._result.selection.names
         if variable is not None and variable not in names:
             raise InputError(f"variable must be the name of a column; got {variable!r}")
+        if what in SCAN_PANELS and result.scan is None:
+            raise InputError(f"what={what!r} shows what a scan found; this test made none")
         if what == "embedding":
             return compute_embedding(result, method)
         if what == "stability":
             return self.stability(n_resamples)
         if what == "marginal":
-            name = next(iter(result.selection.weights)) if variable is None else variable
-            return compute_marginal(result.held_out, names.index(name))
+            place = told_columns(result)[0] if variable is None else names.index(variable)
+            return compute_marginal(result.held_out, place)
+        if what == "pair":
+            return compute_pair(result.held_out, *map(self._place, self._two(variables)))
         return None
+
+    def _two(self, asked: object) -> tuple[str, ...]:
+        """Return the names of two columns: those asked for, of the surest pair, or the heaviest."""
+        names = self._result.held_out.names
+        if asked is None:
+            named = [f.variables for f in self._result.findings if len(f.variables) > 1]
+            heaviest = [names[s] for s in told_columns(self._result)]
+            # Whatever there is where too few were told of.
+            asked = [*named[:1], tuple(dict.fromkeys([*heaviest, *names]))][0][:2]
+        if (
+            isinstance(asked, str)
+            or not isinstance(asked, Sequence)
+            or len(set(asked)) != 2
+            or len(asked) != 2
+            or not set(asked) <= set(names)
+        ):
+            raise InputError(f"variables must be the names of two columns; got {asked!r}")
+        return tuple(asked)
+
+
+def told_columns(result: TestResult) -> list[int]:
+    """Return the columns a page shows one by one: those a scan names, then those chosen."""
+    place = {name: s for s, name in enumerate(result.selection.names)}
+    named = [place[f.variables[0]] for f in result.findings if len(f.variables) == 1]
+    return list(dict.fromkeys([*named, *_heaviest(result, len(place))]))
 
 
 def summarise_heaviest(result: TestResult, most: int) -> tuple[ColumnSummary, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -25,6 +25,7 @@ from tellapart.statistics.witness import mean_difference
 from tellapart.testing.evidence import describe_evidence
 from tellapart.testing.exhibit import Exhibit, Gallery
 from tellapart.testing.method import Method as Method
+from tellapart.testing.record import record_result
 from tellapart.testing.story import tell_lines
 from tellapart.text import safe, safe_lines
 from tellapart.writing import check_writable, strict_json, write_atomically
@@ -43,17 +44,17 @@ class TestResult:
     pvalue : float
         Valid in finite samples: under H₀, P(pvalue ≤ α) ≤ α.
     statistic : float
-        MMD²_u(z) of the held-out rows, or what `method` says.
+        log C of a scan, MMD²_u(z) of the held-out rows, or what `method` says.
     threshold : float
         The critical value: rejected exactly when `statistic > threshold`.
     alpha : float
         The level asked for.
     null_distribution : array
-        The statistic under permutations of the held-out rows; empty where a formula serves.
+        The statistic under permutations of the rows tested; empty where a formula serves.
     exact : bool
         Whether all distinct permutations were enumerated.
     selection : Selection
-        The variables, chosen on the training rows, and their certificate.
+        The variables, chosen on the training rows (of a scan: on all), and their certificate.
     n_train, n_test : pair of int
         Rows of X and of Y used to choose the variables alone, and for the p-value. Where none
         are for the choice alone, all of them serve the p-value.
@@ -279,27 +280,7 @@ class TestResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
-        return {
-            "pvalue": self.pvalue,
-            "statistic": self.statistic,
-            "threshold": self.threshold,
-            "reject": self.reject,
-            "alpha": self.alpha,
-            "exact": self.exact,
-            "n_permutations": int(self.null_distribution.size),
-            "labels": list(self.labels),
-            "n_train": list(self.n_train),
-            "n_test": list(self.n_test),
-            "variables": list(self.variables),
-            "regularization": self.regularization,
-            "selection": self.selection.to_dict(),
-            "tuning": None if self.tuning is None else asdict(self.tuning),
-            "method": None if self.method is None else self.method.name,
-            "scan": None if self.scan is None else self.scan.to_dict(),
-            "settings": dict(self.settings),
-            "seconds": self.seconds,
-            "null_distribution": self.null_distribution.tolist(),
-        }
+        return record_result(self)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return `to_dict()` as strict JSON; write it to `path` too if given.
@@ -360,7 +341,10 @@ class TestResult:
     def plot(
         self, what: str | None = None, *, ax: Axes | None = None, **options: Any
     ) -> Figure | Axes:
-        """Draw weights, null distribution and the chosen variables in one figure, or one panel.
+        """Draw what was found in one figure, or one panel of it.
+
+        The figure of a scan shows its findings, the null distribution and the surest columns and
+        pairs; that of other tests the weights, the null distribution and the chosen variables.
 
         Nothing is shown and no state of pyplot is touched: save the figure, or let a notebook
         show it.
@@ -368,12 +352,14 @@ class TestResult:
         Parameters
         ----------
         what : str or None
-            "weights", "null", "marginal", "stability" or "embedding"; None for the figure.
+            "weights", "null", "marginal", "pair", "stability" or "embedding"; of a scan also
+            "findings", "families" and "columns"; None for the figure.
         ax : matplotlib Axes or None
             Where to draw a panel; new axes on a new figure if None.
         **options
-            `variable` is the column of "marginal" (the heaviest by default), `method` the way
-            of "embedding" ("pca" or "t-sne"), `n_resamples` the resamples of "stability".
+            `variable` is the column of "marginal" and `variables` are the two of "pair" (the
+            surest finding's by default, else the heaviest), `method` is the way of "embedding"
+            ("pca" or "t-sne"), `n_resamples` the resamples of "stability".
 
         Returns
         -------
@@ -392,14 +378,14 @@ class TestResult:
         True
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.plots import check_axes, draw_panel, draw_result
+        from tellapart.report.panels import check_axes, draw_figure, draw_panel
 
         if what is not None:
             check_axes(ax)
             return draw_panel(self, what, self._gallery.panel(what, **options), ax)
         if ax is not None or options:
             raise InputError("ax and options are for one panel: say which by what=")
-        return draw_result(self, self._gallery.marginals)
+        return draw_figure(self, self._gallery.portraits)
 
     def _repr_html_(self) -> str:
         from tellapart.report.notebook import result_card

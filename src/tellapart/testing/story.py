@@ -97,7 +97,7 @@ def _counted(kind: str, count: int) -> str:
 
 
 def _names(findings: Sequence[Finding]) -> str:
-    joint = [" and ".join(map(safe, finding.variables)) for finding in findings]
+    joint = [_joined(finding.variables) for finding in findings]
     shown = (
         ", ".join(joint[:MOST_NAMES])
         if len(findings[0].variables) == 1
@@ -105,3 +105,8 @@ def _names(findings: Sequence[Finding]) -> str:
     )
     more = len(joint) - MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _joined(variables: Sequence[str]) -> str:
+    *first, last = map(safe, variables)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -27,6 +27,7 @@ from tellapart.strs import Solver
 from tellapart.testing.after_scan import choose_after
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
+from tellapart.threads import blas_threads
 
 
 def two_sample_test(
@@ -162,7 +163,7 @@ def _run_scan(samples: Samples, settings: TestSettings, progress: Progress) -> _
         n_permutations=settings.n_permutations,
         alpha=settings.alpha,
         rng=permute_rng,
-        n_jobs=settings.threads,
+        n_jobs=blas_threads() if settings.n_jobs is None else settings.threads,
         progress=progress,
     )
     chosen = choose_after(found, samples, settings, solve_rng, progress)

@@ -48,6 +48,11 @@ class ProductKind:
     second: str
     screened: bool = False
 
+    @property
+    def is_correlation(self) -> bool:
+        """Whether the two columns themselves are multiplied."""
+        return self.first == self.second == "normal"
+
 
 CORRELATED = ProductKind("normal", "normal")
 CORRELATED_SCREENED = ProductKind("normal", "normal", screened=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import draw_rows
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.scan.families.triple import SCORES
@@ -31,15 +32,17 @@ FREQUENCY = 2.5
 # Directions of one size that are extended by a further column, and that are tested.
 EXTENDED = {3: 1000, 4: 200}
 TESTED = 60
+# Rows that name the candidates.
+MOST_ROWS = 4_000
 
 
 def four_columns(n_rows: int) -> int:
     """Return how many columns can be searched for fours: N·P⁴/2 multiplications.
 
     >>> four_columns(400), four_columns(40_000)
-    (40, 25)
+    (40, 40)
     """
-    return min(int((2 * MOST_FOURS_WORK / n_rows) ** 0.25), FOUR_COLUMNS)
+    return min(int((2 * MOST_FOURS_WORK / min(n_rows, MOST_ROWS)) ** 0.25), FOUR_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,23 @@ class Higher:
     directions: FloatArray
 
 
-def higher_statistics(pool: Pool, for_fours: IntArray, for_directions: IntArray) -> Higher:
-    """Return the largest δ² of the products of four, by signs and ranks, and of the directions."""
+def higher_statistics(
+    pool: Pool, for_fours: IntArray, for_directions: IntArray, rng: np.random.Generator
+) -> Higher:
+    """Return the largest δ² of the products of four, by signs and ranks, and of the directions.
+
+    Of many rows some, drawn at random from both samples alike, name the candidates.
+    """
+    seen = draw_rows(pool.labels.n_rows, MOST_ROWS, rng)
     columns: list[FloatArray] = []
     fours = np.zeros((0, 4), dtype=np.intp)
     for name, score in SCORES.items():
         values = score(pool.scores.normal)
-        found = _fours(values, for_fours, pool.scores.column)
+        found = _fours(values[seen], for_fours, pool.scores.column)
         columns.append(_largest(pool, np.prod(values[:, found], axis=2)))
         if name == "signs":
             fours = found
-    directions = _directions(pool.scores.normal, for_directions, pool.scores.column)
+    directions = _directions(pool.scores.normal[seen], for_directions, pool.scores.column)
     sums = pool.scores.normal.astype(np.float64) @ directions.T
     columns.append(_largest(pool, np.cos(FREQUENCY * standardised(sums))))
     return Higher(np.column_stack(columns), fours, directions)

@@ -12,7 +12,7 @@ from tellapart.scan.budget import (
     affordable,
     columns_for_pairs,
     columns_for_triples,
-    most_dependent,
+    dependence,
     pooled_correlation,
 )
 from tellapart.scan.families.correlation import (
@@ -61,7 +61,7 @@ def make_plan(pool: Pool) -> Plan:
     if every.size > MOST_CORRELATED:
         known = _most_varied(pool, MOST_CORRELATED)
     correlation = pooled_correlation(scores.normal[:, known], scores.column[known])
-    planner = _Planner(known, correlation)
+    planner = _Planner(known, dependence(correlation))
     numeric = np.flatnonzero(np.isin(known, scores.numeric))
     for_pairs = planner.most(columns_for_pairs(affordable(labels)))
     for_shapes = planner.most(columns_for_pairs(affordable(labels, N_PRODUCTS)), numeric)
@@ -88,12 +88,15 @@ def make_plan(pool: Pool) -> Plan:
 @dataclass(frozen=True)
 class _Planner:
     known: IntArray
-    correlation: FloatArray
+    strength: FloatArray
 
     def most(self, count: int, among: IntArray | None = None) -> IntArray:
         """Return the `count` columns that depend most on others in the pooled rows."""
         places = np.arange(self.known.size) if among is None else among
-        return self.known[most_dependent(self.correlation, count, places)]
+        if places.size > count:
+            order = np.argsort(-self.strength[places], kind="stable")
+            places = np.sort(places[order[:count]])
+        return self.known[places]
 
 
 def _most_varied(pool: Pool, most: int) -> IntArray:

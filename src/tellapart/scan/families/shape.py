@@ -14,6 +14,9 @@ from tellapart.permutation.bins import Singles
 from tellapart.scan.pool import Pool, top_sums
 
 FEW, SOME = 3, 8
+# Rows for each column without which a regression fits noise.
+FEWEST_ROWS_PER_COLUMN = 10
+RANK_TOLERANCE = 1e-6
 WAVES = ("wave 2", "wave 3", "wave 4")
 
 
@@ -33,7 +36,13 @@ def wave_changes(pool: Pool) -> Singles:
 
 
 def _row_scores(pool: Pool) -> Singles:
-    """Return the normal score of ‖V‖² of each row."""
-    lengths = np.square(pool.scores.clipped).sum(axis=1, dtype=np.float64)
-    ranks = stats.rankdata(lengths)
-    return special.ndtri((ranks - 0.5) / ranks.size)[:, np.newaxis].astype(np.float32)
+    """Return the normal score of ‖V‖² of each row, less its regression on V where columns are few.
+
+    The length of a row of few lopsided columns says where it lies: that is location.
+    """
+    values = pool.scores.clipped.astype(np.float64)
+    ranks = stats.rankdata(np.square(values).sum(axis=1))
+    score = special.ndtri((ranks - 0.5) / ranks.size)
+    if values.shape[1] <= values.shape[0] / FEWEST_ROWS_PER_COLUMN:
+        score = score - values @ np.linalg.lstsq(values, score, rcond=RANK_TOLERANCE)[0]
+    return score[:, np.newaxis].astype(np.float32)

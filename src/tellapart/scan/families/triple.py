@@ -1,12 +1,12 @@
 """Triple: three columns whose product changes, though no two of them do.
 
-With standardised scores a, b, c the change is the difference of the means of
+With standardised scores a, b, c the change is that of the third joint cumulant within the samples,
 
-    abc − r_bc a − r_ac b − r_ab c,
+    κ = E[abc] − E[a]E[bc] − E[b]E[ac] − E[c]E[ab] + 2E[a]E[b]E[c],
 
-r the pooled correlations, over its deviation in the pooled rows: a shift of one of the columns
-does not count. For signs about the median, and for ranks. The statistics: of each the largest
-square over all triples, and over the triples that stand out in the pooled rows.
+over the deviation of abc in the pooled rows: shifts and correlations do not count. The scores are
+signs about the median, and ranks. The statistics: of each the largest square over all triples,
+and over the triples that stand out in the pooled rows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
@@ -22,11 +23,15 @@ from tellapart.permutation.bins import Singles
 from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import BLOCK_ENTRIES
 from tellapart.scan.pool import Pool
-from tellapart.scan.reductions import triple_changes, triple_products
+from tellapart.scan.reductions import cumulant_changes, triple_products
 from tellapart.scan.scores import standardised
 
 # Values kept of each permutation, for the findings.
 MANY_KEPT = 8
+# Columns with almost all rows on one side are left out: products of three rare values are a
+# matter of single rows.
+LEAST_SIDE = 0.1
+MOST_KURTOSIS = 8.0
 # A product that varies less than this is constant.
 LEAST_VARIANCE = 1e-6
 # Triples that stand out in the pooled rows and are looked at apart.
@@ -76,12 +81,20 @@ def signs(normal: Singles) -> Singles:
     middle = np.median(normal, axis=0)
     above, least = normal > middle, normal >= middle
     uneven = np.abs(above.mean(axis=0) - 0.5) > np.abs(least.mean(axis=0) - 0.5)
-    return standardised(np.where(uneven, least, above).astype(np.float64)).astype(np.float32)
+    halves = np.where(uneven, least, above)
+    scores = standardised(halves.astype(np.float64)).astype(np.float32)
+    return np.asarray(scores * _even_enough(halves))
 
 
 def rank_scores(normal: Singles) -> Singles:
     """Return the ranks, standardised, from the normal scores."""
-    return standardised(special.ndtr(normal.astype(np.float64))).astype(np.float32)
+    scores = standardised(special.ndtr(normal.astype(np.float64))).astype(np.float32)
+    return np.asarray(scores * (np.square(np.square(scores)).mean(axis=0) <= MOST_KURTOSIS))
+
+
+def _even_enough(halves: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which columns have enough rows on either side for products of several to occur."""
+    return np.asarray(np.abs(halves.mean(axis=0) - 0.5) <= 0.5 - LEAST_SIDE)
 
 
 SCORES = {"signs": signs, "ranks": rank_scores}
@@ -159,11 +172,11 @@ def _each_triple(pool: Pool, values: Singles, triples: Triples, kept: Largest) -
     """Take the changes of all triples into `kept`."""
     if triples.size == 0:
         return
-    labels = pool.labels
     used, place = np.unique(np.concatenate([triples.s, triples.t, triples.u]), return_inverse=True)
     own = np.ascontiguousarray(values[:, used])
-    correlation = own.T @ own / np.float32(own.shape[0])
-    differences = labels.differences(own)
+    mean_x, mean_y = pool.labels.means(own)
+    pairs_x, pairs_y = _pair_means(pool, own)
+    sizes = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
     s, t, u = place.reshape(3, -1)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, triples.size, step):
@@ -173,13 +186,25 @@ def _each_triple(pool: Pool, values: Singles, triples: Triples, kept: Largest) -
         changes, total, scale = _products_of_x(pool, own, places)
 
         def change(rows: slice) -> None:
-            triple_changes(
-                changes[rows], total, scale, *places, differences[rows], correlation,  # noqa: B023
-                np.float32(labels.n_x), np.float32(labels.n_y),
+            cumulant_changes(
+                changes[rows], total, scale, *places, *sizes,  # noqa: B023
+                mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows],
             )  # fmt: skip
 
         pool.each_slice(change)
         kept.add(pool, start, changes)
+
+
+def _pair_means(pool: Pool, own: Singles) -> tuple[Singles, Singles]:
+    """Return E[ab] within x and within y for all pairs of columns and all permutations."""
+    size, labels = own.shape[1], pool.labels
+    shape = (pool.count, size, size)
+    pairs_x, pairs_y = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.float32)
+    for i in range(size):
+        of_x, of_y = labels.means(own[:, i:] * own[:, i : i + 1])
+        pairs_x[:, i, i:], pairs_y[:, i, i:] = of_x, of_y
+        pairs_x[:, i:, i], pairs_y[:, i:, i] = of_x, of_y
+    return pairs_x, pairs_y
 
 
 def _products_of_x(
@@ -194,7 +219,7 @@ def _products_of_x(
         triple_products(own, labels.rows[bins], *places, sums[bins], squares[bins])
 
     pool.each_bin(add)
-    of_x = labels.labels @ sums
+    of_x = pool.sums_of_x(sums)
     total = sums.sum(axis=0, dtype=np.float64)
     square = squares.sum(axis=0, dtype=np.float64)
     s, t, u = places

@@ -1,0 +1,34 @@
+"""A result as plain Python values: everything but the data, ready for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tellapart.testing.result import TestResult
+
+
+def record_result(result: TestResult) -> dict[str, Any]:
+    """Return everything but the data as plain Python values."""
+    return {
+        "pvalue": result.pvalue,
+        "statistic": result.statistic,
+        "threshold": result.threshold,
+        "reject": result.reject,
+        "alpha": result.alpha,
+        "exact": result.exact,
+        "n_permutations": int(result.null_distribution.size),
+        "labels": list(result.labels),
+        "n_train": list(result.n_train),
+        "n_test": list(result.n_test),
+        "variables": list(result.variables),
+        "regularization": result.regularization,
+        "selection": result.selection.to_dict(),
+        "tuning": None if result.tuning is None else asdict(result.tuning),
+        "method": None if result.method is None else result.method.name,
+        "scan": None if result.scan is None else result.scan.to_dict(),
+        "settings": dict(result.settings),
+        "seconds": result.seconds,
+        "null_distribution": result.null_distribution.tolist(),
+    }
