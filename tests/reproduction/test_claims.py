@@ -1,15 +1,24 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from tellapart.errors import InputError
 from tellapart.reproduction.claims import claims_table
-from tellapart.reproduction.comparisons import Best, behind, best_of, clearly_above, standing
+from tellapart.reproduction.comparisons import (
+    OURS,
+    RETIRED,
+    Best,
+    behind,
+    best_of,
+    clearly_above,
+    standing,
+)
 from tellapart.reproduction.evidence import Results
 from tellapart.reproduction.intervals import Share
 from tellapart.reproduction.paper import CLAIMS, claims_text
 from tellapart.reproduction.registry import EXPERIMENTS
-from tellapart.reproduction.summaries import BEGIN, END, fill
+from tellapart.reproduction.summaries import BEGIN, END, fill, scan_sentence, scan_table
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "experiments" / "results"
@@ -71,6 +80,23 @@ def test_every_claim_has_numbers_and_a_verdict():
         assert any(character.isdigit() for character in finding.measured)
         assert finding.holds.startswith(("holds", "does not hold", "in part"))
     assert len(claims_table(results, CLAIMS).splitlines()) == len(CLAIMS) + 2
+
+
+def test_the_scan_is_compared_wherever_it_was_measured():
+    results = Results(RESULTS)
+    table, sentence = scan_table(results), scan_sentence(results)
+    measured = {place for place in results.by_n() if place[2] == "scan"}
+    assert table.count(", n = ") == len(measured) > 0
+    assert "patients, 20 per group" in table
+    for word in ("ahead", "behind"):
+        told = sum(int(count) for count in re.findall(rf"{word} at (\d+)", sentence))
+        assert told == table.count(f"| {word} |")
+
+
+def test_the_retired_test_is_not_counted_as_ours():
+    assert "scan" in OURS
+    assert "linear-reselected" in RETIRED
+    assert "linear-reselected" not in OURS
 
 
 def test_rows_of_all_experiments_are_committed():

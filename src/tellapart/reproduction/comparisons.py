@@ -23,6 +23,7 @@ def _names(families: Iterable[str], *, all_rows: bool) -> tuple[str, ...]:
 
 OURS_SPLIT, SAME_SPLIT = _names(["ours"], all_rows=False), _names(RIVALS, all_rows=False)
 OURS_ALL_ROWS, ALL_ROWS = _names(["ours"], all_rows=True), _names(RIVALS, all_rows=True)
+RETIRED = _names(["retired"], all_rows=True)
 OURS = OURS_SPLIT + OURS_ALL_ROWS
 FEWEST_TRIALS = 5
 """With fewer trials a share says too little to be called the best."""

@@ -24,7 +24,7 @@ TITLES = {
 }
 # Okabe and Ito's palette; the families differ by the kind of line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = {"ours": "-", "standard": "--", "competitor": ":", "literal": "-."}
+DASHES = {"ours": "-", "standard": "--", "competitor": ":", "literal": "-.", "retired": "-."}
 MARKERS = "osD^vP*X"
 KINDS = {"split: half of the rows to choose, half to test": False, "all rows to test": True}
 """Titles of the two kinds of tests, and whether a test of that kind uses all rows."""

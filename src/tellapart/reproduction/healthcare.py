@@ -30,6 +30,8 @@ VARIABLES = 5
 TEST_SIZE = 0.3
 DRAWN = (100, 20)
 DRAWS = 2_000
+SCAN_DRAWS = {100: 100, 20: 300}
+"""A scan of one draw takes about a second: so many of the 2,000, the first ones."""
 QUICK_DRAWS, QUICK_ROWS = 3, 40
 SPLITS = 3
 
@@ -67,7 +69,7 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
         # The same patients and permutations for all methods.
         rng = np.random.default_rng(seed_of("healthcare draws", keys["split"], most))
         hits = 0
-        draws = QUICK_DRAWS if quick else DRAWS
+        draws = QUICK_DRAWS if quick else draws_of(keys["method"], most)
         drawn = min(most, held_out.n_x, held_out.n_y)
         for _ in range(draws):
             of_x, of_y = draw_rows(held_out.n_x, drawn, rng), draw_rows(held_out.n_y, drawn, rng)
@@ -85,6 +87,11 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
             }
         )
     return rows
+
+
+def draws_of(method: str, most: int) -> int:
+    """Return how many draws of so many patients a group a method tests."""
+    return SCAN_DRAWS[most] if method == "scan" else DRAWS
 
 
 def draw_rows(n: int, n_drawn: int, rng: np.random.Generator) -> IntArray:
@@ -131,12 +138,22 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
     first = rows[0]
     text = (
         f"# {HEALTHCARE.title}\n\nData: {data}; {first['n_train']} patients to train, "
-        f"{first['draws']} draws; from {HEALTHCARE.file}.csv; `tellapart reproduce "
-        f"{HEALTHCARE.name}`.\n\n{markdown_table(lines)}"
+        f"{first['draws']} draws{_fewer_draws(rows, first['draws'])}; from {HEALTHCARE.file}.csv; "
+        f"`tellapart reproduce {HEALTHCARE.name}`.\n\n{markdown_table(lines)}"
     )
     picture = folder / f"{HEALTHCARE.name}-{data}.png"
     _chart(rows, names).savefig(picture, dpi=80)
     return [picture, write_text(folder / f"{HEALTHCARE.name}-{data}.md", text)]
+
+
+def _fewer_draws(rows: Sequence[Row], usual: str) -> str:
+    """Say which methods tested another number of draws, and how many."""
+    unusual = dict.fromkeys(
+        f"{label_of(row['method'])}: {row['draws']} with {row['drawn']} per group"
+        for row in rows
+        if row["draws"] != usual
+    )
+    return f" ({', '.join(unusual)})" if unusual else ""
 
 
 def label_of(method: str) -> str:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from tellapart.datasets import CASES
 from tellapart.errors import InputError
+from tellapart.reproduction import healthcare
 from tellapart.reproduction.comparisons import (
     ALL_ROWS,
     OURS,
     OURS_ALL_ROWS,
     OURS_SPLIT,
+    RETIRED,
     SAME_SPLIT,
+    Best,
     behind,
     best_of,
     places_of,
     standing,
 )
-from tellapart.reproduction.curves import TITLES
+from tellapart.reproduction.curves import TITLES, Powers
 from tellapart.reproduction.evidence import NUMERALS, Results
 from tellapart.reproduction.methods import METHODS
+from tellapart.reproduction.power import USUAL_COLUMNS
 from tellapart.reproduction.runner import write_text
 from tellapart.reproduction.store import markdown_table
 
@@ -31,6 +37,14 @@ LITERAL = {
     "standard-gaussian": ("standard-gaussian-paper",),
 }
 """The paper's literal variants of a method."""
+SCAN, PATIENTS, REAL_PATIENTS = "scan", "patients", "critical-care"
+BESIDE_SCAN = {
+    "our best on a split": OURS_SPLIT,
+    "the test it replaced": RETIRED,
+    "the best competitor on a split": SAME_SPLIT,
+    "the best competitor on all rows": ALL_ROWS,
+}
+"""Methods that the scan is compared with, by what they are called."""
 
 
 def headline_table(results: Results) -> str:
@@ -75,6 +89,68 @@ def headline(results: Results) -> str:
             f"{len(level)} of {len(CASES)} cases ({', '.join(level) or 'none'}){where}."
         )
     return " ".join(sentences)
+
+
+def scan_table(results: Results) -> str:
+    """Return the scan beside the best of each other kind, wherever it was measured."""
+    lines = []
+    for where, scan, others in _beside_scan(results):
+        line = {"where": where, "scan": scan.share.text}
+        for kind, best in others.items():
+            line[kind] = "" if best is None else best.text
+            line[f"{kind}: the scan is"] = standing(scan, best)
+        lines.append(line)
+    return markdown_table(lines)
+
+
+def scan_sentence(results: Results) -> str:
+    """Return how often the scan is ahead or behind each kind of methods, in words."""
+    counts = {kind: Counter[str]() for kind in BESIDE_SCAN}
+    for _, scan, others in _beside_scan(results):
+        for kind, best in others.items():
+            counts[kind][standing(scan, best)] += 1
+    parts = [
+        f"against {kind}, ahead at {count['ahead']} and behind at {count['behind']} of "
+        f"{count.total() - count['not measured']} places"
+        for kind, count in counts.items()
+    ]
+    return f"Beyond error bars the scan is, {'; '.join(parts)}."
+
+
+def _beside_scan(results: Results) -> Iterator[tuple[str, Best, dict[str, Best | None]]]:
+    """Give each place where the scan was measured, its power, and the best of each other kind."""
+    by_n, by_dimension = results.by_n(), results.by_dimension()
+    places = [(by_n, "n", n) for n in places_of(by_n)]
+    places += [(by_dimension, "D", D) for D in places_of(by_dimension) if D != USUAL_COLUMNS]
+    tables = [
+        (found, case, place, f"{TITLES[case]}, {axis} = {place:g}")
+        for case in CASES
+        for found, axis, place in places
+    ]
+    patients = _powers_of_patients(results)
+    tables += [
+        (patients, PATIENTS, place, f"{PATIENTS}, {place:g} per group")
+        for place in reversed(places_of(patients))
+    ]
+    for found, case, place, where in tables:
+        scan = best_of(found, case, place, [SCAN])
+        if scan is not None:
+            yield (
+                where,
+                scan,
+                {kind: best_of(found, case, place, names) for kind, names in BESIDE_SCAN.items()},
+            )
+
+
+def _powers_of_patients(results: Results) -> Powers:
+    """Return power on the patients by the number drawn and method."""
+    rows = [row for row in results.rows(healthcare.HEALTHCARE) if row["data"] == REAL_PATIENTS]
+    return {
+        (PATIENTS, float(drawn), name): share
+        for drawn in {row["drawn"] for row in rows}
+        for name in METHODS
+        if (share := healthcare.power(rows, name, drawn)) is not None
+    }
 
 
 def literal_table(results: Results) -> str:

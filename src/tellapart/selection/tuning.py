@@ -34,10 +34,7 @@ MOST_VARIABLES = 50
 
 @dataclass(frozen=True)
 class NumberScore:
-    """The held-out ratios √ñ·MMD²/σ̂ of one number of variables, one per split.
-
-    Without a split, the one score of `tellapart.testing.reselection`.
-    """
+    """The held-out ratios √ñ·MMD²/σ̂ of one number of variables, one per split."""
 
     n_variables: int
     ratios: tuple[float, ...]

@@ -10,10 +10,10 @@ import tellapart as ta
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Linear
 from tellapart.permutation.labels import draw_permutations
+from tellapart.reproduction import reselection
+from tellapart.reproduction.reselection import against_others, best_values, reselection_test
 from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.statistics.mmd import mmd2
-from tellapart.testing import reselection
-from tellapart.testing.reselection import against_others, best_values, reselection_test
 
 
 def samples_of(m=9, n=12, D=5, seed=0, shift=0.0):

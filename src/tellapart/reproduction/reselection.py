@@ -1,4 +1,6 @@
-"""A test without a split: the variables are chosen on all rows, and again under every permutation.
+"""The test without a split that the scan replaced, for reproduction only.
+
+The variables are chosen on all rows, and again under every permutation.
 
 For the linear kernel at λ = 0 the best choice is known in closed form,
 
@@ -25,14 +27,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.baselines import FittedBaseline, SelectingBaseline
+from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
+from tellapart.kernels import Linear
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.columns import TIE, mmd_statistic, permuted_statistics
 from tellapart.permutation.labels import draw_permutations
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.selection.choose import varying_columns
+from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.selection.tuning import NumberScore, number_path
+from tellapart.testing.result import Method
 
 # Statistics of columns at a time, 128 MB, and columns: progress is told after each block.
 TABLE_ENTRIES = 16_000_000
@@ -56,7 +63,8 @@ class Reselected:
     n_variables : int
         The number asked for, or the smallest one whose score is nearly the best.
     numbers : tuple of NumberScore
-        (S_d − mean)/deviation of each number tried; empty where one was asked for.
+        (S_d − mean)/deviation of each number tried, the one score of each; empty where one was
+        asked for.
     """
 
     null: PermutationNull
@@ -180,3 +188,52 @@ def _largest(values: FloatArray, count: int) -> FloatArray:
     if values.shape[1] > count:
         values = np.partition(values, values.shape[1] - count, axis=1)[:, -count:]
     return np.asarray(np.sort(values, axis=1)[:, ::-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedReselection(FittedBaseline):
+    """The best few variables of whatever rows come: bandwidths and choice are theirs alone.
+
+    `selection` holds the choice of the training rows, to be shown; no test uses it.
+    """
+
+    n_variables: int
+
+    def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
+        """Choose on these rows, and again under every permutation of them."""
+        kernel = Linear().fit(held_out, n_jobs=1)
+        return reselection_test(held_out, kernel, self.n_variables, **vars(how)).null
+
+
+@dataclass(frozen=True)
+class Reselection(SelectingBaseline):
+    """T = max {aᵀz : z ≥ 0, ‖z‖₂ = 1, ‖z‖₀ ≤ d}, reselected under every permutation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 4)) + [0, 3, 0, 0]
+    >>> Reselection(n_variables=1, random_state=0).test(X, Y).variables
+    ('x1',)
+    """
+
+    has_own_rule = False
+    use = "all"
+
+    @property
+    def method(self) -> Method:
+        """What results say about this test."""
+        return Method(
+            name="linear kernel, reselected",
+            statistic="largest MMD²",
+            validity="the variables were reselected under every permutation",
+            call=self.call(),
+        )
+
+    def learn(self, train: Samples, rng: np.random.Generator) -> FittedReselection:  # noqa: ARG002
+        """Note the best variables of these rows."""
+        d = self.at_most(train.n_columns)
+        kernel = Linear().fit(train, n_jobs=self.n_threads)
+        chosen = choose_nonnegative(train, kernel, d, self.n_threads)
+        return FittedReselection(selection=chosen, kernel=None, n_variables=d)
