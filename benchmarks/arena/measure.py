@@ -14,14 +14,16 @@ from arena.methods import METHODS
 from tellapart.reproduction.store import Row, Store
 
 RESULTS = Path(__file__).parent.parent / "results"
+VERDICTS = RESULTS / "arena"
 MEMORY_KIND = "pair"
 """Peak memory is measured on one pair of this kind: 200 + 200 rows, 50 columns."""
 
 
 def verdicts(method: str) -> Store:
     """Return the file of a method's verdicts, one row for each pair."""
-    path = RESULTS / "arena" / f"{method}.csv"
-    return Store(path, ("kind", "pair"), ("rejected", "pvalue", "seconds", "error"))
+    return Store(
+        VERDICTS / f"{method}.csv", ("kind", "pair"), ("rejected", "pvalue", "seconds", "error")
+    )
 
 
 def memory() -> Store:
