@@ -62,7 +62,9 @@ def main() -> None:
 
 
 def _introduction(found: Cells, differences: Sequence[str]) -> str:
-    counts = sorted({len(cell.rejected) for cell in found.values()})
+    counts = sorted(
+        {len(cell.rejected) for (kind, _), cell in found.items() if kind in differences}
+    )
     pairs = " to ".join(str(count) for count in {counts[0]: 0, counts[-1]: 0})
     return (
         f"{len(differences)} kinds of difference, {pairs} pairs of samples each, level {ALPHA}; "
@@ -70,9 +72,9 @@ def _introduction(found: Cells, differences: Sequence[str]) -> str:
         "that know no categories a column of zeros and ones for each level. "
         "`python benchmarks/arena/run.py`, then `python benchmarks/arena/draw.py`; the rows are "
         "in [arena](arena), the summary in [arena.csv](arena.csv).\n\n"
-        "Mean power is that over the kinds of difference. Seconds are the median over all pairs, "
-        "one thread; memory is what one call adds to the process at its peak, on one pair of the "
-        f"kind `{MEMORY_KIND}`."
+        "Mean power is that over the kinds of difference. Seconds are the median over the kinds of "
+        "the median over their pairs, one thread; memory is what one call adds to the process at "
+        f"its peak, on one pair of the kind `{MEMORY_KIND}`."
     )
 
 

@@ -25,7 +25,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "mmd-fuse": ("#2a9d4e", "P"),
     "mmd-agg": ("#2a9d4e", "X"),
     "c2st-forest": ("#8e5ea2", "p"),
-    "c2st-logistic": ("#8e5ea2", "h"),
+    "c2st-logistic": ("#8e5ea2", "*"),
     "columns-ks": ("#8a8178", ">"),
     "columns-mw": ("#8a8178", "<"),
     "columns-t": ("#8a8178", "d"),

@@ -99,4 +99,5 @@ def lead(ahead: Cell, behind: Cell) -> Lead | None:
     pvalue = float(binomtest(gained, gained + lost).pvalue)
     if pvalue > 0.05:
         return None
-    return Lead(ahead.kind, ahead.method, ahead.rate, behind.rate, pvalue)
+    rate, other = (sum(cell.rejected[pair] for pair in both) for cell in (ahead, behind))
+    return Lead(ahead.kind, ahead.method, rate / len(both), other / len(both), pvalue)
