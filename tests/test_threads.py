@@ -1,13 +1,16 @@
 """One BLAS thread while anyone is inside, and as many as before when the last has left."""
 
+import multiprocessing
+import os
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from tellapart.threads import _ONE_THREAD, one_blas_thread
+from tellapart.threads import _ONE_THREAD, in_threads, one_blas_thread
 
 
 def blas_threads():
@@ -54,3 +57,34 @@ def test_threads_that_come_and_go_do_not_end_the_limit_of_others():
         assert blas_threads() == {1}
     assert blas_threads() == before
     assert _ONE_THREAD._inside == 0
+
+
+def test_work_within_work_is_shared_out_too():
+    """Threads that wait for threads never wait for each other, however deep."""
+
+    def deep(level):
+        return 1 if level == 0 else sum(in_threads(deep, [level - 1] * 4, n_jobs=2))
+
+    assert deep(3) == 4**3
+
+
+def test_after_an_error_what_has_not_begun_is_not_begun():
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        if item == 0:
+            raise ZeroDivisionError
+        sleep(0.01)
+
+    with pytest.raises(ZeroDivisionError):
+        in_threads(work, list(range(200)), n_jobs=2)
+    assert len(begun) < 200
+    assert in_threads(abs, [-1, -2, -3], n_jobs=2) == [1, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_threads_of_its_own():
+    assert in_threads(abs, [-1, -2], n_jobs=2) == [1, 2]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(in_threads, (abs, [-3, -4], 2)).get(timeout=60) == [3, 4]

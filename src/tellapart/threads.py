@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -67,6 +68,30 @@ def _is_blas(library: dict[str, object]) -> bool:
     return library["user_api"] == "blas"
 
 
+@cache
+def _executor(n_jobs: int, depth: int) -> ThreadPoolExecutor:
+    """Return threads that stay: to start them anew takes longer than what a slice asks of them.
+
+    Work handed out from within such a thread goes to those of the next depth, so that nobody
+    waits for a thread that waits for him.
+    """
+    return ThreadPoolExecutor(n_jobs, f"tellapart-{depth}")
+
+
+# A forked process has none of the threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_executor.cache_clear)
+
+
+class _Depth(local):
+    """How deep in threads of ours the present thread is."""
+
+    value = 0
+
+
+_DEPTH = _Depth()
+
+
 def in_slices(work: Callable[[slice], None], count: int, step: int, n_jobs: int) -> None:
     """Do the work on slices of `step` items: the same slices for any number of threads."""
     slices = [slice(start, min(start + step, count)) for start in range(0, count, step)]
@@ -82,16 +107,23 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
     >>> in_threads(abs, [-1, 2], n_jobs=1)
     [1, 2]
     """
+    depth = _DEPTH.value
 
     def run(item: S) -> T:
         check_interrupts()
         return work(item)
 
+    def run_inside(item: S) -> T:
+        _DEPTH.value = depth + 1
+        return run(item)
+
     if n_jobs == 1 or len(items) == 1:
         return [run(item) for item in items]
-    pool = ThreadPoolExecutor(n_jobs)
+    futures = [_executor(n_jobs, depth).submit(run_inside, item) for item in items]
     try:
-        return list(pool.map(run, items))
+        return [future.result() for future in futures]
     finally:
         # After an error, or Ctrl-C, what has not begun is not begun any more.
-        pool.shutdown(cancel_futures=True)
+        for future in futures:
+            future.cancel()
+        wait(futures)

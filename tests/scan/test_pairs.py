@@ -7,6 +7,17 @@ from each import each
 from tellapart.scan.pairs import each_pair
 
 
+def changes_of(pool, first, second, s, t):
+    """All changes in one matrix, (permutations × pairs)."""
+    changes = np.full((pool.count, s.size), np.nan)
+
+    def receive(rows, block, values):
+        changes[rows, block] = values
+
+    each_pair(pool, first, second, s, t, receive)
+    return changes
+
+
 @each("n_x, n_y", [(30, 40), (1101, 1302)])
 def test_changes_are_those_of_the_correlations_within_the_samples(n_x, n_y):
     rng = np.random.default_rng(0)
@@ -14,15 +25,14 @@ def test_changes_are_those_of_the_correlations_within_the_samples(n_x, n_y):
     x[:, 1] += x[:, 0]
     pool = make_pool(x, y, n_permutations=5)
     s, t = np.array([0, 1, 3]), np.array([1, 2, 0])
-    found = {}
-    each_pair(pool, "normal", "spread", s, t, lambda block, changes: found.update({0: changes}))
+    found = changes_of(pool, "normal", "spread", s, t)
     one, other = pool.scores.of("normal"), pool.scores.of("spread")
     for e in range(pool.count):
         rows = is_x(pool, e)
         for q in range(3):
             r = [np.corrcoef(one[side, s[q]], other[side, t[q]])[0, 1] for side in (rows, ~rows)]
             expected = (r[0] - r[1]) / (1 - r[0] * r[1])
-            assert abs(found[0][e, q] - expected) < 2e-4
+            assert abs(found[e, q] - expected) < 2e-4
 
 
 def test_threads_do_not_change_a_bit():
@@ -31,10 +41,8 @@ def test_threads_do_not_change_a_bit():
     s, t = np.triu_indices(6, 1)
     answers = []
     for n_jobs in (1, 3):
-        kept = []
         pool = make_pool(x, y, 300, n_jobs=n_jobs)
-        each_pair(pool, "normal", "normal", s, t, lambda _, c, kept=kept: kept.append(c))
-        answers.append(np.concatenate(kept, axis=1))
+        answers.append(changes_of(pool, "normal", "normal", s, t))
     np.testing.assert_array_equal(*answers)
 
 
@@ -43,6 +51,4 @@ def test_a_column_that_does_not_vary_in_one_sample_changes_nothing():
     x[:, 1] = np.arange(20)
     pool = make_pool(x, y, 3)
     one = np.array([0])
-    kept = []
-    each_pair(pool, "normal", "normal", one, one + 1, lambda _, c: kept.append(c))
-    assert np.isfinite(kept[0]).all()
+    assert np.isfinite(changes_of(pool, "normal", "normal", one, one + 1)).all()

@@ -25,7 +25,7 @@ def test_energy_is_the_energy_distance():
 
 def test_bins_give_the_same_energy_as_their_rows():
     pool = make_pool(*_data(1100, 1100, 2), n_permutations=3)
-    assert pool.labels.rows_per_bin == 2
+    assert pool.labels.rows_per_bin == 4
     found = WholeRows.of(pool, np.random.default_rng(0)).energy()
     points = pool.scores.clipped
     x, y = points[is_x(pool, 1)], points[~is_x(pool, 1)]

@@ -18,10 +18,10 @@ from tellapart.permutation.labels import Permutations, draw_permutations
 Singles = NDArray[np.float32]
 
 # Bins of the smaller sample: from about 250 on nothing is lost against permutations of rows.
-MOST_BINS = 500
-FEWEST_BINS = 200
+MOST_BINS = 250
+FEWEST_BINS = 150
 # Bins of both samples together where their sizes allow it.
-USUAL_BINS = 2_500
+USUAL_BINS = 1_250
 # Rows of the larger sample that take part, in multiples of the smaller: the rest adds nothing.
 LARGER_SHARE = 20
 
@@ -117,10 +117,10 @@ def draw_bins(n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator)
 
 
 def rows_per_bin(n_x: int, n_y: int) -> int:
-    """Return b: 1 where rows are few, else such that the smaller sample has 200 to 1,000 bins.
+    """Return b: 1 where rows are few, else such that the smaller sample has 150 to 500 bins.
 
     >>> rows_per_bin(200, 300), rows_per_bin(2_000, 2_000), rows_per_bin(200, 10**6)
-    (1, 4, 1)
+    (1, 8, 1)
     """
     smaller, larger = sorted((n_x, n_y))
     bins = USUAL_BINS * smaller // (smaller + larger)

@@ -104,19 +104,20 @@ def _log_ratio(moments: Moments) -> Singles:
 def _standardised_moments(pool: Pool) -> tuple[FloatArray, FloatArray]:
     """Return the squared changes of skewness and kurtosis of V within the samples."""
     values, moments = pool.scores.clipped, pool.moments("clipped")
-    third, fourth = pool.labels.means(values**3), pool.labels.means(values**4)
+    square = np.square(values)
+    third, fourth = pool.labels.means(square * values), pool.labels.means(np.square(square))
     sides = (
         (moments.mean_x, moments.inverse_x, third[0], fourth[0]),
         (moments.mean_y, moments.inverse_y, third[1], fourth[1]),
     )
     skewness, kurtosis = [], []
     for mean, inverse, cube, power in sides:
-        square = np.where(inverse > 0, 1 / np.square(np.where(inverse > 0, inverse, 1)), 0)
-        second = square + np.square(mean)
-        skewness.append((cube - 3 * mean * second + 2 * mean**3) * inverse**3)
-        kurtosis.append(
-            (power - 4 * mean * cube + 6 * np.square(mean) * second - 3 * mean**4) * inverse**4
-        )
+        variance = np.where(inverse > 0, 1 / np.square(np.where(inverse > 0, inverse, 1)), 0)
+        centre, inverse_square = np.square(mean), np.square(inverse)
+        second = variance + centre
+        skewness.append((cube - 3 * mean * second + 2 * mean * centre) * inverse * inverse_square)
+        fourth_moment = power - 4 * mean * cube + 6 * centre * second - 3 * np.square(centre)
+        kurtosis.append(fourth_moment * np.square(inverse_square))
     return (
         np.square((skewness[0] - skewness[1]).astype(np.float64)),
         np.square((kurtosis[0] - kurtosis[1]).astype(np.float64)),

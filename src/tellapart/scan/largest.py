@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
-from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import keep_largest
 
 
@@ -26,13 +25,9 @@ class Largest:
         values = np.zeros((count, most), dtype=np.float32)
         return cls(values, np.full((count, most), -1, dtype=np.int32))
 
-    def add(self, pool: Pool, first: int, changes: Singles) -> None:
-        """Take in the squares of a block of changes, the first of which has the place `first`."""
-
-        def merge(rows: slice) -> None:
-            keep_largest(changes[rows], first, self.values[rows], self.places[rows])
-
-        pool.each_slice(merge)
+    def add(self, rows: slice, block: slice, changes: Singles) -> None:
+        """Take in the squares of the changes of some permutations, `rows`, and places, `block`."""
+        keep_largest(changes, block.start, self.values[rows], self.places[rows])
 
     def maximum(self) -> Singles:
         """Return the largest value of each permutation."""

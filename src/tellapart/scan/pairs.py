@@ -15,8 +15,8 @@ from tellapart.scan.reductions import correlation_changes, pair_products
 # Entries (permutation × pair) at a time, 16 MB.
 BLOCK_ENTRIES = 4_000_000
 
-Receive = Callable[[slice, Singles], None]
-"""Takes the changes of a block of pairs, (permutations × pairs), and which pairs they are."""
+Receive = Callable[[slice, slice, Singles], None]
+"""Takes which permutations, which pairs, and their changes (permutations × pairs)."""
 
 
 def each_pair(
@@ -24,7 +24,8 @@ def each_pair(
 ) -> None:
     """Give the change of correlation between score `first` of s_q and `second` of t_q, in blocks.
 
-    The change is (r_x − r_y)/(1 − r_x r_y), of the correlations within the two samples.
+    The change is (r_x − r_y)/(1 − r_x r_y), of the correlations within the two samples. Threads
+    call `receive`, each with permutations of its own.
     """
     labels, scores = pool.labels, pool.scores
     one, other = scores.of(first), scores.of(second)
@@ -42,20 +43,17 @@ def each_pair(
             pair_products(one, other, labels.rows[bins], left, right, sums[bins])  # noqa: B023
 
         pool.each_bin(add)
-        of_x = pool.sums_of_x(sums)
-        total = sums.sum(axis=0, dtype=np.float64)
-        if fixed.size:
-            kept = one[fixed][:, left] * other[fixed][:, right]
-            of_x += kept[: labels.fixed_x.size].sum(axis=0)
-            total += kept.sum(axis=0)
-        totals = total.astype(np.float32)
+        kept = one[fixed][:, left] * other[fixed][:, right]
+        always = kept[: labels.fixed_x.size].sum(axis=0)
+        totals = (sums.sum(axis=0, dtype=np.float64) + kept.sum(axis=0)).astype(np.float32)
 
         def change(rows: slice) -> None:
+            of_x = labels.labels[rows] @ sums + always  # noqa: B023
             correlation_changes(
-                of_x[rows], totals, left, right, n_x, n_y,  # noqa: B023
+                of_x, totals, left, right, n_x, n_y,  # noqa: B023
                 a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
                 b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
             )  # fmt: skip
+            receive(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)
-        receive(block, of_x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Pool:
     labels: BinnedLabels
     n_jobs: int = 1
     _moments: dict[str, Moments] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def count(self) -> int:
@@ -45,9 +47,10 @@ class Pool:
 
     def moments(self, name: str) -> Moments:
         """Return the moments of one kind of score, computed once."""
-        if name not in self._moments:
-            self._moments[name] = moments_of(self.labels, self.scores.of(name))
-        return self._moments[name]
+        with self._lock:
+            if name not in self._moments:
+                self._moments[name] = moments_of(self.labels, self.scores.of(name))
+            return self._moments[name]
 
     def differences(self, name: str) -> Singles:
         """Return δ = mean_x − mean_y of one kind of score, one row per permutation."""
@@ -61,16 +64,6 @@ class Pool:
     def each_bin(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the bins, in threads."""
         in_slices(work, self.labels.n_bins, BINS_AT_A_TIME, self.n_jobs)
-
-    def sums_of_x(self, bin_sums: Singles) -> Singles:
-        """Return sums over the bins that count as x, (permutations × F), from sums over bins."""
-        result = np.empty((self.count, bin_sums.shape[1]), dtype=np.float32)
-
-        def multiply(rows: slice) -> None:
-            np.matmul(self.labels.labels[rows], bin_sums, out=result[rows])
-
-        self.each_slice(multiply)
-        return result
 
 
 def moments_of(labels: BinnedLabels, values: Singles) -> Moments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numba
+import numpy as np
 
 # Correlations are kept off ±1, where their difference has no scale.
 _EDGE = 0.9999
@@ -99,16 +100,20 @@ def spectral_norms(values, s, t, start, steps, out):  # type: ignore[no-untyped-
     """Set out[k] to the length of the symmetric matrix of values[k] by steps of power iteration."""
     size = start.shape[0]
     vector, image = start.copy(), start.copy()
+    matrix = np.zeros((size, size), dtype=values.dtype)
     for k in range(values.shape[0]):
+        for q in range(s.shape[0]):
+            matrix[s[q], t[q]] = values[k, q]
+            matrix[t[q], s[q]] = values[k, q]
         for i in range(size):
             vector[i] = start[i]
         length = 0.0
         for _ in range(steps):
             for i in range(size):
                 image[i] = 0.0
-            for q in range(s.shape[0]):
-                image[s[q]] += values[k, q] * vector[t[q]]
-                image[t[q]] += values[k, q] * vector[s[q]]
+            for j in range(size):
+                for i in range(size):
+                    image[i] += matrix[j, i] * vector[j]
             length = 0.0
             for i in range(size):
                 length += image[i] * image[i]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.families.correlation import PairScan, correlation_statistics
-from tellapart.scan.families.higher import higher_statistics
+from tellapart.scan.families.higher import higher_statistics, screening_rows
 from tellapart.scan.families.kernel import kernel_statistics
 from tellapart.scan.families.location import location_statistics
 from tellapart.scan.families.pair import pair_statistics
@@ -28,7 +28,7 @@ from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import make_scores
 from tellapart.scan.whole_rows import WholeRows
-from tellapart.threads import one_blas_thread
+from tellapart.threads import in_threads, one_blas_thread
 
 # How much each family counts in the combination. Chosen with the statistics of the families on
 # data made for that, and not on what the benchmarks show.
@@ -100,14 +100,15 @@ class Scan:
         return replace(self, findings=named)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Families:
     """The statistics of every family that ran, and what the findings need of them."""
 
-    statistics: Mapping[str, FloatArray]
-    pair_scans: list[PairScan]
-    triple_scan: TripleScan | None
-    n_variables: int
+    statistics: dict[str, FloatArray] = field(default_factory=dict)
+    correlated: PairScan | None = None
+    paired: PairScan | None = None
+    triple_scan: TripleScan | None = None
+    n_variables: int = 1
 
 
 def scan(
@@ -153,7 +154,7 @@ def _scan(
     labels = draw_bins(samples.n_x, samples.n_y, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
-    scores = make_scores(samples)
+    scores = make_scores(samples, n_jobs)
     if scores.column.size == 0:
         raise InputError(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
@@ -169,7 +170,7 @@ def _scan(
     found = find(
         samples,
         pool,
-        run.pair_scans,
+        [scanned for scanned in (run.correlated, run.paired) if scanned is not None],
         run.triple_scan,
         pvalue=null.pvalue,
         alpha=alpha,
@@ -204,30 +205,44 @@ def _check_memory(samples: Samples, labels: BinnedLabels) -> None:
 def _run_families(
     pool: Pool, plan: Plan, rng: np.random.Generator, progress: Progress
 ) -> _Families:
+    run = _Families()
+    # What is drawn is drawn before the families run side by side, in whatever order they end.
     rows = WholeRows.of(pool, rng)
-    statistics: dict[str, FloatArray] = {}
-    progress("scan", "location, shape and kernel of single columns")
-    statistics["location"] = location_statistics(pool, rows)
-    statistics["shape"] = shape_statistics(pool)
-    kernel = kernel_statistics(pool)
-    statistics["kernel"] = kernel.statistics
-    pair_scans: list[PairScan] = []
-    triple_scan: TripleScan | None = None
-    if plan.runs("correlation"):
-        progress("scan", f"correlation of {plan.pairs.size:,} pairs")
-        pair_scans.append(correlation_statistics(pool, plan.pairs, plan.screened, plan.core))
-        statistics["correlation"] = pair_scans[-1].statistics
-    if plan.runs("pair"):
-        progress("scan", f"other dependence of {plan.shaped.size:,} pairs")
-        pair_scans.append(pair_statistics(pool, plan.shaped))
-        statistics["pair"] = pair_scans[-1].statistics
-    if plan.runs("triple"):
-        progress("scan", f"dependence of {plan.triples.size:,} triples")
-        triple_scan = triple_statistics(pool, plan.triples, plan.triple_columns)
-        statistics["triple"] = triple_scan.statistics
-    if plan.runs("higher"):
-        progress("scan", "fours of columns and directions")
-        statistics["higher"] = higher_statistics(
-            pool, plan.four_columns, plan.direction_columns, rng
-        ).statistics
-    return _Families(statistics, pair_scans, triple_scan, kernel.n_variables)
+    seen = screening_rows(pool.labels.n_rows, rng)
+
+    def location() -> FloatArray:
+        return location_statistics(pool, rows)
+
+    def shape() -> FloatArray:
+        return shape_statistics(pool)
+
+    def kernel() -> FloatArray:
+        found = kernel_statistics(pool)
+        run.n_variables = found.n_variables
+        return found.statistics
+
+    def correlation() -> FloatArray:
+        run.correlated = correlation_statistics(pool, plan.pairs, plan.screened, plan.core)
+        return run.correlated.statistics
+
+    def pair() -> FloatArray:
+        run.paired = pair_statistics(pool, plan.shaped)
+        return run.paired.statistics
+
+    def triple() -> FloatArray:
+        run.triple_scan = triple_statistics(pool, plan.triples, plan.triple_columns)
+        return run.triple_scan.statistics
+
+    def higher() -> FloatArray:
+        return higher_statistics(pool, plan.four_columns, plan.direction_columns, seen).statistics
+
+    # The longest first, so that no thread is left alone with one of them in the end.
+    every = (triple, pair, higher, correlation, location, kernel, shape)
+    runs = [family for family in every if plan.runs(family.__name__)]
+    progress(
+        "scan", f"{len(runs)} families: {plan.pairs.size:,} pairs, {plan.triples.size:,} triples"
+    )
+    found = in_threads(lambda family: family(), runs, pool.n_jobs)
+    statistics = {family.__name__: table for family, table in zip(runs, found, strict=True)}
+    run.statistics.update({name: statistics[name] for name in WEIGHTS if name in statistics})
+    return run

@@ -8,10 +8,9 @@ import numpy as np
 
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.columns import mmd_statistic, permuted_statistics
-from tellapart.permutation.labels import Permutations
 from tellapart.selection.choose import varying_columns
 from tellapart.selection.selection import Selection
+from tellapart.statistics.coefficients import linear_part
 
 
 def choose_nonnegative(
@@ -23,9 +22,7 @@ def choose_nonnegative(
     """
     started = time.perf_counter()
     keep = varying_columns(samples, kernel)
-    true = (np.arange(samples.n_x + samples.n_y) < samples.n_x).astype(np.uint8)
-    labels = Permutations(np.packbits(true)[np.newaxis], exact=False)
-    a = permuted_statistics(samples, keep, labels, mmd_statistic(kernel.scalar_kernels), n_jobs)[0]
+    a = linear_part(samples, kernel, n_jobs)[keep]
     top = np.argsort(-a, kind="stable")[: min(n_variables, keep.size)]
     top = top[: max(np.count_nonzero(a[top] > 0), 1)]
     value, weights = float(a[top[0]]), np.ones(1)

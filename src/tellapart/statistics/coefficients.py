@@ -118,16 +118,9 @@ def linear_coefficients(
     (0, (3, 3))
     """
     m, n = samples.n_x, samples.n_y
-    scalars = kernel.scalar_kernels
     paired = estimator == "paired"
-
-    def expand(s: int, x: FloatArray, y: FloatArray) -> _Column:
-        return _Column.of(s, scalars[s], x, y, paired)
-
-    columns = map_columns(expand, samples, np.flatnonzero(~kernel.constant), n_jobs)
-    a = np.zeros(samples.n_columns)
-    for column in columns:
-        a[column.index] = column.mmd2(m, n, paired)
+    columns = _expanded(samples, kernel, paired, n_jobs)
+    a = _mmd2(samples, columns, paired)
     D = samples.n_columns
     if paired:
         parts = [_Part((0, 1), m, 4.0 / m)]
@@ -138,6 +131,29 @@ def linear_coefficients(
     if D > DENSE_COLUMNS and rows <= MOST_FACTOR_ROWS * D:
         return LinearCoefficients(a, None, _factor(samples, columns, parts, n_jobs), m, n)
     return LinearCoefficients(a, _covariance(samples, columns, parts, n_jobs), None, m, n)
+
+
+def linear_part(samples: Samples, kernel: FittedKernel, n_jobs: int) -> FloatArray:
+    """Return a of the linear kernel alone, all that its objective needs at λ = 0."""
+    return _mmd2(samples, _expanded(samples, kernel, paired=False, n_jobs=n_jobs), paired=False)
+
+
+def _expanded(
+    samples: Samples, kernel: FittedKernel, paired: bool, n_jobs: int
+) -> Sequence[_Column]:
+    scalars = kernel.scalar_kernels
+
+    def expand(s: int, x: FloatArray, y: FloatArray) -> _Column:
+        return _Column.of(s, scalars[s], x, y, paired)
+
+    return map_columns(expand, samples, np.flatnonzero(~kernel.constant), n_jobs)
+
+
+def _mmd2(samples: Samples, columns: Sequence[_Column], paired: bool) -> FloatArray:
+    a = np.zeros(samples.n_columns)
+    for column in columns:
+        a[column.index] = column.mmd2(samples.n_x, samples.n_y, paired)
+    return a
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ def choose_after(
     samples: Samples,
     settings: TestSettings,
     rng: np.random.Generator,
+    n_jobs: int,
     progress: Progress,
 ) -> Chosen:
     """Choose the variables on all rows, by the kernel and in the number that the scan suggests.
@@ -45,10 +46,10 @@ def choose_after(
     regularization = settings.fixed_regularization
     if regularization is None:
         regularization = 0.0 if abilities.exact_unregularized else MIDDLE_REGULARIZATION
-    fitted = kernel.fit(samples, n_jobs=settings.threads)
+    fitted = kernel.fit(samples, n_jobs=n_jobs)
     tuning = Tuning(number, regularization)
     if abilities.closed_form and regularization == 0 and settings.solver == AUTO:
-        selection = choose_nonnegative(samples, fitted, number, settings.threads)
+        selection = choose_nonnegative(samples, fitted, number, n_jobs)
         return Chosen(tuning, fitted, selection)
     selection = choose(
         samples,

@@ -176,15 +176,16 @@ def _run_scan(samples: Samples, settings: TestSettings, progress: Progress) -> _
     """Test all rows for every kind of difference, and choose on all rows by what was found."""
     _, _, solve_rng, permute_rng = _generators(settings)
     _warn_of_tiny_halves(samples, settings)
+    n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
     found = scan(
         samples,
         n_permutations=settings.n_permutations,
         alpha=settings.alpha,
         rng=permute_rng,
-        n_jobs=blas_threads() if settings.n_jobs is None else settings.threads,
+        n_jobs=n_jobs,
         progress=progress,
     )
-    chosen = choose_after(found, samples, settings, solve_rng, progress)
+    chosen = choose_after(found, samples, settings, solve_rng, n_jobs, progress)
     return _Found(
         found.null, chosen.selection, chosen.tuning, chosen.kernel, samples, samples, found
     )

@@ -83,22 +83,20 @@ def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntA
     """
     largest = Largest.empty(pool.count, MANY)
     length = np.zeros(pool.count)
-    blocks: list[Singles] = []
     inner = np.isin(pairs.s, core) & np.isin(pairs.t, core)
+    place: IntArray = np.cumsum(inner) - inner
+    within = Pairs(pairs.s[inner], pairs.t[inner])
+    of_core = np.empty((pool.count, within.size), dtype=np.float32)
 
-    def take(block: slice, changes: Singles) -> None:
-        largest.add(pool, block.start, changes)
-        blocks.append(changes[:, inner[block]])
+    def take(rows: slice, block: slice, changes: Singles) -> None:
+        largest.add(rows, block, changes)
+        of_core[rows, place[block][inner[block]]] = changes[:, inner[block]]
 
     each_pair(pool, "normal", "normal", pairs.s, pairs.t, take)
-    if inner.any():
-        within = Pairs(pairs.s[inner], pairs.t[inner])
-        length = _lengths(pool, np.concatenate(blocks, axis=1), within)
+    if within.size:
+        length = _lengths(pool, of_core, within)
     apart = Largest.empty(pool.count, SOME)
-    each_pair(
-        pool, "normal", "normal", screened.s, screened.t,
-        lambda block, changes: apart.add(pool, block.start, changes),
-    )  # fmt: skip
+    each_pair(pool, "normal", "normal", screened.s, screened.t, apart.add)
     statistics = np.column_stack(
         [largest.maximum(), apart.maximum(), largest.sum(MANY), np.square(length)]
     )

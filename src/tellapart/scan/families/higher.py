@@ -54,14 +54,18 @@ class Higher:
     directions: FloatArray
 
 
+def screening_rows(n_rows: int, rng: np.random.Generator) -> IntArray:
+    """Return the rows that name the candidates: of many some, drawn from both samples alike."""
+    return draw_rows(n_rows, MOST_ROWS, rng)
+
+
 def higher_statistics(
-    pool: Pool, for_fours: IntArray, for_directions: IntArray, rng: np.random.Generator
+    pool: Pool, for_fours: IntArray, for_directions: IntArray, seen: IntArray
 ) -> Higher:
     """Return the largest δ² of the products of four, by signs and ranks, and of the directions.
 
-    Of many rows some, drawn at random from both samples alike, name the candidates.
+    The rows `seen` name the candidates.
     """
-    seen = draw_rows(pool.labels.n_rows, MOST_ROWS, rng)
     columns: list[FloatArray] = []
     fours = np.zeros((0, 4), dtype=np.intp)
     for name, score in SCORES.items():
@@ -142,10 +146,10 @@ def _extended(
     own: Singles, directions: FloatArray, correlation: FloatArray, together: FloatArray, size: int
 ) -> FloatArray:
     """Return the directions with one more column, ± , the farthest from normal first."""
-    frequency = FREQUENCY / np.sqrt(size)
+    frequency = np.float32(FREQUENCY / np.sqrt(size))
     phase = frequency * (own @ directions.T.astype(np.float32))
     cosine, sine = np.cos(phase), np.sin(phase)
-    angle = np.float32(frequency) * own
+    angle = frequency * own
     # mean cos(p ± a) = mean(cos p cos a) ∓ mean(sin p sin a): two products for both signs.
     even = (cosine.T @ np.cos(angle)).astype(np.float64) / own.shape[0]
     odd = (sine.T @ np.sin(angle)).astype(np.float64) / own.shape[0]
@@ -156,7 +160,7 @@ def _extended(
     strengths: list[FloatArray] = []
     for sign in (1.0, -1.0):
         spread = variance[:, np.newaxis] + 1.0 + 2.0 * sign * slope
-        strength = np.abs(even - sign * odd - np.exp(-0.5 * frequency**2 * spread))
+        strength = np.abs(even - sign * odd - np.exp(-0.5 * float(frequency) ** 2 * spread))
         strength[taken] = 0.0
         most = min(2 * max(EXTENDED.values()), strength.size)
         top = np.argpartition(-strength.ravel(), most - 1)[:most]
@@ -171,5 +175,7 @@ def _extended(
     # Each direction once, whichever way its columns were found, with its first column positive.
     first = (every != 0).argmax(axis=1)
     every *= every[np.arange(every.shape[0]), first][:, np.newaxis]
-    _, once = np.unique(every, axis=0, return_index=True)
+    # Rows of bytes are compared as such, far faster than rows of numbers.
+    rows = np.ascontiguousarray(every.astype(np.int8)).view(f"V{every.shape[1]}").ravel()
+    _, once = np.unique(rows, return_index=True)
     return every[once[np.argsort(-strength[once], kind="stable")]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.permutation.bins import Singles
 from tellapart.scan.families.correlation import Pairs, PairScan, ProductKind
 from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import each_pair
@@ -33,11 +32,7 @@ def pair_statistics(pool: Pool, pairs: Pairs) -> PairScan:
     for kind in KINDS:
         largest[kind] = kept = Largest.empty(pool.count, SOME)
         of_kind[kind] = used = pairs if kind.first == kind.second else both
-
-        def take(block: slice, changes: Singles, kept: Largest = kept) -> None:
-            kept.add(pool, block.start, changes)
-
-        each_pair(pool, kind.first, kind.second, used.s, used.t, take)
+        each_pair(pool, kind.first, kind.second, used.s, used.t, kept.add)
     joint = np.maximum(largest[LEVEL_SPREAD].maximum(), largest[WAVES].maximum())
     statistics = np.column_stack(
         [

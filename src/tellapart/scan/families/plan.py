@@ -26,6 +26,8 @@ from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.triple import Triples, all_triples, screening_columns
 from tellapart.scan.pool import Pool
 
+# All triples take part of what a family can afford: those that stand out come on top.
+TRIPLES_SHARE = 3
 # Rows of the smaller sample without which dependence within it means nothing.
 FEWEST_ROWS = {"correlation": 4, "pair": 8, "triple": 8, "higher": 16}
 
@@ -65,7 +67,7 @@ def make_plan(pool: Pool) -> Plan:
     numeric = np.flatnonzero(np.isin(known, scores.numeric))
     for_pairs = planner.most(columns_for_pairs(affordable(labels)))
     for_shapes = planner.most(columns_for_pairs(affordable(labels, N_PRODUCTS)), numeric)
-    for_triples = planner.most(columns_for_triples(affordable(labels)))
+    for_triples = planner.most(columns_for_triples(affordable(labels, TRIPLES_SHARE)))
     wider = planner.most(screening_columns(labels.n_rows))
     pairs = all_pairs(for_pairs, scores.column)
     chosen = screened_pairs(correlation, pairs.size)

@@ -182,16 +182,17 @@ def _each_triple(pool: Pool, values: Singles, triples: Triples, kept: Largest) -
         block = slice(start, start + step)
         places = (s[block], t[block], u[block])
         opposite = (tu[block], su[block], st[block])
-        changes, total, scale = _products_of_x(pool, own, places)
+        products = _products(pool, own, places)
 
         def change(rows: slice) -> None:
+            of_x = pool.labels.labels[rows] @ products.of_bins + products.always  # noqa: B023
             cumulant_changes(
-                changes[rows], total, scale, *places, *opposite, *sizes,  # noqa: B023
+                of_x, products.total, products.scale, *places, *opposite, *sizes,  # noqa: B023
                 mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows],
             )  # fmt: skip
+            kept.add(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)
-        kept.add(pool, start, changes)
 
 
 def _pair_means(
@@ -202,18 +203,21 @@ def _pair_means(
     codes = np.concatenate([a * size + b for a, b in pairs])
     present, place = np.unique(codes, return_inverse=True)
     products = own[:, present // size] * own[:, present % size]
-    labels = pool.labels
-    of_x = pool.sums_of_x(labels.sums(products))
-    of_x += products[labels.fixed_x].sum(axis=0)
-    total = products.sum(axis=0, dtype=np.float64).astype(np.float32)
-    x, y = of_x / np.float32(labels.n_x), (total - of_x) / np.float32(labels.n_y)
+    x, y = pool.labels.means(products)
     return tuple(place.reshape(len(pairs), -1)), x, y
 
 
-def _products_of_x(
-    pool: Pool, own: Singles, places: tuple[IntArray, IntArray, IntArray]
-) -> tuple[Singles, Singles, Singles]:
-    """Return the sums of abc over x under each permutation, those of all rows, and 1/deviation."""
+@dataclass(frozen=True)
+class _Products:
+    """Sums of abc: over each bin, over the rows that are always x, over all; and 1/deviation."""
+
+    of_bins: Singles
+    always: Singles
+    total: Singles
+    scale: Singles
+
+
+def _products(pool: Pool, own: Singles, places: tuple[IntArray, IntArray, IntArray]) -> _Products:
     labels, n_triples = pool.labels, places[0].size
     sums = np.empty((labels.n_bins, n_triples), dtype=np.float32)
     squares = np.empty_like(sums)
@@ -222,7 +226,7 @@ def _products_of_x(
         triple_products(own, labels.rows[bins], *places, sums[bins], squares[bins])
 
     pool.each_bin(add)
-    of_x = pool.sums_of_x(sums)
+    always = np.zeros(n_triples, dtype=np.float32)
     total = sums.sum(axis=0, dtype=np.float64)
     square = squares.sum(axis=0, dtype=np.float64)
     s, t, u = places
@@ -232,7 +236,7 @@ def _products_of_x(
         total += products.sum(axis=0)
         square += np.square(products).sum(axis=0)
         if is_x:
-            of_x += products.sum(axis=0)
+            always = products.sum(axis=0)
     variance = square / labels.n_rows - np.square(total / labels.n_rows)
     scale = np.where(variance > LEAST_VARIANCE, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
-    return of_x, total.astype(np.float32), scale.astype(np.float32)
+    return _Products(sums, always, total.astype(np.float32), scale.astype(np.float32))
