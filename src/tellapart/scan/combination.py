@@ -1,7 +1,7 @@
 """One p-value from several families of statistics, all under one set of permutations.
 
 p_k(e) is the p-value of statistic k (its cube root, which is closer to an exponential tail),
-s_f(e) = −log min_k p_k(e) the score of a family, p_f(e) the p-value of that score, and
+s_f(e) = log Σ_k 1/p_k(e) the score of a family, p_f(e) the p-value of that score, and
 
     C(e) = Σ_f w_f / p_f(e),        p = #{e : C(e) ≥ C(e₀)}/(B + 1).
 
@@ -41,9 +41,12 @@ class Combined:
 
 
 def family_score(statistics: FloatArray) -> FloatArray:
-    """Return s_f = −log min_k p_k for statistics of shape (permutations, k)."""
+    """Return s_f = log Σ_k 1/p_k for statistics of shape (permutations, k).
+
+    The smallest p_k decides, and others that are small, too, add to it.
+    """
     pvalues = tail_pvalues(np.cbrt(np.maximum(statistics, 0.0)))
-    return np.asarray(-np.log(pvalues.min(axis=1)))
+    return np.asarray(np.log((1 / pvalues).sum(axis=1)))
 
 
 def combine(scores: Mapping[str, FloatArray], weights: Mapping[str, float]) -> Combined:

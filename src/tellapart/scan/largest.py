@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.reductions import keep_largest
 
@@ -32,10 +31,6 @@ class Largest:
     def maximum(self) -> Singles:
         """Return the largest value of each permutation."""
         return self.values[:, -1]
-
-    def sum(self, most: int) -> FloatArray:
-        """Return the sum of the `most` largest values of each permutation."""
-        return np.asarray(self.values[:, -most:].sum(axis=1, dtype=np.float64))
 
     def maximum_without(self, places: NDArray[np.int32]) -> Singles:
         """Return the largest value under each permutation that belongs to none of the places.

@@ -33,7 +33,7 @@ from tellapart.threads import in_threads, one_blas_thread
 # How much each family counts in the combination. Chosen with the statistics of the families on
 # data made for that, and not on what the benchmarks show.
 WEIGHTS = {
-    "location": 3.0,
+    "location": 4.0,
     "shape": 1.0,
     "kernel": 0.5,
     "correlation": 1.0,

@@ -2,8 +2,7 @@
 
 The change of a pair is (r_x − r_y)/(1 − r_x r_y), of the correlations of U within the samples, so
 that shifts and spreads do not count. The statistics: the largest square over all pairs, over the
-pairs that are most correlated in the pooled rows, the sum of the thirty largest, and the length
-of the matrix of changes.
+pairs that are most correlated in the pooled rows, and the length of the matrix of changes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from tellapart.scan.pairs import each_pair
 from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import spectral_norms
 
-MANY, SOME = 30, 8
+# Values kept of each permutation, for the findings: of all pairs, and of those looked at apart.
+MANY_KEPT, SOME_KEPT = 30, 8
 # Of the pairs, the share that is looked at apart: those most correlated in the pooled rows.
 SCREENED_SHARE = 0.02
 FEWEST_SCREENED = 10
@@ -76,12 +76,12 @@ def all_pairs(columns: IntArray, parent: IntArray) -> Pairs:
 
 
 def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntArray) -> PairScan:
-    """Return the four statistics of the pairs.
+    """Return the three statistics of the pairs.
 
     `screened` are the pairs to look at apart, `core` the columns whose matrix of changes is
     measured.
     """
-    largest = Largest.empty(pool.count, MANY)
+    largest = Largest.empty(pool.count, MANY_KEPT)
     length = np.zeros(pool.count)
     inner = np.isin(pairs.s, core) & np.isin(pairs.t, core)
     place: IntArray = np.cumsum(inner) - inner
@@ -95,11 +95,9 @@ def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntA
     each_pair(pool, "normal", "normal", pairs.s, pairs.t, take)
     if within.size:
         length = _lengths(pool, of_core, within)
-    apart = Largest.empty(pool.count, SOME)
+    apart = Largest.empty(pool.count, SOME_KEPT)
     each_pair(pool, "normal", "normal", screened.s, screened.t, apart.add)
-    statistics = np.column_stack(
-        [largest.maximum(), apart.maximum(), largest.sum(MANY), np.square(length)]
-    )
+    statistics = np.column_stack([largest.maximum(), apart.maximum(), np.square(length)])
     return PairScan(
         statistics,
         {CORRELATED: largest, CORRELATED_SCREENED: apart},

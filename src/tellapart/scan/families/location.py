@@ -1,6 +1,6 @@
 """Location: values that are larger in one sample, in few, many or correlated columns.
 
-With δ(S) = mean_x S − mean_y S: the sum of the five largest δ(U)², of the thirteen largest δ(V)²,
+With δ(S) = mean_x S − mean_y S: the largest δ(U)², the sum of the five largest,
 δ(V)ᵀ(Σ + 0.3 I)⁻¹δ(V) with Σ the pooled correlation of V, and the energy distance.
 """
 
@@ -12,15 +12,14 @@ from tellapart.arrays import FloatArray
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.whole_rows import WholeRows
 
-FEW, MANY = 5, 13
+FEW = 5
 RIDGE = 0.3
 
 
 def location_statistics(pool: Pool, rows: WholeRows) -> FloatArray:
     """Return the four statistics, one row per permutation."""
-    few = top_sums(np.square(pool.differences("normal")), (FEW,))[0]
-    many = top_sums(np.square(pool.differences("clipped")), (MANY,))[0]
-    return np.column_stack([few, many, _decorrelated(pool, rows), rows.energy()])
+    one, few = top_sums(np.square(pool.differences("normal")), (1, FEW))
+    return np.column_stack([one, few, _decorrelated(pool, rows), rows.energy()])
 
 
 def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:

@@ -2,7 +2,7 @@
 
 The changes of correlation between scores of different kinds: one column's level with another's
 spread, the spreads of both, the waves of both, and the same in units of value. Each kind gives
-the largest square over all pairs; the spreads of both also the sum of the eight largest.
+the largest square over all pairs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.pool import Pool
 
-SOME = 8
+# Values kept of each permutation, for the findings.
+SOME_KEPT = 8
 LEVEL_SPREAD = ProductKind("normal", "spread")
 WAVES = ProductKind("wave 2", "wave 2")
 SPREADS = ProductKind("spread", "spread")
@@ -30,7 +31,7 @@ def pair_statistics(pool: Pool, pairs: Pairs) -> PairScan:
     largest: dict[ProductKind, Largest] = {}
     of_kind: dict[ProductKind, Pairs] = {}
     for kind in KINDS:
-        largest[kind] = kept = Largest.empty(pool.count, SOME)
+        largest[kind] = kept = Largest.empty(pool.count, SOME_KEPT)
         of_kind[kind] = used = pairs if kind.first == kind.second else both
         each_pair(pool, kind.first, kind.second, used.s, used.t, kept.add)
     joint = np.maximum(largest[LEVEL_SPREAD].maximum(), largest[WAVES].maximum())
@@ -39,7 +40,6 @@ def pair_statistics(pool: Pool, pairs: Pairs) -> PairScan:
             joint,
             largest[WAVES].maximum(),
             largest[SPREADS].maximum(),
-            largest[SPREADS].sum(SOME),
             largest[VALUE_SQUARE].maximum(),
         ]
     )

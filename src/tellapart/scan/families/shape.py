@@ -13,7 +13,7 @@ from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.pool import Pool, top_sums
 
-FEW, SOME = 3, 8
+FEW = 3
 # Rows for each column without which a regression fits noise.
 FEWEST_ROWS_PER_COLUMN = 10
 RANK_TOLERANCE = 1e-6
@@ -22,8 +22,8 @@ WAVES = ("wave 2", "wave 3", "wave 4")
 
 def shape_statistics(pool: Pool) -> FloatArray:
     """Return the statistics of shape, one row per permutation."""
-    columns = list(top_sums(np.square(pool.differences("spread")), (FEW, SOME)))
-    for name in ("skew", "fourth", "atom"):
+    columns: list[FloatArray] = []
+    for name in ("spread", "skew", "fourth", "atom"):
         columns += top_sums(np.square(pool.differences(name)), (FEW,))
     columns += top_sums(wave_changes(pool), (FEW,))
     columns += list(np.square(pool.labels.differences(_row_scores(pool))).T)
