@@ -1,6 +1,7 @@
 """Groups compared by scans: what differs is told, and two rows are enough."""
 
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +47,14 @@ def test_the_scan_says_what_differs(scanned):
         values()[KINDS == "B"], values()[KINDS == "T"], random_state=comparison_seed(0, "B", "T")
     )
     assert scanned.results["B", "T"].pvalue == single.pvalue
+
+
+def test_the_page_tells_what_differs_between_each_two_groups(scanned):
+    page = scanned.to_html()
+    assert page.count("One column is shifted (w).") == 2
+    for finding in scanned.results["B", "T"].findings:
+        assert escape(finding.summary()) in page
+    assert page.count('<ul class="findings">') == 2
 
 
 def test_a_comparison_tells_no_more_than_holm_allows(scanned):

@@ -12,6 +12,9 @@ from tellapart.testing.groups_result import Comparison, GroupsResult
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.settings import TestSettings
 
+# What differs between two groups, one line each.
+MOST_FINDINGS = 8
+
 
 def render_groups(
     result: GroupsResult,
@@ -39,6 +42,7 @@ def render_groups(
         result=result,
         sections=sections,
         facts=_facts(result),
+        most_findings=MOST_FINDINGS,
         version=__version__,
         reproduce=python_call(result) if reproduce is None else reproduce,
     )
