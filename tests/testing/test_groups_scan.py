@@ -15,7 +15,7 @@ KINDS = np.repeat(["B", "NK", "T"], [40, 50, 60])
 
 def values():
     """T stands out in the third column; B and NK are alike."""
-    x = np.random.default_rng(0).normal(size=(150, 3))
+    x = np.random.default_rng(1).normal(size=(150, 3))
     x[KINDS == "T", 2] += 3
     return x
 
