@@ -2,7 +2,8 @@
 
     python benchmarks/arena/draw.py
 
-Writes benchmarks/results/arena.md and arena.csv and docs/images/arena.svg.
+Writes benchmarks/results/arena.md and arena.csv, docs/images/arena.svg and the tables of
+docs/arena.md.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from arena.figure import draw_figure
 from arena.kinds import KINDS
 from arena.measure import MEMORY_KIND, memory
 from arena.methods import ALPHA, METHODS
+from arena.page import fill_page
 from arena.summary import LEAD, Cell, cells, lead, on_file
 from store import store, table
 
@@ -58,6 +60,14 @@ def main() -> None:
         ]
     )
     store("arena", text, [_flat(cell) for cell in found.values()])
+    if SCAN in methods:
+        fill_page(
+            {
+                "overview": table(overview(found, methods, differences, nulls)),
+                "kinds": table(beside_the_best(found, methods, differences)),
+                "leads": "\n\n".join(_leads(found, methods, differences)),
+            }
+        )
     draw_figure(found, methods, differences, FIGURE)
 
 
@@ -108,6 +118,23 @@ def rates(found: Cells, methods: Sequence[str], kinds: Sequence[str]) -> Rows:
         {"kind": kind, **{method: _shown(found.get((kind, method))) for method in methods}}
         for kind in kinds
     ]
+
+
+def beside_the_best(found: Cells, methods: Sequence[str], kinds: Sequence[str]) -> Rows:
+    """Return one row for each kind: our tests, and the strongest of the others."""
+    others = [method for method in methods if not METHODS[method].own]
+    rows: Rows = []
+    for kind in kinds:
+        best = max(others, key=lambda method: found[kind, method].rate)
+        rows.append(
+            {
+                "kind": kind,
+                "what": KINDS[kind].what,
+                **{m: f"{found[kind, m].rate:.2f}" for m in methods if METHODS[m].own},
+                "strongest other": f"{found[kind, best].rate:.2f} ({best})",
+            }
+        )
+    return rows
 
 
 def _shown(cell: Cell | None) -> str:
