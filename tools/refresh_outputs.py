@@ -73,7 +73,7 @@ def same_but_for_seconds(printed: str, shown: str) -> bool:
 def refreshed(page: Path, folder: Path) -> str:
     """Return the page with the outputs that its blocks print now."""
     text = page.read_text(encoding="utf-8")
-    names: dict[str, object] = {"__name__": "docs"}
+    names: dict[str, object] = {"__name__": "__main__"}
     parts, last = [], 0
     for block in blocks(text):
         if block.language == "bash" and page.name != TAKES_HOURS:

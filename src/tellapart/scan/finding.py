@@ -56,14 +56,21 @@ class Finding:
         >>> Finding("spread", ("age",), 0.01, 1.5, (1.2, 1.9), (1.2, 0.8), "spread").summary()
         'age: spread 1.50 times as large in X as in Y (1.20 to 1.90), p = 0.01'
         """
-        low, high = self.interval
         names = " and ".join(map(safe, self.variables))
         if len(self.variables) > 2:
             names = ", ".join(map(safe, self.variables[:-1])) + f" and {safe(self.variables[-1])}"
-        size = f"({low:.2f} to {high:.2f})"
+        return f"{names}: {self.change()} ({self._range()}), p = {self.pvalue:.3g}"
+
+    def _range(self) -> str:
+        """Say the interval in the words of `change`: how much lower, how many times as large."""
+        low, high = self.interval
+        if self.kind == LOCATION and self.effect < 0:
+            low, high = -high, -low
+        if self.kind in (LOCATION, SPREAD):
+            return f"{low:.2f} to {high:.2f}"
         if self.kind == SHARE:
-            size = f"({_percent(low, sign=True)} to {_percent(high, sign=True)})"
-        return f"{names}: {self.change()} {size}, p = {self.pvalue:.3g}"
+            return f"difference {_percent(low, sign=True)} to {_percent(high, sign=True)}"
+        return f"difference {low:.2f} to {high:.2f}"
 
     def change(self) -> str:
         """Say what changed and how much, without names of columns and p-value."""
