@@ -34,3 +34,18 @@ def test_shares_are_told_in_percent():
     assert finding.summary() == (
         "ward: share of 'medical' 48 % in X, 72 % in Y (difference -30 % to -18 %), p = 0.001"
     )
+
+
+def test_small_differences_of_large_correlations_are_shown():
+    finding = Finding(
+        "correlation",
+        ("a", "b"),
+        0.01,
+        -0.0016,
+        (-0.0031, -0.0004),
+        (0.9978, 0.9994),
+        "correlation",
+    )
+    assert finding.summary() == (
+        "a and b: correlation 0.9978 in X, 0.9994 in Y (difference -0.0031 to -0.0004), p = 0.01"
+    )

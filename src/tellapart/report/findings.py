@@ -126,7 +126,7 @@ def describe_finding(finding: Finding) -> Row:
     ('Spread', '0.50 times', '0.40 to 0.60', '0.012')
     """
     scale = scale_of(finding)
-    form = ".0f" if scale is SHARES else ".2f"
+    form = ".0f" if scale is SHARES else ".2f" if scale.ratio else f".{finding.decimals}f"
     effect, low, high = (
         _size(scale.factor * value, form, signed=not scale.ratio)
         for value in (finding.effect, *finding.interval)

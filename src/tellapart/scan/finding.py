@@ -70,7 +70,7 @@ class Finding:
             return f"{low:.2f} to {high:.2f}"
         if self.kind == SHARE:
             return f"difference {_percent(low, sign=True)} to {_percent(high, sign=True)}"
-        return f"difference {low:.2f} to {high:.2f}"
+        return f"difference {low:.{self.decimals}f} to {high:.{self.decimals}f}"
 
     def change(self) -> str:
         """Say what changed and how much, without names of columns and p-value."""
@@ -85,7 +85,14 @@ class Finding:
         measure = safe(self.measure)
         if self.kind == SHARE or self.measure.startswith("share"):
             return f"{measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
-        return f"{measure} {first:.2f} in {x}, {second:.2f} in {y}"
+        digits = self.decimals
+        return f"{measure} {first:.{digits}f} in {x}, {second:.{digits}f} in {y}"
+
+    @property
+    def decimals(self) -> int:
+        """Digits behind the point that show a difference: two, and up to four for small ones."""
+        size = abs(self.effect)
+        return 2 if size >= 0.02 else 3 if size >= 0.002 else 4
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
