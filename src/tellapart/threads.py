@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
-from threading import Lock, local
+from threading import Event, Lock, local
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -113,17 +113,27 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
         check_interrupts()
         return work(item)
 
+    failed = Event()
+
     def run_inside(item: S) -> T:
         _DEPTH.value = depth + 1
-        return run(item)
+        if failed.is_set():
+            raise CancelledError
+        try:
+            return run(item)
+        except BaseException:
+            failed.set()
+            raise
 
     if n_jobs == 1 or len(items) == 1:
         return [run(item) for item in items]
-    futures = [_executor(n_jobs, depth).submit(run_inside, item) for item in items]
+    futures: list[Future[T]] = []
     try:
+        futures.extend(_executor(n_jobs, depth).submit(run_inside, item) for item in items)
         return [future.result() for future in futures]
     finally:
         # After an error, or Ctrl-C, what has not begun is not begun any more.
+        failed.set()
         for future in futures:
             future.cancel()
         wait(futures)

@@ -162,6 +162,6 @@ class TestManyGroups:
         names = [group_name("arm", v) for v in ("1", "-2.5", "True", "placebo")]
         assert names == ["arm = 1", "arm = -2.5", "arm = True", "placebo"]
         assert check_group_size(2) is None
-        assert check_group_size(1) == "1 row, fewer than the 2 that the test needs"
+        assert check_group_size(1) == "1 row, fewer than the 2 that a test needs"
         assert check_group_size(4, 4) is None
-        assert check_group_size(3, 4) == "3 rows, fewer than the 4 that the test needs"
+        assert check_group_size(3, 4) == "3 rows, fewer than the 4 that a test needs"

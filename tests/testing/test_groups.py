@@ -166,7 +166,7 @@ def test_small_groups_are_left_out_with_a_note():
     assert [c.group for c in result.comparisons] == ["B", "NK", "T"]
     assert result.comparisons[0].n_rows == (37, 113)
     assert [(s.group, s.against) for s in result.skipped] == [("rare", "rest")]
-    assert "rare has 3 rows, fewer than the 4 that the test needs" in result.summary()
+    assert "rare has 3 rows, fewer than the 4 that a test needs" in result.summary()
     pairs = ta.compare_groups(data, by="kind", mode="pairwise", **QUICK)
     assert len(pairs.comparisons) == 3
     assert len(pairs.skipped) == 3

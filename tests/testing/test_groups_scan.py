@@ -80,4 +80,4 @@ def test_two_rows_are_enough_for_a_scan():
     result = ta.compare_groups(data, by="kind", random_state=0)
     assert [c.group for c in result.comparisons] == ["B", "NK", "T", "few"]
     assert result.comparisons[-1].n_rows == (2, 148)
-    assert "one has 1 row, fewer than the 2 that the test needs" in result.summary()
+    assert "one has 1 row, fewer than the 2 that a test needs" in result.summary()

@@ -301,9 +301,9 @@ def check_group_size(size: int, fewest: int = FEWEST_ROWS) -> str | None:
     """Say why a group is too small to be compared with another, or None if it is not.
 
     >>> check_group_size(1)
-    '1 row, fewer than the 2 that the test needs'
+    '1 row, fewer than the 2 that a test needs'
     """
     if size >= fewest:
         return None
     rows = "row" if size == 1 else "rows"
-    return f"{size} {rows}, fewer than the {fewest} that the test needs"
+    return f"{size} {rows}, fewer than the {fewest} that a test needs"

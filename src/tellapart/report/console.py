@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tellapart.report.findings import describe_finding, pick_findings
 from tellapart.text import safe, safe_lines
 
 if TYPE_CHECKING:
@@ -42,6 +41,9 @@ def show_result(result: TestResult, console: Console | None = None) -> None:
 
 def findings_table(result: TestResult) -> Table:
     """Return what a scan names as a rich table."""
+    # The command line must answer `--help` without loading the library.
+    from tellapart.report.findings import describe_finding, pick_findings
+
     table = Table(title="What differs", title_justify="left")
     table.add_column("columns", overflow="fold")
     table.add_column("what changed", overflow="fold")
