@@ -28,6 +28,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files outside docs/ that pages may link to."""
     for pattern in LINKED:
         for path in sorted(ROOT.glob(pattern)):
+            if not path.is_file():
+                continue
             uri = path.relative_to(ROOT).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
     return files

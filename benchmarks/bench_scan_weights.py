@@ -80,7 +80,7 @@ def main() -> None:
     rows = [{"kind": kind, "power": f"{power(own, usual):.2f}"} for kind, own in by_kind.items()]
     text = (
         "# What the families of the scan are worth\n\n"
-        f"{len(KINDS)} kinds of difference made for this ([development](../development)), {pairs} "
+        f"{len(KINDS)} kinds of difference made for this (`benchmarks/development`), {pairs} "
         f"pairs each, level {ALPHA}, {PERMUTATIONS} permutations; "
         "`python benchmarks/bench_scan_weights.py`.\n\n"
         f"Mean power {whole:.3f}. How it changes without a family, and with half and twice its "

@@ -81,7 +81,7 @@ def _introduction(found: Cells, differences: Sequence[str]) -> str:
         "all methods see the same pairs. Distances are given standardised columns, and methods "
         "that know no categories a column of zeros and ones for each level. "
         "`python benchmarks/arena/run.py`, then `python benchmarks/arena/draw.py`; the rows are "
-        "in [arena](arena), the summary in [arena.csv](arena.csv).\n\n"
+        "in `benchmarks/results/arena`, the summary in [arena.csv](arena.csv).\n\n"
         "Mean power is that over the kinds of difference. Seconds are the median over the kinds of "
         "the median over their pairs, one thread; memory is what one call adds to the process at "
         f"its peak, on one pair of the kind `{MEMORY_KIND}`."

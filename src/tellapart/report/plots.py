@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 
 from tellapart.report.drawing import (
@@ -52,15 +52,19 @@ def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
         draw_marginal(axes, marginal)
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
+    add_titles(figure, lower, result)
+    return figure
+
+
+def add_titles(figure: Figure, lower: SubFigure, result: TestResult) -> None:
+    """Put the verdict over the figure, and what the samples are called over its lower part."""
+    sides = zip((COLOUR_X, COLOUR_Y), result.labels, result.n_test, strict=True)
     handles = [
         Patch(color=colour, label=f"{literal(short(label, 40))} ({rows} rows)")
-        for colour, label, rows in zip(
-            (COLOUR_X, COLOUR_Y), result.labels, result.n_test, strict=True
-        )
+        for colour, label, rows in sides
     ]
     lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     figure.suptitle(literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
-    return figure
 
 
 def draw_weights(axes: Axes, result: TestResult) -> Axes:

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from tellapart.report.drawing import (
@@ -23,7 +22,7 @@ from tellapart.report.drawing import (
     short,
 )
 from tellapart.report.findings import Scale, group_findings
-from tellapart.report.plots import draw_marginal, draw_null
+from tellapart.report.plots import add_titles, draw_marginal, draw_null
 from tellapart.scan.finding import Finding
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.pairs import Crosstab, PairView, Scatter
@@ -65,12 +64,7 @@ def draw_scan(result: TestResult, portraits: Sequence[Marginal | PairView]) -> F
         draw_portrait(axes, shown)
     for axes in grid[len(portraits) :]:
         axes.set_axis_off()
-    handles = [
-        Patch(color=colour, label=f"{literal(short(label, 40))} ({n} rows)")
-        for (colour, _), label, n in zip(SIDES, result.labels, result.n_test, strict=True)
-    ]
-    lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
-    figure.suptitle(literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
+    add_titles(figure, lower, result)
     return figure
 
 
