@@ -50,8 +50,10 @@ def power(pairs: list[Scores], weights: dict[str, float]) -> float:
     hits = 0
     for scores in pairs:
         own = {name: score for name, score in scores.items() if weights[name] > 0}
-        values = combine(own, weights).values
-        hits += bool(np.mean(values >= values[0]) <= ALPHA)
+        # A family that cannot run on these columns sees nothing.
+        if own:
+            values = combine(own, weights).values
+            hits += bool(np.mean(values >= values[0]) <= ALPHA)
     return hits / len(pairs)
 
 
