@@ -88,7 +88,7 @@ def main() -> None:
         f"Mean power {whole:.3f}. How it changes without a family, and with half and twice its "
         "weight, and what the family reaches alone:\n\n"
         + table(variants)
-        + "\nKind by kind:\n\n"
+        + "\n\nKind by kind:\n\n"
         + table(rows)
     )
     store("scan_weights", text, rows)
