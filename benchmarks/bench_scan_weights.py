@@ -28,7 +28,7 @@ from tellapart.progress import silent
 from tellapart.scan.combination import combine, family_score
 from tellapart.scan.families.plan import make_plan
 from tellapart.scan.pool import Pool
-from tellapart.scan.scan import WEIGHTS, _run_families
+from tellapart.scan.scan import WEIGHTS, run_families
 from tellapart.scan.scores import make_scores
 
 ALPHA, PERMUTATIONS = 0.05, 199
@@ -41,7 +41,7 @@ def scores_of(kind: str, pair: int) -> Scores:
     samples = read_samples(*KINDS[kind](rng))
     labels = draw_bins(samples.n_x, samples.n_y, PERMUTATIONS, rng)
     pool = Pool(make_scores(samples), labels)
-    run = _run_families(pool, make_plan(pool), rng, silent)
+    run = run_families(pool, make_plan(pool), rng, silent)
     return {name: family_score(statistics) for name, statistics in run.statistics.items()}
 
 

@@ -101,7 +101,7 @@ class Scan:
 
 
 @dataclass
-class _Families:
+class FamilyRuns:
     """The statistics of every family that ran, and what the findings need of them."""
 
     statistics: dict[str, FloatArray] = field(default_factory=dict)
@@ -161,7 +161,7 @@ def _scan(
         )
     pool = Pool(scores, labels, n_jobs)
     plan = make_plan(pool)
-    run = _run_families(pool, plan, rng, progress)
+    run = run_families(pool, plan, rng, progress)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
     )
@@ -202,10 +202,11 @@ def _check_memory(samples: Samples, labels: BinnedLabels) -> None:
         )
 
 
-def _run_families(
+def run_families(
     pool: Pool, plan: Plan, rng: np.random.Generator, progress: Progress
-) -> _Families:
-    run = _Families()
+) -> FamilyRuns:
+    """Run every family that the plan has, side by side in the threads of the pool."""
+    run = FamilyRuns()
     # What is drawn is drawn before the families run side by side, in whatever order they end.
     rows = WholeRows.of(pool, rng)
     seen = screening_rows(pool.labels.n_rows, rng)
