@@ -35,6 +35,7 @@ ROOMS = (
     "search",
     "permutation",
     "scan",
+    "evidence",
     "selection",
     "testing",
     "estimator",

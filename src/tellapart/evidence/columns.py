@@ -1,0 +1,104 @@
+"""Single columns: how strongly each differs, and in what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.evidence.factors import without_factors
+from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
+from tellapart.evidence.zscores import zscores
+from tellapart.scan.scores import Scores, Singles
+
+FACTOR = "without factors"
+"""The score of `tellapart.evidence.factors`."""
+SINGLE = ("normal", "clipped", "spread", "squared", "skew", "fourth", "atom")
+WAVES = ("wave 2", "wave 3", "wave 4")
+ANY = ("normal", "skew", "fourth", *WAVES)
+REASONS = {
+    "normal": "shift",
+    "clipped": "shift",
+    FACTOR: "shift",
+    "spread": "spread",
+    "squared": "spread",
+    "skew": "shape",
+    "fourth": "shape",
+    "atom": "shape",
+    **dict.fromkeys(WAVES, "shape"),
+}
+"""What a difference of the mean of each score is called."""
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """The evidence of C columns, by the score that shows each best.
+
+    Attributes
+    ----------
+    columns : array of length C
+        Columns of the samples that vary.
+    log_odds : array of length C
+        Log of the odds that a column differs.
+    scores : tuple of str
+        The name of the score that shows the difference of a column best.
+    zscores : array of length C
+        The z-score of that score.
+    places : array of length C
+        The score column it stands in: the level, for a categorical column.
+    adjusted : array or None
+        Normal scores without common factors, where there are any.
+    """
+
+    columns: IntArray
+    log_odds: FloatArray
+    scores: tuple[str, ...]
+    zscores: FloatArray
+    places: IntArray
+    adjusted: Singles | None
+
+    @property
+    def reasons(self) -> list[str]:
+        """What each column differs in: "shift", "spread" or "shape"."""
+        return [REASONS[score] for score in self.scores]
+
+    def best_scores(self, scores: Scores, chosen: IntArray) -> Singles:
+        """Return the scores that show some of the columns best, one column each."""
+        return np.column_stack([self._of(scores, c)[:, self.places[c]] for c in chosen])
+
+    def _of(self, scores: Scores, column: int) -> Singles:
+        if self.scores[column] == FACTOR:
+            assert self.adjusted is not None
+            return self.adjusted
+        return scores.of(self.scores[column])
+
+
+def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidence:
+    """Return how strongly each column differs, about `n_variables` of them at first sight."""
+    names = [*SINGLE, *WAVES]
+    table = {name: zscores(scores.of(name), n_x) for name in names}
+    adjusted = without_factors(scores.normal)
+    if adjusted is not None:
+        table[FACTOR] = zscores(adjusted, n_x)
+    single = [name for name in (*SINGLE, FACTOR) if name in table]
+    factors = [log_bayes_factor(table[name] ** 2) for name in single]
+    factors += [
+        log_bayes_factor(np.sum([table[name] ** 2 for name in group], axis=0), len(group))
+        for group in (WAVES, ANY)
+    ]
+    columns, first = np.unique(scores.column, return_index=True)
+    # A categorical column differs where one of its levels does, each as likely as the others.
+    levels = np.diff(first, append=scores.column.size)
+    joined = np.logaddexp.reduceat(np.array(factors), first, axis=1) - np.log(levels)
+    mixture = fit_mixture(joined, n_variables)
+    best = [single[k] for k in mixture.kind_scores[: len(single)].argmax(axis=0)]
+    places = np.array(
+        [
+            start + int(np.abs(table[name][start : start + count]).argmax())
+            for name, start, count in zip(best, first, levels, strict=True)
+        ],
+        dtype=np.intp,
+    )
+    own = np.array([table[name][place] for name, place in zip(best, places, strict=True)])
+    return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, adjusted)

@@ -1,0 +1,169 @@
+"""The evidence of columns and groups together: how strong each is, and how much they share.
+
+Every column and every group (a pair or triple whose dependence differs) has a strength
+e = √(2 log(1 + odds)) and a score that shows its difference best. With C the correlations of these
+scores within the samples, s their signs and
+
+    M = ½ (ssᵀ∘C + C∘C) + r·I,
+
+the evidence of a set with weights z ≥ 0 is eᵀz/√(zᵀMz). Were M = ssᵀ∘C, this would be Hotelling's T
+of the scores, each counted in the direction in which it differs; were M = C∘C, a thing would add
+the less the more it follows the others. The first knows that two columns may show together what
+neither shows alone, the second does not fall for chance of that kind: half of each. r keeps one
+strong column from being built up of many that nearly cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Samples
+from tellapart.evidence import pairs, triples
+from tellapart.evidence.columns import ColumnEvidence, column_evidence
+from tellapart.evidence.copula import CopulaScores
+from tellapart.evidence.groups import Group
+from tellapart.evidence.mixture import strength
+from tellapart.evidence.zscores import within_samples
+from tellapart.scan.scores import Scores, Singles, make_scores
+from tellapart.threads import one_blas_thread
+
+SHRINKAGE = 0.3
+"""r."""
+MOST_CANDIDATES = 1_000
+"""Columns that take part in the choice: those with the most evidence."""
+MOST_ROWS = 20_000
+"""Rows of each sample that evidence is drawn from at most."""
+MOST_ENTRIES = 20_000_000
+"""Rows times columns at most, unless that leaves fewer than 500 rows a sample."""
+MOST_GROUPS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What can be chosen: the candidate columns first, then the groups.
+
+    Attributes
+    ----------
+    columns : array of length C
+        Candidate columns of the samples, in their order.
+    groups : tuple of Group
+        Pairs and triples whose dependence differs.
+    strengths : array of length C + groups
+        e.
+    shared : array of shape (C + groups, C + groups)
+        M.
+    reasons : tuple of str
+        What each candidate column differs in: "shift", "spread" or "shape".
+    n_rows : pair of int
+        Rows of X and Y that were used.
+    """
+
+    columns: IntArray
+    groups: tuple[Group, ...]
+    strengths: FloatArray
+    shared: FloatArray
+    reasons: tuple[str, ...]
+    n_rows: tuple[int, int]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of candidate columns."""
+        return int(self.columns.size)
+
+
+def gather_evidence(
+    samples: Samples, n_variables: int, *, rng: np.random.Generator, n_jobs: int = 1
+) -> Evidence:
+    """Return the evidence of two samples of which at least one column varies.
+
+    Pairs and triples are looked at where `n_variables` has room for them.
+    """
+    part = samples.draw(_most_rows(samples.n_columns), rng)
+    with one_blas_thread():
+        scores = make_scores(part, n_jobs)
+        found = column_evidence(scores, part.n_x, n_variables)
+        groups = _groups(part, scores, n_variables)
+        members = [column for group in groups for column in group.columns]
+        kept = _candidates(found, members)
+        own = found.best_scores(scores, kept)
+        return _joined(found, kept, own, groups, part)
+
+
+def _most_rows(n_columns: int) -> int:
+    return min(MOST_ROWS, max(MOST_ENTRIES // (2 * n_columns), 500))
+
+
+def _candidates(found: ColumnEvidence, members: list[int]) -> IntArray:
+    """Return the places of the columns with the most evidence, and of those in groups."""
+    if found.columns.size <= MOST_CANDIDATES:
+        return np.arange(found.columns.size)
+    order = np.argsort(-found.log_odds, kind="stable")[:MOST_CANDIDATES]
+    return np.union1d(order, np.flatnonzero(np.isin(found.columns, members)))
+
+
+def _joined(
+    found: ColumnEvidence,
+    kept: IntArray,
+    own: Singles,
+    groups: list[Group],
+    samples: Samples,
+) -> Evidence:
+    log_odds = np.append(found.log_odds[kept], [group.log_odds for group in groups])
+    every = np.append(found.zscores[kept], [group.zscore for group in groups])
+    signs = np.where(every < 0, -1.0, 1.0)
+    products = [group.score[:, np.newaxis] for group in groups]
+    table = within_samples(np.concatenate([own, *products], axis=1), samples.n_x)
+    correlation = np.asarray(table.T @ table / table.shape[0], dtype=np.float64)
+    np.fill_diagonal(correlation, 1.0)
+    shared = (correlation * np.outer(signs, signs) + correlation**2) / 2
+    shared[np.diag_indices_from(shared)] += SHRINKAGE
+    return Evidence(
+        columns=found.columns[kept],
+        groups=tuple(groups),
+        strengths=strength(log_odds),
+        shared=(shared + shared.T) / 2,
+        reasons=tuple(found.reasons[place] for place in kept),
+        n_rows=(samples.n_x, samples.n_y),
+    )
+
+
+def _groups(samples: Samples, scores: Scores, n_variables: int) -> list[Group]:
+    """Return the groups of at most `n_variables` columns with the largest odds."""
+    fewer = min(samples.n_x, samples.n_y)
+    if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
+        return []
+    places = _linked(scores, samples, pairs.MOST_COLUMNS)
+    x, y, columns = _copulas(samples, scores.column[places])
+    groups = pairs.find_pairs(x, y, columns, MOST_GROUPS)
+    if n_variables >= 3 and fewer >= triples.FEWEST_ROWS:
+        most = triples.most_columns(samples.n_x + samples.n_y)
+        if columns.size > most:
+            linked = _linked(scores, samples, most)
+            x, y, columns = _copulas(samples, scores.column[linked])
+        groups += triples.find_triples(x, y, columns, MOST_GROUPS)
+    return sorted(groups, key=lambda group: -group.log_odds)[:MOST_GROUPS]
+
+
+def _copulas(samples: Samples, columns: IntArray) -> tuple[CopulaScores, CopulaScores, IntArray]:
+    """Return the scores by own ranks of the columns that vary in both samples."""
+    x, y = samples.x[:, columns], samples.y[:, columns]
+    varies = (x.min(axis=0) < x.max(axis=0)) & (y.min(axis=0) < y.max(axis=0))
+    return CopulaScores.of(x[:, varies]), CopulaScores.of(y[:, varies]), columns[varies]
+
+
+def _linked(scores: Scores, samples: Samples, most: int) -> IntArray:
+    """Return the numeric columns, or those that depend most on others in the pooled rows."""
+    places = scores.numeric
+    if places.size <= most:
+        return places
+    rest = within_samples(scores.normal[:, places], samples.n_x)
+    strongest = np.zeros(places.size)
+    for start in range(0, places.size, most):
+        block = np.abs(rest.T @ rest[:, start : start + most]) / rest.shape[0]
+        index = np.arange(start, start + block.shape[1])
+        block[index, np.arange(block.shape[1])] = 0.0
+        strongest = np.maximum(strongest, block.max(axis=1))
+    return places[np.sort(np.argsort(-strongest, kind="stable")[:most])]
