@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import finish
 from tellapart.strs.control import Control
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.rounding import support_bound
 from tellapart.strs.solution import Solution
 from tellapart.strs.swaps import CANDIDATES, improve_by_swaps
@@ -22,7 +22,7 @@ class Incumbent:
     """
 
     def __init__(
-        self, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+        self, problem: SparseQuadratic, control: Control, *, candidates: int = CANDIDATES
     ) -> None:
         self.problem = problem
         self.control = control
@@ -32,11 +32,11 @@ class Incumbent:
 
     @classmethod
     def of_linear_term(
-        cls, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+        cls, problem: SparseQuadratic, control: Control, *, candidates: int = CANDIDATES
     ) -> Incumbent:
-        """Return one that holds the d largest |a|: something to return from the first moment."""
+        """Return one that holds the d best of a: something to return from the first moment."""
         best = cls(problem, control, candidates=candidates)
-        best.offer(truncate(problem.a, problem.d))
+        best.offer(problem.best_places(problem.a))
         return best
 
     def keep(self, support: IntArray, value: float) -> None:

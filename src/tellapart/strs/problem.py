@@ -1,4 +1,4 @@
-"""The sparse trust region problem: data only, no method."""
+"""Quadratics over few variables, and the sparse trust region problem: data only, no method."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tellapart.arguments import check_integer, check_number
+from tellapart.arguments import check_flag, check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
+from tellapart.strs.domains.base import Domain
+from tellapart.strs.domains.sphere import SPHERE
+from tellapart.strs.domains.sphere_orthant import SphereOrthant
 
 SMALLEST = 1e-100
 """Problems whose largest entry is smaller, or larger than 1/this, are refused."""
@@ -39,8 +42,8 @@ class ShiftedFactor:
         object.__setattr__(self, "B", factor)
 
 
-class SparseTrustRegion:
-    """max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, for any symmetric A and any a.
+class SparseQuadratic:
+    """max zᵀAz + aᵀz over ‖z‖₀ ≤ d and z in a domain: what every search works on.
 
     Parameters
     ----------
@@ -50,16 +53,20 @@ class SparseTrustRegion:
         The linear term.
     d : int
         The largest number of non-zeros, 1 ≤ d ≤ D.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> problem = SparseTrustRegion(np.diag([1.0, 3.0, 2.0]), np.zeros(3), d=1)
-    >>> problem.value(np.array([0.0, 1.0, 0.0]))
-    3.0
+    domain : Domain
+        Where z may lie otherwise.
+    required : indices, optional
+        Variables that count among the d in any case.
     """
 
-    def __init__(self, A: ArrayLike | ShiftedFactor, a: ArrayLike, d: int) -> None:
+    def __init__(
+        self,
+        A: ArrayLike | ShiftedFactor,
+        a: ArrayLike,
+        d: int,
+        domain: Domain,
+        required: ArrayLike | None = None,
+    ) -> None:
         self.a = _checked_vector(a)
         self.factor: ShiftedFactor | None = A if isinstance(A, ShiftedFactor) else None
         if isinstance(A, ShiftedFactor):
@@ -72,6 +79,8 @@ class SparseTrustRegion:
                 f"a must have as many entries as A has columns, {columns}; got {self.a.shape[0]}"
             )
         self.d = check_integer("d", d, 1, self.n_columns)
+        self.domain = domain
+        self.required = _checked_indices(required, self.n_columns, self.d)
         largest = max(self._largest_entry(), float(np.abs(self.a).max()))
         if largest > 0 and not SMALLEST <= largest <= 1 / SMALLEST:
             raise InputError(
@@ -164,6 +173,54 @@ class SparseTrustRegion:
         part = z[support]
         return float(part @ self.submatrix(support) @ part + self.a[support] @ part)
 
+    def best_places(self, slopes: FloatArray) -> IntArray:
+        """Return d sorted indices: those required, then where a step along z_i gains most.
+
+        `slopes` are the derivatives; ties go to the lower index.
+        """
+        order = np.argsort(-self.domain.promise(slopes), kind="stable")
+        if self.required.shape[0] > 0:
+            free = order[~np.isin(order, self.required)]
+            order = np.concatenate([self.required, free])
+        return np.sort(order[: self.d])
+
+
+class SparseTrustRegion(SparseQuadratic):
+    """max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, for any symmetric A and any a.
+
+    Parameters
+    ----------
+    A : array of shape (D, D), or ShiftedFactor
+        A symmetric matrix, or `ShiftedFactor(shift, B)` for A = shift·I − BᵀB.
+    a : array of shape (D,)
+        The linear term.
+    d : int
+        The largest number of non-zeros, 1 ≤ d ≤ D.
+    nonnegative : bool
+        Whether z ≥ 0 too.
+    required : indices, optional
+        Variables that count among the d in any case: of the others, at most d − len(required)
+        are non-zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = SparseTrustRegion(np.diag([1.0, 3.0, 2.0]), np.zeros(3), d=1)
+    >>> problem.value(np.array([0.0, 1.0, 0.0]))
+    3.0
+    """
+
+    def __init__(
+        self,
+        A: ArrayLike | ShiftedFactor,
+        a: ArrayLike,
+        d: int,
+        nonnegative: bool = False,
+        required: ArrayLike | None = None,
+    ) -> None:
+        domain = SphereOrthant() if check_flag("nonnegative", nonnegative) else SPHERE
+        super().__init__(A, a, d, domain, required)
+
 
 def _typical(sizes: FloatArray) -> float:
     """Return the median of the sizes that are not 0, or 0."""
@@ -189,6 +246,24 @@ def _checked_vector(a: ArrayLike) -> FloatArray:
     if not np.isfinite(vector).all():
         raise InputError("a must hold finite numbers only; got NaN or infinite entries")
     return vector.copy()
+
+
+def _checked_indices(required: ArrayLike | None, n_columns: int, d: int) -> IntArray:
+    """Return the required variables, sorted; at most d of them."""
+    if required is None:
+        return np.empty(0, dtype=np.intp)
+    expected = f"required must be at most d = {d} different indices in 0..{n_columns - 1}"
+    try:
+        given = np.asarray(required)
+    except ValueError:
+        raise InputError(f"{expected}; got {required!r}") from None
+    if given.ndim != 1 or (given.shape[0] > 0 and given.dtype.kind not in "iu"):
+        raise InputError(f"{expected}; got {required!r}")
+    indices = np.unique(given).astype(np.intp)
+    inside = indices.shape[0] == 0 or (indices[0] >= 0 and indices[-1] < n_columns)
+    if indices.shape[0] != given.shape[0] or indices.shape[0] > d or not inside:
+        raise InputError(f"{expected}; got {given.tolist()}")
+    return indices
 
 
 def _checked_symmetric(A: ArrayLike) -> FloatArray:

@@ -13,7 +13,7 @@ from tellapart.arrays import IntArray
 from tellapart.errors import InputError
 from tellapart.strs.base import Solver
 from tellapart.strs.control import Control, Progress
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic, SparseTrustRegion
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 from tellapart.strs.solvers.brute_force import BruteForce
@@ -23,6 +23,7 @@ from tellapart.strs.solvers.misdp import Misdp
 from tellapart.strs.solvers.outer_approximation import OuterApproximation
 from tellapart.strs.solvers.sdp import Sdp
 from tellapart.strs.solvers.truncation import Truncation
+from tellapart.strs.swaps import fill_up
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "truncation": Truncation,
@@ -42,7 +43,7 @@ EIGENVALUE_SECONDS = 0.4
 
 
 def solve(
-    problem: SparseTrustRegion,
+    problem: SparseQuadratic,
     solver: str | Solver = "auto",
     gap: float = 1e-4,
     time_limit: float | None = None,
@@ -98,7 +99,7 @@ def solve(
     return chosen.solve(problem, control, _start_support(problem, start))
 
 
-def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
+def choose(problem: SparseQuadratic, time_limit: float | None = None) -> str:
     """Return the name of the solver that fits the problem and the time there is.
 
     By D and d: brute force where it takes about a tenth of a second at most (d = D among them,
@@ -109,7 +110,8 @@ def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
     has large positive eigenvalues and the hull bound shows to be loose, semidefinite bounds take
     over.
     """
-    supports = comb(problem.n_columns, problem.d)
+    given = problem.required.shape[0]
+    supports = comb(problem.n_columns - given, problem.d - given)
     if supports == 1 or supports * (3_000 + problem.d**3) <= 5_000_000:
         return "brute-force"
     first_bound = EIGENVALUE_SECONDS * (problem.n_columns / 1_000) ** 3
@@ -118,7 +120,7 @@ def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
     return "branch-and-bound"
 
 
-def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float | None) -> Solver:
+def _resolve(solver: str | Solver, problem: SparseQuadratic, time_limit: float | None) -> Solver:
     is_object = not isinstance(solver, str | type)
     if is_object and hasattr(solver, "solve") and hasattr(solver, "name"):
         return solver
@@ -126,7 +128,7 @@ def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float
     return SOLVERS[choose(problem, time_limit) if name == "auto" else name]()
 
 
-def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:
+def _start_support(problem: SparseQuadratic, start: ArrayLike | None) -> IntArray | None:
     if start is None:
         return None
     expected = f"start must be {problem.n_columns} finite numbers"
@@ -141,4 +143,4 @@ def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntAr
         raise InputError(
             f"start must have between 1 and d = {problem.d} non-zeros; got {support.shape[0]}"
         )
-    return support
+    return support if problem.required.shape[0] == 0 else fill_up(problem, support)

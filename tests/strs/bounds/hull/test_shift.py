@@ -114,9 +114,9 @@ def test_newton_system_matches_finite_differences(forced, limit):
     def at_best_p(x):
         p = np.full(4, 0.5) + x[:4] ** 2
         for _ in range(60):
-            iterate = _at(problem, x[:4], x[4:8], x[8], x[9], p)
+            iterate = _at(problem, x[:4], x[:4], x[4:8], x[8], x[9], p)
             p = p - np.clip(_cones(problem, iterate, weight).newton_p, -0.3 * p, 0.3 * p)
-        return _at(problem, x[:4], x[4:8], x[8], x[9], p)
+        return _at(problem, x[:4], x[:4], x[4:8], x[8], x[9], p)
 
     x = np.concatenate([b, delta, [mu, nu]])
     iterate = at_best_p(x)
