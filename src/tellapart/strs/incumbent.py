@@ -47,9 +47,10 @@ class Incumbent:
     def offer(self, support: IntArray, *, swaps: bool = False) -> float:
         """Take over a support if it is better, with `swaps` after improving it; return its value.
 
-        The value returned is that of the support itself, before any swap.
+        The value returned is that of the support itself, before any swap; perhaps less where it
+        is not better.
         """
-        value = polish(self.problem, support)[1]
+        value = polish(self.problem, support, self.value)[1]
         if swaps and value > self.value:
             self.improve(support)
         else:

@@ -94,7 +94,8 @@ def multiplier_on_orthant(
             low = mu
         else:
             high = mu
-        if abs(norm2 - 1.0) <= 1e-14 or high - low <= 1e-15 * max(abs(low), abs(high)):
+        # `high` may be infinite, and an infinite bracket is no narrow one.
+        if abs(norm2 - 1.0) <= 1e-14 or high <= low + 1e-15 * abs(low):
             break
         index = np.flatnonzero(passive)
         move = np.inf

@@ -77,7 +77,8 @@ def _better_swap(
                 break
             swapped = np.arange(d)
             swapped[leaving] = d + coming
-            if domain.maximise(A[np.ix_(swapped, swapped)], a[swapped])[1] > threshold:
+            block, linear = A[np.ix_(swapped, swapped)], a[swapped]
+            if domain.maximise(block, linear, threshold)[1] > threshold:
                 return int(leaving), int(d + coming)
     return -1, -1
 

@@ -70,9 +70,15 @@ def _signed(length: float, entry: float) -> float:
     return length - entry if entry >= 0 else -length - entry
 
 
-def polish(problem: SparseQuadratic, support: IntArray) -> tuple[FloatArray, float]:
-    """Return the best z (length D) with non-zeros in `support` only, and its value."""
-    part, value = problem.domain.maximise(problem.submatrix(support), problem.a[support])
+def polish(
+    problem: SparseQuadratic, support: IntArray, above: float = -np.inf
+) -> tuple[FloatArray, float]:
+    """Return the best z (length D) with non-zeros in `support` only, and its value.
+
+    Where that is at most `above`, perhaps another (`Domain.maximise`).
+    """
+    block, linear = problem.submatrix(support), problem.a[support]
+    part, value = problem.domain.maximise(block, linear, above)
     z = np.zeros(problem.n_columns)
     z[support] = part
     return z, value

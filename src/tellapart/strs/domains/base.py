@@ -19,8 +19,13 @@ class Domain(ABC):
     """Whether z ≥ 0."""
 
     @abstractmethod
-    def maximise(self, A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
-        """Return the best point over one support, given its block of A and part of a."""
+    def maximise(
+        self, A: FloatArray, a: FloatArray, above: float = -np.inf
+    ) -> tuple[FloatArray, float]:
+        """Return the best point over one support, given its block of A and part of a.
+
+        Where its value is at most `above`, any other point will do, or none: z = 0 and −∞.
+        """
 
     @abstractmethod
     def bound(

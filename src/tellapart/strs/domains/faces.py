@@ -30,13 +30,15 @@ class FaceSearch:
     """Branch and bound over the faces of one support.
 
     `cutoff` is a value that need not be beaten; after `limit` faces the rest keep their bounds.
-    `bound` is proved, rounding error allowed for; `point` is the best met.
+    `bound` is proved, rounding error allowed for, and close unless only the point matters
+    (`prove` is False); `point` is the best met.
     """
 
     A: FloatArray
     a: FloatArray
     cutoff: float = -np.inf
     limit: int = 2_000
+    prove: bool = True
     value: float = field(default=-np.inf, init=False)
     bound: float = field(default=-np.inf, init=False)
 
@@ -78,7 +80,8 @@ class FaceSearch:
         if (z <= 0).all() and not a.any():
             z = -z
         if (z >= 0).all():
-            return sphere_bound(A, a, self._offer(face, z), self.cutoff), None
+            effort = self.cutoff if self.prove else np.inf
+            return sphere_bound(A, a, self._offer(face, z), effort), None
         bound = min(known, value + slack)
         if bound <= max(self.value, self.cutoff):
             return bound, None

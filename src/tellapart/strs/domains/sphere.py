@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tellapart.arrays import FloatArray
 from tellapart.strs.domains.base import Domain
 from tellapart.strs.rounding import sphere_bound
@@ -14,8 +16,13 @@ class Sphere(Domain):
     on_sphere = True
     nonnegative = False
 
-    def maximise(self, A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
-        """Return the maximiser on the sphere (`maximise_on_sphere`)."""
+    def maximise(
+        self,
+        A: FloatArray,
+        a: FloatArray,
+        above: float = -np.inf,  # noqa: ARG002 - one eigendecomposition answers everything
+    ) -> tuple[FloatArray, float]:
+        """Return the maximiser on the sphere (`maximise_on_sphere`), whatever `above`."""
         return maximise_on_sphere(A, a)
 
     def bound(

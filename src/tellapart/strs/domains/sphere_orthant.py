@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tellapart.arrays import FloatArray
 from tellapart.strs.domains.base import Domain
 from tellapart.strs.domains.faces import FaceSearch
@@ -21,12 +23,14 @@ class SphereOrthant(Domain):
     on_sphere = True
     nonnegative = True
 
-    def maximise(self, A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
+    def maximise(
+        self, A: FloatArray, a: FloatArray, above: float = -np.inf
+    ) -> tuple[FloatArray, float]:
         """Return the best point found: the maximiser, unless more than 200 faces are in play."""
         z, value = maximise_on_sphere(A, a)
         if (z >= 0).all():
             return z, value
-        search = FaceSearch(A, a, limit=QUICK).run()
+        search = FaceSearch(A, a, cutoff=above, limit=QUICK, prove=False).run()
         return search.point, search.value
 
     def bound(
