@@ -74,6 +74,10 @@ def is_plain(problem: SparseQuadratic) -> bool:
     return domain.on_sphere and not domain.nonnegative and problem.required.shape[0] == 0
 
 
+PLAIN_ONLY = frozenset({"sdp", "convex-integer", "outer-approximation", "misdp"})
+"""The solvers that take no other problem."""
+
+
 def check_plain(problem: SparseQuadratic, who: str) -> None:
     """Refuse a problem that only the solvers listed here take."""
     if not is_plain(problem):

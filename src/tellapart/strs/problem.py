@@ -11,6 +11,12 @@ from numpy.typing import ArrayLike
 from tellapart.arguments import check_flag, check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
+from tellapart.strs.checking import (
+    checked_indices,
+    checked_symmetric,
+    checked_vector,
+    real_numbers,
+)
 from tellapart.strs.domains.base import Domain
 from tellapart.strs.domains.sphere import SPHERE
 from tellapart.strs.domains.sphere_orthant import SphereOrthant
@@ -33,7 +39,7 @@ class ShiftedFactor:
     B: FloatArray
 
     def __post_init__(self) -> None:
-        factor = _real_numbers("B", self.B, "matrix")
+        factor = real_numbers("B", self.B, "matrix")
         if factor.ndim != 2 or factor.shape[1] < 1:
             raise InputError(f"B must be a matrix with at least one column; got {factor.shape}")
         if not np.isfinite(factor).all():
@@ -67,12 +73,12 @@ class SparseQuadratic:
         domain: Domain,
         required: ArrayLike | None = None,
     ) -> None:
-        self.a = _checked_vector(a)
+        self.a = checked_vector("a", a)
         self.factor: ShiftedFactor | None = A if isinstance(A, ShiftedFactor) else None
         if isinstance(A, ShiftedFactor):
             columns = A.B.shape[1]
         else:
-            self._dense = _checked_symmetric(A)
+            self._dense = checked_symmetric("A", A)
             columns = self._dense.shape[0]
         if self.a.shape[0] != columns:
             raise InputError(
@@ -80,7 +86,7 @@ class SparseQuadratic:
             )
         self.d = check_integer("d", d, 1, self.n_columns)
         self.domain = domain
-        self.required = _checked_indices(required, self.n_columns, self.d)
+        self.required = checked_indices(required, self.n_columns, self.d)
         largest = max(self._largest_entry(), float(np.abs(self.a).max()))
         if largest > 0 and not SMALLEST <= largest <= 1 / SMALLEST:
             raise InputError(
@@ -226,53 +232,3 @@ def _typical(sizes: FloatArray) -> float:
     """Return the median of the sizes that are not 0, or 0."""
     present = sizes[sizes > 0]
     return float(np.median(present)) if present.shape[0] > 0 else 0.0
-
-
-def _real_numbers(name: str, values: ArrayLike, shape: str) -> FloatArray:
-    try:
-        if np.iscomplexobj(values):
-            raise TypeError
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be a {shape} of real numbers; got {type(values).__name__}"
-        ) from None
-
-
-def _checked_vector(a: ArrayLike) -> FloatArray:
-    vector = _real_numbers("a", a, "vector")
-    if vector.ndim != 1 or vector.shape[0] < 1:
-        raise InputError(f"a must be a vector with at least one entry; got shape {vector.shape}")
-    if not np.isfinite(vector).all():
-        raise InputError("a must hold finite numbers only; got NaN or infinite entries")
-    return vector.copy()
-
-
-def _checked_indices(required: ArrayLike | None, n_columns: int, d: int) -> IntArray:
-    """Return the required variables, sorted; at most d of them."""
-    if required is None:
-        return np.empty(0, dtype=np.intp)
-    expected = f"required must be at most d = {d} different indices in 0..{n_columns - 1}"
-    try:
-        given = np.asarray(required)
-    except ValueError:
-        raise InputError(f"{expected}; got {required!r}") from None
-    if given.ndim != 1 or (given.shape[0] > 0 and given.dtype.kind not in "iu"):
-        raise InputError(f"{expected}; got {required!r}")
-    indices = np.unique(given).astype(np.intp)
-    inside = indices.shape[0] == 0 or (indices[0] >= 0 and indices[-1] < n_columns)
-    if indices.shape[0] != given.shape[0] or indices.shape[0] > d or not inside:
-        raise InputError(f"{expected}; got {given.tolist()}")
-    return indices
-
-
-def _checked_symmetric(A: ArrayLike) -> FloatArray:
-    matrix = _real_numbers("A", A, "matrix")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 1:
-        raise InputError(f"A must be a square matrix; got shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        raise InputError("A must hold finite numbers only; got NaN or infinite entries")
-    asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
-    if asymmetry > 1e-8 * float(np.abs(matrix).max(initial=0.0)):
-        raise InputError(f"A must be symmetric; got max |A - A^T| = {asymmetry:.3g}")
-    return np.ascontiguousarray(matrix / 2 + matrix.T / 2)

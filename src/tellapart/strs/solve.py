@@ -14,6 +14,7 @@ from tellapart.errors import InputError
 from tellapart.strs.base import Solver
 from tellapart.strs.control import Control, Progress
 from tellapart.strs.problem import SparseQuadratic, SparseTrustRegion
+from tellapart.strs.ratio import SparseRatio, solve_ratio
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 from tellapart.strs.solvers.brute_force import BruteForce
@@ -43,7 +44,7 @@ EIGENVALUE_SECONDS = 0.4
 
 
 def solve(
-    problem: SparseQuadratic,
+    problem: SparseTrustRegion | SparseRatio,
     solver: str | Solver = "auto",
     gap: float = 1e-4,
     time_limit: float | None = None,
@@ -51,11 +52,11 @@ def solve(
     progress: Progress | None = None,
     start: ArrayLike | None = None,
 ) -> Solution:
-    """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d.
+    """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, or max aᵀz/√(zᵀMz) over ‖z‖₀ ≤ d.
 
     Parameters
     ----------
-    problem : SparseTrustRegion
+    problem : SparseTrustRegion or SparseRatio
         The problem.
     solver : str or Solver
         A name in `SOLVERS`, "auto", or a solver object of your own.
@@ -83,20 +84,26 @@ def solve(
     >>> solution.support.tolist(), round(solution.value, 6), solution.status
     ([2], 6.0, 'optimal')
     """
-    if not isinstance(problem, SparseTrustRegion):
-        raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
+    if not isinstance(problem, SparseTrustRegion | SparseRatio):
+        raise InputError(
+            f"problem must be a SparseTrustRegion or a SparseRatio; got {type(problem).__name__}"
+        )
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be callable or None; got {type(progress).__name__}")
     seconds = check_time_limit(time_limit)
-    chosen = _resolve(solver, problem, seconds)
+    quadratic = problem.squared if isinstance(problem, SparseRatio) else problem
+    chosen = _resolve(solver, quadratic, seconds)
     control = Control(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
         time_limit=seconds,
-        resolution=problem.resolution,
+        resolution=quadratic.resolution,
         rng=check_random_state(random_state),
         progress=progress,
     )
-    return chosen.solve(problem, control, _start_support(problem, start))
+    support = _start_support(quadratic, start)
+    if isinstance(problem, SparseRatio):
+        return solve_ratio(problem, chosen, control, support)
+    return chosen.solve(problem, control, support)
 
 
 def choose(problem: SparseQuadratic, time_limit: float | None = None) -> str:

@@ -182,6 +182,8 @@ def tighten(
             return replace(node, shift_size=size)
     lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
     domain = relaxed.relaxation.domain
+    if not domain.on_sphere and lowest <= 0.0:
+        return replace(node, shift_size=size)
     e_scale = float(point.e[chosen].max())
     drop = 1e-3 * e_scale
     mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + 2e-3 * e_scale
