@@ -28,11 +28,12 @@ def ratio_optimum(M, a, d, nonnegative, required=()):
     best = -np.inf
     for face in faces(len(a), d, required):
         z = np.linalg.solve(M[np.ix_(face, face)], a[face])
-        if nonnegative and (z < 0).any():
-            z = np.ones(1) if len(face) == 1 else np.zeros(len(face))
-        length = np.sqrt(z @ M[np.ix_(face, face)] @ z)
-        best = max(best, float(a[face] @ z / length) if length > 0 else -np.inf)
-    return best if nonnegative or best > 0 else 0.0
+        if len(face) == 1:
+            z = np.ones(1) if nonnegative or a[face[0]] >= 0 else -np.ones(1)
+        if not z.any() or (nonnegative and (z < 0).any()):
+            continue
+        best = max(best, float(a[face] @ z / np.sqrt(z @ M[np.ix_(face, face)] @ z)))
+    return best
 
 
 def faces(size, d, required):
@@ -98,3 +99,27 @@ def any_trust_region(rng, size, kind):
 
 
 TRUST_REGION_KINDS = 13
+
+
+def any_ratio(rng, size, kind):
+    """Return M and a of a kind from 0 to 9."""
+    B, a = rng.normal(size=(size, size)), rng.normal(size=size)
+    gram, identity = B.T @ B / size, np.eye(size)
+    copies = np.hstack([B[:, : size - size // 2], B[:, : size // 2]])
+    units = 10.0 ** rng.integers(-6, 7, size=size)
+    lengths = np.sqrt(np.diag(gram))
+    return (
+        (gram + 0.3 * identity, a),
+        (gram + 0.01 * identity, a),
+        (gram + 0.3 * identity, -np.abs(a)),
+        ((gram / lengths[:, None] / lengths) ** 2 + 0.5 * identity, np.abs(a)),
+        (np.full((size, size), 0.5) + identity, np.full(size, rng.choice([-1.0, 0, 1]))),
+        (copies.T @ copies / size + 0.2 * identity, a),
+        ((gram + 0.3 * identity) * units[:, None] * units, a * units * rng.choice([1e-3, 1e3])),
+        (identity, np.round(2 * a)),
+        (np.outer(B[0], B[0]) + 0.05 * identity, 1e-150 * a),
+        (gram + 1e-7 * identity, a),
+    )[kind]
+
+
+RATIO_KINDS = 10
