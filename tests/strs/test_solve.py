@@ -14,7 +14,7 @@ PROBLEM = problem_of("indefinite", 6, 2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"problem": np.eye(3)}, "problem must be a SparseTrustRegion; got ndarray"),
+        ({"problem": np.eye(3)}, "problem must be a SparseTrustRegion or a SparseRatio"),
         ({"solver": "simplex"}, "solver must be one of 'auto'"),
         ({"solver": None}, "solver must be one of 'auto'"),
         ({"solver": BranchAndBound}, "solver must be one of 'auto'"),

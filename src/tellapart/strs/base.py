@@ -13,7 +13,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
 from tellapart.interrupts import interrupt_handled
 from tellapart.strs.control import Control
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
@@ -53,18 +53,38 @@ class Solver(Protocol):
         ...
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Solve within the limits of `control`, perhaps starting from a support."""
         ...
 
 
-def check_columns(problem: SparseTrustRegion, largest: int, who: str) -> None:
+def check_columns(problem: SparseQuadratic, largest: int, who: str) -> None:
     """Refuse a problem with more variables than a solver takes."""
     if problem.n_columns > largest:
         raise InputError(
             f"solver {who} takes at most {largest:,} variables; got D = {problem.n_columns:,}; "
             "use 'branch-and-bound'"
+        )
+
+
+def is_plain(problem: SparseQuadratic) -> bool:
+    """Whether z lies on the sphere, of any sign, with no variable required."""
+    domain = problem.domain
+    return domain.on_sphere and not domain.nonnegative and problem.required.shape[0] == 0
+
+
+PLAIN_ONLY = frozenset({"sdp", "convex-integer", "outer-approximation", "misdp"})
+"""The solvers that take no other problem."""
+
+
+def check_plain(problem: SparseQuadratic, who: str) -> None:
+    """Refuse a problem that only the solvers listed here take."""
+    if not is_plain(problem):
+        raise InputError(
+            f"solver {who} takes ‖z‖₂ = 1 with entries of any sign and no required variables only; "
+            "for nonnegative weights, required variables and ratios use 'branch-and-bound', "
+            "'brute-force', 'local-search' or 'truncation'"
         )
 
 
@@ -75,7 +95,7 @@ def truncate(vector: FloatArray, d: int) -> IntArray:
 
 
 def finish(
-    problem: SparseTrustRegion,
+    problem: SparseQuadratic,
     support: IntArray,
     *,
     upper_bound: float | None,

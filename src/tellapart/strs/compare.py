@@ -9,7 +9,9 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.errors import InputError
+from tellapart.strs.base import PLAIN_ONLY, is_plain
 from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.ratio import SparseRatio
 from tellapart.strs.solution import Solution
 from tellapart.strs.solve import SOLVERS, solve
 
@@ -51,7 +53,7 @@ class Comparison:
 
 
 def compare(
-    problem: SparseTrustRegion,
+    problem: SparseTrustRegion | SparseRatio,
     solvers: Iterable[str] | None = None,
     gap: float = 1e-4,
     time_limit: float | None = None,
@@ -61,10 +63,10 @@ def compare(
 
     Parameters
     ----------
-    problem : SparseTrustRegion
+    problem : SparseTrustRegion or SparseRatio
         The problem.
     solvers : names, optional
-        Which solvers, all but brute force by default.
+        Which solvers; by default all that take the problem, but brute force.
     gap, time_limit, random_state
         See `solve`; the time limit is for each solver.
 
@@ -82,7 +84,7 @@ def compare(
     """
     if isinstance(solvers, str):
         raise InputError(f"solvers must be a list of names; got the string {solvers!r}")
-    chosen = [name for name in SOLVERS if name != "brute-force"] if solvers is None else solvers
+    chosen = _default_names(problem) if solvers is None else solvers
     names = [check_choice("solvers", name, ["auto", *SOLVERS]) for name in chosen]
     solutions: dict[str, Solution] = {}
     for name in names:
@@ -91,6 +93,12 @@ def compare(
             # The solver stopped at Ctrl-C, and so must the table: the next would start afresh.
             raise KeyboardInterrupt
     return Comparison(solutions)
+
+
+def _default_names(problem: SparseTrustRegion | SparseRatio) -> list[str]:
+    plain = isinstance(problem, SparseTrustRegion) and is_plain(problem)
+    left_out = {"brute-force"} if plain else {"brute-force", *PLAIN_ONLY}
+    return [name for name in SOLVERS if name not in left_out]
 
 
 def _cell(entry: object) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.rounding import EPS
 
 DENSE_LIMIT = 2_000
@@ -27,7 +27,7 @@ class Curvature:
     shift: float
 
     @classmethod
-    def of(cls, problem: SparseTrustRegion) -> Curvature:
+    def of(cls, problem: SparseQuadratic) -> Curvature:
         """Return M for all variables of the problem."""
         if problem.factor is None or problem.n_columns <= DENSE_LIMIT:
             return cls(dense=-problem.A, factor=None, shift=0.0)

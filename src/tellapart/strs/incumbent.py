@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish, truncate
+from tellapart.strs.base import finish
 from tellapart.strs.control import Control
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.rounding import support_bound
 from tellapart.strs.solution import Solution
 from tellapart.strs.swaps import CANDIDATES, improve_by_swaps
@@ -22,7 +22,7 @@ class Incumbent:
     """
 
     def __init__(
-        self, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+        self, problem: SparseQuadratic, control: Control, *, candidates: int = CANDIDATES
     ) -> None:
         self.problem = problem
         self.control = control
@@ -32,11 +32,11 @@ class Incumbent:
 
     @classmethod
     def of_linear_term(
-        cls, problem: SparseTrustRegion, control: Control, *, candidates: int = CANDIDATES
+        cls, problem: SparseQuadratic, control: Control, *, candidates: int = CANDIDATES
     ) -> Incumbent:
-        """Return one that holds the d largest |a|: something to return from the first moment."""
+        """Return one that holds the d best of a: something to return from the first moment."""
         best = cls(problem, control, candidates=candidates)
-        best.offer(truncate(problem.a, problem.d))
+        best.offer(problem.best_places(problem.a))
         return best
 
     def keep(self, support: IntArray, value: float) -> None:
@@ -47,9 +47,10 @@ class Incumbent:
     def offer(self, support: IntArray, *, swaps: bool = False) -> float:
         """Take over a support if it is better, with `swaps` after improving it; return its value.
 
-        The value returned is that of the support itself, before any swap.
+        The value returned is that of the support itself, before any swap; perhaps less where it
+        is not better.
         """
-        value = polish(self.problem, support)[1]
+        value = polish(self.problem, support, self.value)[1]
         if swaps and value > self.value:
             self.improve(support)
         else:

@@ -1,4 +1,4 @@
-"""The sparse trust region problem: data only, no method."""
+"""Quadratics over few variables, and the sparse trust region problem: data only, no method."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tellapart.arguments import check_integer, check_number
+from tellapart.arguments import check_flag, check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
+from tellapart.strs.checking import (
+    checked_indices,
+    checked_symmetric,
+    checked_vector,
+    real_numbers,
+)
+from tellapart.strs.domains.base import Domain
+from tellapart.strs.domains.sphere import SPHERE
+from tellapart.strs.domains.sphere_orthant import SphereOrthant
 
 SMALLEST = 1e-100
 """Problems whose largest entry is smaller, or larger than 1/this, are refused."""
@@ -30,7 +39,7 @@ class ShiftedFactor:
     B: FloatArray
 
     def __post_init__(self) -> None:
-        factor = _real_numbers("B", self.B, "matrix")
+        factor = real_numbers("B", self.B, "matrix")
         if factor.ndim != 2 or factor.shape[1] < 1:
             raise InputError(f"B must be a matrix with at least one column; got {factor.shape}")
         if not np.isfinite(factor).all():
@@ -39,8 +48,8 @@ class ShiftedFactor:
         object.__setattr__(self, "B", factor)
 
 
-class SparseTrustRegion:
-    """max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, for any symmetric A and any a.
+class SparseQuadratic:
+    """max zᵀAz + aᵀz over ‖z‖₀ ≤ d and z in a domain: what every search works on.
 
     Parameters
     ----------
@@ -50,28 +59,34 @@ class SparseTrustRegion:
         The linear term.
     d : int
         The largest number of non-zeros, 1 ≤ d ≤ D.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> problem = SparseTrustRegion(np.diag([1.0, 3.0, 2.0]), np.zeros(3), d=1)
-    >>> problem.value(np.array([0.0, 1.0, 0.0]))
-    3.0
+    domain : Domain
+        Where z may lie otherwise.
+    required : indices, optional
+        Variables that count among the d in any case.
     """
 
-    def __init__(self, A: ArrayLike | ShiftedFactor, a: ArrayLike, d: int) -> None:
-        self.a = _checked_vector(a)
+    def __init__(
+        self,
+        A: ArrayLike | ShiftedFactor,
+        a: ArrayLike,
+        d: int,
+        domain: Domain,
+        required: ArrayLike | None = None,
+    ) -> None:
+        self.a = checked_vector("a", a)
         self.factor: ShiftedFactor | None = A if isinstance(A, ShiftedFactor) else None
         if isinstance(A, ShiftedFactor):
             columns = A.B.shape[1]
         else:
-            self._dense = _checked_symmetric(A)
+            self._dense = checked_symmetric("A", A)
             columns = self._dense.shape[0]
         if self.a.shape[0] != columns:
             raise InputError(
                 f"a must have as many entries as A has columns, {columns}; got {self.a.shape[0]}"
             )
         self.d = check_integer("d", d, 1, self.n_columns)
+        self.domain = domain
+        self.required = checked_indices(required, self.n_columns, self.d)
         largest = max(self._largest_entry(), float(np.abs(self.a).max()))
         if largest > 0 and not SMALLEST <= largest <= 1 / SMALLEST:
             raise InputError(
@@ -164,40 +179,56 @@ class SparseTrustRegion:
         part = z[support]
         return float(part @ self.submatrix(support) @ part + self.a[support] @ part)
 
+    def best_places(self, slopes: FloatArray) -> IntArray:
+        """Return d sorted indices: those required, then where a step along z_i gains most.
+
+        `slopes` are the derivatives; ties go to the lower index.
+        """
+        order = np.argsort(-self.domain.promise(slopes), kind="stable")
+        if self.required.shape[0] > 0:
+            free = order[~np.isin(order, self.required)]
+            order = np.concatenate([self.required, free])
+        return np.sort(order[: self.d])
+
+
+class SparseTrustRegion(SparseQuadratic):
+    """max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, for any symmetric A and any a.
+
+    Parameters
+    ----------
+    A : array of shape (D, D), or ShiftedFactor
+        A symmetric matrix, or `ShiftedFactor(shift, B)` for A = shift·I − BᵀB.
+    a : array of shape (D,)
+        The linear term.
+    d : int
+        The largest number of non-zeros, 1 ≤ d ≤ D.
+    nonnegative : bool
+        Whether z ≥ 0 too.
+    required : indices, optional
+        Variables that count among the d in any case: of the others, at most d − len(required)
+        are non-zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = SparseTrustRegion(np.diag([1.0, 3.0, 2.0]), np.zeros(3), d=1)
+    >>> problem.value(np.array([0.0, 1.0, 0.0]))
+    3.0
+    """
+
+    def __init__(
+        self,
+        A: ArrayLike | ShiftedFactor,
+        a: ArrayLike,
+        d: int,
+        nonnegative: bool = False,
+        required: ArrayLike | None = None,
+    ) -> None:
+        domain = SphereOrthant() if check_flag("nonnegative", nonnegative) else SPHERE
+        super().__init__(A, a, d, domain, required)
+
 
 def _typical(sizes: FloatArray) -> float:
     """Return the median of the sizes that are not 0, or 0."""
     present = sizes[sizes > 0]
     return float(np.median(present)) if present.shape[0] > 0 else 0.0
-
-
-def _real_numbers(name: str, values: ArrayLike, shape: str) -> FloatArray:
-    try:
-        if np.iscomplexobj(values):
-            raise TypeError
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be a {shape} of real numbers; got {type(values).__name__}"
-        ) from None
-
-
-def _checked_vector(a: ArrayLike) -> FloatArray:
-    vector = _real_numbers("a", a, "vector")
-    if vector.ndim != 1 or vector.shape[0] < 1:
-        raise InputError(f"a must be a vector with at least one entry; got shape {vector.shape}")
-    if not np.isfinite(vector).all():
-        raise InputError("a must hold finite numbers only; got NaN or infinite entries")
-    return vector.copy()
-
-
-def _checked_symmetric(A: ArrayLike) -> FloatArray:
-    matrix = _real_numbers("A", A, "matrix")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 1:
-        raise InputError(f"A must be a square matrix; got shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        raise InputError("A must hold finite numbers only; got NaN or infinite entries")
-    asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
-    if asymmetry > 1e-8 * float(np.abs(matrix).max(initial=0.0)):
-        raise InputError(f"A must be symmetric; got max |A - A^T| = {asymmetry:.3g}")
-    return np.ascontiguousarray(matrix / 2 + matrix.T / 2)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.problem import SparseTrustRegion
+
+if TYPE_CHECKING:
+    from tellapart.strs.problem import SparseQuadratic
 
 EPS = float(np.finfo(np.float64).eps)
 GOLDEN = (5**0.5 - 1) / 2
@@ -13,32 +17,44 @@ GOLDEN_STEPS = 80
 """0.618⁸⁰ is below ε: no closer look is possible."""
 
 
-def value_slack(problem: SparseTrustRegion, support: IntArray) -> float:
+def value_slack(problem: SparseQuadratic, support: IntArray) -> float:
     """Return an allowance for the rounding error of an exact maximum over one support.
 
-    Eigenvalues of A_SS are off by at most a small multiple of |S|·ε·‖A_SS‖_F, and the value is
-    off by no more than that and the same multiple of ε·‖a_S‖. A factor is multiplied out first.
+    That of the block of A (`block_slack`), and a factor is multiplied out first.
     """
-    block = problem.submatrix(support)
-    size = int(support.shape[0])
-    scale = _norm(block) + _norm(problem.a[support])
-    return 16 * (size + 4) * EPS * scale + problem.forming_error
+    return block_slack(problem.submatrix(support), problem.a[support]) + problem.forming_error
+
+
+def block_slack(A: FloatArray, a: FloatArray) -> float:
+    """Return an allowance for the rounding error of the maximum of zᵀAz + aᵀz on the sphere.
+
+    Eigenvalues of A are off by at most a small multiple of n·ε·‖A‖_F, and the value is off by no
+    more than that and the same multiple of ε·‖a‖.
+    """
+    return 16 * (int(a.shape[0]) + 4) * EPS * (_norm(A) + _norm(a))
 
 
 def support_bound(
-    problem: SparseTrustRegion, support: IntArray, value: float, cutoff: float
+    problem: SparseQuadratic, support: IntArray, value: float, cutoff: float
 ) -> float:
-    """Return a proved bound on the maximum over one support, whose computed maximum is `value`.
+    """Return a proved bound on the maximum over one support, whose computed maximum is `value`."""
+    block, linear = problem.submatrix(support), problem.a[support]
+    return problem.domain.bound(block, linear, value, cutoff, problem.forming_error)
+
+
+def sphere_bound(
+    A: FloatArray, a: FloatArray, value: float, cutoff: float, error: float = 0.0
+) -> float:
+    """Return a proved bound on the maximum of zᵀAz + aᵀz on the sphere, computed as `value`.
 
     That is `value` and its slack. Where a variable on a huge scale lifts it above `cutoff`, the
     least dual bound is looked for too: rescaled by variable, none of them blurs the others.
+    `error` is how far zᵀAz may be off.
     """
-    highest = value + value_slack(problem, support)
+    highest = value + (block_slack(A, a) + error)
     if highest <= cutoff:
         return highest
-    block, linear = problem.submatrix(support), problem.a[support]
-    least = _least_dual_bound(block, linear, highest)
-    return min(highest, least + problem.forming_error)
+    return min(highest, _least_dual_bound(A, a, highest) + error)
 
 
 def dual_bound_on_sphere(A: FloatArray, a: FloatArray, mu: float) -> float:

@@ -19,7 +19,7 @@ WHAT_NEXT: dict[Status, str] = {
 
 @dataclass(frozen=True)
 class Solution:
-    """A feasible point of a sparse trust region problem and what is proved about it.
+    """A feasible point of a sparse trust region or ratio problem and what is proved about it.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Solution:
     z : array of length D
         The point; on its support it is the exact maximiser.
     value : float
-        zᵀAz + aᵀz.
+        zᵀAz + aᵀz; of a ratio, aᵀz/√(zᵀMz).
     upper_bound : float or None
         A proved bound on the optimal value, rounding error allowed for; None if none is proved.
     status : "optimal", "feasible" or "time_limit"

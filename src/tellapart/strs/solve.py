@@ -13,7 +13,8 @@ from tellapart.arrays import IntArray
 from tellapart.errors import InputError
 from tellapart.strs.base import Solver
 from tellapart.strs.control import Control, Progress
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic, SparseTrustRegion
+from tellapart.strs.ratio import SparseRatio, solve_ratio
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 from tellapart.strs.solvers.brute_force import BruteForce
@@ -23,6 +24,7 @@ from tellapart.strs.solvers.misdp import Misdp
 from tellapart.strs.solvers.outer_approximation import OuterApproximation
 from tellapart.strs.solvers.sdp import Sdp
 from tellapart.strs.solvers.truncation import Truncation
+from tellapart.strs.swaps import fill_up
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "truncation": Truncation,
@@ -42,7 +44,7 @@ EIGENVALUE_SECONDS = 0.4
 
 
 def solve(
-    problem: SparseTrustRegion,
+    problem: SparseTrustRegion | SparseRatio,
     solver: str | Solver = "auto",
     gap: float = 1e-4,
     time_limit: float | None = None,
@@ -50,11 +52,11 @@ def solve(
     progress: Progress | None = None,
     start: ArrayLike | None = None,
 ) -> Solution:
-    """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d.
+    """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, or max aᵀz/√(zᵀMz) over ‖z‖₀ ≤ d.
 
     Parameters
     ----------
-    problem : SparseTrustRegion
+    problem : SparseTrustRegion or SparseRatio
         The problem.
     solver : str or Solver
         A name in `SOLVERS`, "auto", or a solver object of your own.
@@ -82,23 +84,29 @@ def solve(
     >>> solution.support.tolist(), round(solution.value, 6), solution.status
     ([2], 6.0, 'optimal')
     """
-    if not isinstance(problem, SparseTrustRegion):
-        raise InputError(f"problem must be a SparseTrustRegion; got {type(problem).__name__}")
+    if not isinstance(problem, SparseTrustRegion | SparseRatio):
+        raise InputError(
+            f"problem must be a SparseTrustRegion or a SparseRatio; got {type(problem).__name__}"
+        )
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be callable or None; got {type(progress).__name__}")
     seconds = check_time_limit(time_limit)
-    chosen = _resolve(solver, problem, seconds)
+    quadratic = problem.squared if isinstance(problem, SparseRatio) else problem
+    chosen = _resolve(solver, quadratic, seconds)
     control = Control(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
         time_limit=seconds,
-        resolution=problem.resolution,
+        resolution=quadratic.resolution,
         rng=check_random_state(random_state),
         progress=progress,
     )
-    return chosen.solve(problem, control, _start_support(problem, start))
+    support = _start_support(quadratic, start)
+    if isinstance(problem, SparseRatio):
+        return solve_ratio(problem, chosen, control, support)
+    return chosen.solve(problem, control, support)
 
 
-def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
+def choose(problem: SparseQuadratic, time_limit: float | None = None) -> str:
     """Return the name of the solver that fits the problem and the time there is.
 
     By D and d: brute force where it takes about a tenth of a second at most (d = D among them,
@@ -109,7 +117,8 @@ def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
     has large positive eigenvalues and the hull bound shows to be loose, semidefinite bounds take
     over.
     """
-    supports = comb(problem.n_columns, problem.d)
+    given = problem.required.shape[0]
+    supports = comb(problem.n_columns - given, problem.d - given)
     if supports == 1 or supports * (3_000 + problem.d**3) <= 5_000_000:
         return "brute-force"
     first_bound = EIGENVALUE_SECONDS * (problem.n_columns / 1_000) ** 3
@@ -118,7 +127,7 @@ def choose(problem: SparseTrustRegion, time_limit: float | None = None) -> str:
     return "branch-and-bound"
 
 
-def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float | None) -> Solver:
+def _resolve(solver: str | Solver, problem: SparseQuadratic, time_limit: float | None) -> Solver:
     is_object = not isinstance(solver, str | type)
     if is_object and hasattr(solver, "solve") and hasattr(solver, "name"):
         return solver
@@ -126,7 +135,7 @@ def _resolve(solver: str | Solver, problem: SparseTrustRegion, time_limit: float
     return SOLVERS[choose(problem, time_limit) if name == "auto" else name]()
 
 
-def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntArray | None:
+def _start_support(problem: SparseQuadratic, start: ArrayLike | None) -> IntArray | None:
     if start is None:
         return None
     expected = f"start must be {problem.n_columns} finite numbers"
@@ -141,4 +150,4 @@ def _start_support(problem: SparseTrustRegion, start: ArrayLike | None) -> IntAr
         raise InputError(
             f"start must have between 1 and d = {problem.d} non-zeros; got {support.shape[0]}"
         )
-    return support
+    return support if problem.required.shape[0] == 0 else fill_up(problem, support)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.control import Control
-from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.trust_region import maximise_on_sphere, polish
+from tellapart.strs.domains.base import Domain
+from tellapart.strs.problem import SparseQuadratic
+from tellapart.strs.trust_region import polish
 
 CANDIDATES = 200
 """Outsiders tried in a sweep, unless a solver says otherwise."""
 
 
 def improve_by_swaps(
-    problem: SparseTrustRegion, support: IntArray, control: Control, candidates: int = CANDIDATES
+    problem: SparseQuadratic, support: IntArray, control: Control, candidates: int = CANDIDATES
 ) -> tuple[IntArray, float, int]:
     """Return a support no tried swap improves, its value, and the sweeps it took."""
     support = fill_up(problem, support)
@@ -22,8 +23,8 @@ def improve_by_swaps(
     sweeps = 0
     while not control.out_of_time and support.shape[0] < problem.n_columns:
         sweeps += 1
-        gradient = np.abs(problem.a + 2 * problem.product(z))
-        gradient[support] = -1.0
+        gradient = problem.domain.promise(problem.a + 2 * problem.product(z))
+        gradient[support] = -np.inf
         tried = min(candidates, problem.n_columns - support.shape[0])
         outsiders = np.argsort(-gradient, kind="stable")[:tried]
         together = np.concatenate([support, outsiders])
@@ -31,6 +32,8 @@ def improve_by_swaps(
             problem.submatrix(together),
             problem.a[together],
             z[support],
+            np.isin(support, problem.required),
+            problem.domain,
             value + problem.resolution,
             control,
         )
@@ -46,17 +49,27 @@ def improve_by_swaps(
 
 
 def _better_swap(
-    A: FloatArray, a: FloatArray, z: FloatArray, threshold: float, control: Control
+    A: FloatArray,
+    a: FloatArray,
+    z: FloatArray,
+    required: BoolArray,
+    domain: Domain,
+    threshold: float,
+    control: Control,
 ) -> tuple[int, int]:
     """Return a swap that beats `threshold`, or (−1, −1) if none is found in time.
 
     The variables in come first in A and a; z is the maximiser over them. Those that matter
-    least leave first, for those that promise most.
+    least leave first, for those that promise most; those `required` stay.
     """
     d = z.shape[0]
-    multiplier = float(z @ A[:d, :d] @ z + 0.5 * a[:d] @ z)
-    for leaving in np.argsort(np.abs(z), kind="stable"):
-        reach = _reach_without(A, a, np.delete(np.arange(d), leaving), (multiplier, threshold))
+    multipliers: tuple[float, ...] = (0.0,)
+    if domain.on_sphere:
+        multipliers = (float(z @ A[:d, :d] @ z + 0.5 * a[:d] @ z), threshold)
+    order = np.argsort(np.abs(z), kind="stable")
+    for leaving in order[~required[order]]:
+        rest = np.delete(np.arange(d), leaving)
+        reach = _reach_without(A, a, rest, domain.nonnegative, multipliers)
         for coming in np.argsort(-reach, kind="stable"):
             if control.out_of_time:
                 return -1, -1
@@ -64,13 +77,18 @@ def _better_swap(
                 break
             swapped = np.arange(d)
             swapped[leaving] = d + coming
-            if maximise_on_sphere(A[np.ix_(swapped, swapped)], a[swapped])[1] > threshold:
+            block, linear = A[np.ix_(swapped, swapped)], a[swapped]
+            if domain.maximise(block, linear, threshold)[1] > threshold:
                 return int(leaving), int(d + coming)
     return -1, -1
 
 
 def _reach_without(
-    A: FloatArray, a: FloatArray, rest: IntArray, multipliers: tuple[float, ...]
+    A: FloatArray,
+    a: FloatArray,
+    rest: IntArray,
+    nonnegative: bool,
+    multipliers: tuple[float, ...],
 ) -> FloatArray:
     """Return upper limits to the values over `rest` and one outsider, for each outsider.
 
@@ -78,6 +96,7 @@ def _reach_without(
     eigenvalues of A_SS. From one eigendecomposition over `rest`, this costs d² operations for
     each outsider, against some 10 d³ for the maximum itself. The current μ rules out nearly all
     swaps; μ = threshold decides where a plays no part, and without room there a swap surely helps.
+    Without the sphere μ is 0. Where z ≥ 0 an outsider that would come in below 0 adds nothing.
     """
     d = rest.shape[0] + 1
     eigenvalues, vectors = np.linalg.eigh(A[np.ix_(rest, rest)])
@@ -91,16 +110,25 @@ def _reach_without(
             continue
         room = mu - diagonal - (cross * cross).T @ (1 / gaps)
         lift = a[d:] + cross.T @ (c / gaps)
+        if nonnegative:
+            lift = np.maximum(lift, 0.0)
         limit = np.full(reach.shape[0], np.inf)
         np.divide(lift * lift, 4 * room, out=limit, where=room > 0)
         reach = np.minimum(reach, mu + float(c @ (c / gaps)) / 4 + limit)
     return reach
 
 
-def fill_up(problem: SparseTrustRegion, support: IntArray) -> IntArray:
-    """Return `support` with the largest |a_j| added until it has d variables."""
+def fill_up(problem: SparseQuadratic, support: IntArray) -> IntArray:
+    """Return `support` with those required, then the best of a, added until it has d variables."""
+    missing = problem.required[~np.isin(problem.required, support)]
+    if missing.shape[0] > 0:
+        # Where there is no room, the least promising make some.
+        promise = problem.domain.promise(problem.a[support])
+        promise = np.where(np.isin(support, problem.required), np.inf, promise)
+        stay = np.argsort(-promise, kind="stable")[: problem.d - missing.shape[0]]
+        support = np.sort(np.concatenate([support[stay], missing]))
     if support.shape[0] >= problem.d:
         return support
-    order = np.argsort(-np.abs(problem.a), kind="stable")
+    order = np.argsort(-problem.domain.promise(problem.a), kind="stable")
     added = order[~np.isin(order, support)][: problem.d - support.shape[0]]
     return np.sort(np.concatenate([support, added]))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.secular import secular_root
+
+if TYPE_CHECKING:
+    from tellapart.strs.problem import SparseQuadratic
 
 SMALL = 1e-100
 """Numbers below this are multiplied by a power of two, which changes no digit, before squaring."""
@@ -66,9 +70,15 @@ def _signed(length: float, entry: float) -> float:
     return length - entry if entry >= 0 else -length - entry
 
 
-def polish(problem: SparseTrustRegion, support: IntArray) -> tuple[FloatArray, float]:
-    """Return the best z (length D) with non-zeros in `support` only, and its value."""
-    part, value = maximise_on_sphere(problem.submatrix(support), problem.a[support])
+def polish(
+    problem: SparseQuadratic, support: IntArray, above: float = -np.inf
+) -> tuple[FloatArray, float]:
+    """Return the best z (length D) with non-zeros in `support` only, and its value.
+
+    Where that is at most `above`, perhaps another (`Domain.maximise`).
+    """
+    block, linear = problem.submatrix(support), problem.a[support]
+    part, value = problem.domain.maximise(block, linear, above)
     z = np.zeros(problem.n_columns)
     z[support] = part
     return z, value

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish, truncate, until_interrupted
+from tellapart.strs.base import finish, is_plain, until_interrupted
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.open_nodes import OpenNodes
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp
 from tellapart.threads import one_blas_thread
@@ -51,7 +51,7 @@ class BranchAndBound:
     name: str = "branch-and-bound"
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
         search = _Search(problem, control)
@@ -90,7 +90,7 @@ class BranchAndBound:
 class _Search:
     """The state of one run: the best point, the open nodes, the bounds of what was closed."""
 
-    def __init__(self, problem: SparseTrustRegion, control: Control) -> None:
+    def __init__(self, problem: SparseQuadratic, control: Control) -> None:
         self.problem = problem
         self.control = control
         tried = max(30, 3 * problem.d)
@@ -138,20 +138,22 @@ class _Search:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
         if self.visited != 1 or self.problem.n_columns > SEMIDEFINITE_LIMIT:
             return False
+        if not is_plain(self.problem):
+            return False
         scale = abs(self.best.value)
         wide = self.nodes.highest - self.best.value > LOOSE_ROOT * scale
         return wide and -self.root_shift >= CURVED * scale
 
     def root(self) -> Node:
         """Return the node of all points, with one shift for all variables."""
-        size, d = self.problem.n_columns, self.problem.d
-        scores = np.abs(self.problem.a)
+        size = self.problem.n_columns
+        scores = self.problem.domain.promise(self.problem.a)
         self.root_shift = self.whole.lowest_shift()
         q = np.zeros(size)
-        q[truncate(scores, d)] = 1.0
+        q[self.problem.best_places(self.problem.a)] = 1.0
         return Node(
             variables=np.arange(size),
-            forced=np.zeros(size, dtype=bool),
+            forced=np.isin(np.arange(size), self.problem.required),
             delta=np.full(size, self.root_shift),
             q=q,
             scores=scores,
@@ -169,6 +171,7 @@ class _Search:
                 curvature,
                 self.problem.a,
                 d,
+                self.problem.domain,
                 tolerance=self.tolerance,
                 cutoff=self.cutoff,
                 stop=self.stop,

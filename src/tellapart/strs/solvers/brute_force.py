@@ -12,7 +12,7 @@ from tellapart.arrays import IntArray
 from tellapart.errors import InputError
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 
 
@@ -28,24 +28,31 @@ class BruteForce:
     batch: int = 1_000
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Visit every support, or stop at the time limit without a bound."""
-        count = comb(problem.n_columns, problem.d)
+        picks = problem.d - problem.required.shape[0]
+        free = np.delete(np.arange(problem.n_columns), problem.required)
+        count = comb(free.shape[0], picks)
         if count > self.largest:
             raise InputError(
                 f"solver 'brute-force' visits at most {self.largest:,} supports; "
                 f"D = {problem.n_columns}, d = {problem.d} has {count:,}; use 'branch-and-bound'"
             )
-        supports = combinations(range(problem.n_columns), problem.d)
+        supports = combinations(free.tolist(), picks)
         best = Incumbent(problem, control)
-        best.offer(np.arange(problem.d) if start is None else start)
+        best.offer(self._whole(problem, free[:picks]) if start is None else start)
         bound, visited = -np.inf, 0
         while visited < count and not control.out_of_time:
             for indices in islice(supports, self.batch):
-                support = np.array(indices, dtype=np.intp)
+                support = self._whole(problem, np.array(indices, dtype=np.intp))
                 # Another support's value may be off by more than the best one's.
                 bound = max(bound, best.offer_whole(support))
                 visited += 1
             control.tell_progress(visited, best.value, None)
         return best.solution(self.name, visited, bound if visited == count else None)
+
+    @staticmethod
+    def _whole(problem: SparseQuadratic, picked: IntArray) -> IntArray:
+        """Return the support of the required variables and those picked."""
+        return np.sort(np.append(problem.required, picked))

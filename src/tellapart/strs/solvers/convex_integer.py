@@ -8,13 +8,13 @@ import numpy as np
 
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
-from tellapart.strs.base import check_columns, truncate, until_interrupted
+from tellapart.strs.base import check_columns, check_plain, truncate, until_interrupted
 from tellapart.strs.bounds.l1.model import Program, run_scip
 from tellapart.strs.bounds.l1.socp import solve_socp
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import load
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 
@@ -54,9 +54,10 @@ class ConvexInteger:
             check_integer("pieces", self.pieces, 1)
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the rounded, polished solution with the program's proved bound."""
+        check_plain(problem, f"{self.name!r}")
         check_columns(problem, self.largest, f"{self.name!r}")
         load("clarabel", self.name)
         load("pyscipopt", self.name)
@@ -70,9 +71,7 @@ class ConvexInteger:
 class _Search:
     """The state of one run: the best support, the program's bound, the nodes it took."""
 
-    def __init__(
-        self, problem: SparseTrustRegion, control: Control, settings: ConvexInteger
-    ) -> None:
+    def __init__(self, problem: SparseQuadratic, control: Control, settings: ConvexInteger) -> None:
         self.problem = problem
         self.control = control
         self.settings = settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tellapart.arrays import IntArray
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.truncation import candidate_supports
 from tellapart.strs.swaps import CANDIDATES
@@ -33,7 +33,7 @@ class LocalSearch:
     candidates: int = CANDIDATES
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support that swaps reach from several starts."""
         best = Incumbent(problem, control, candidates=self.candidates)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.base import check_columns, until_interrupted
+from tellapart.strs.base import check_columns, check_plain, until_interrupted
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.sdp.conic import solve_conic
 from tellapart.strs.bounds.sdp.dual import DualBound, dual_bound
@@ -18,7 +18,7 @@ from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.optional import load
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
@@ -66,9 +66,10 @@ class Misdp:
         check_choice("relaxation", self.relaxation, ["admm", "conic"])
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
+        check_plain(problem, f"{self.name!r}")
         check_columns(problem, self.largest, f"{self.name!r}")
         if self.relaxation == "conic":
             load("clarabel", self.name)
@@ -111,7 +112,7 @@ class _Node:
 class _Search:
     """The state of one run: the best point, the open nodes, the bounds of what was closed."""
 
-    def __init__(self, problem: SparseTrustRegion, control: Control, solver: Misdp) -> None:
+    def __init__(self, problem: SparseQuadratic, control: Control, solver: Misdp) -> None:
         self.problem, self.control, self.solver = problem, control, solver
         self.best = Incumbent.of_linear_term(problem, control)
         self.slack = problem.forming_error

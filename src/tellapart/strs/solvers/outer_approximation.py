@@ -8,7 +8,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import check_columns, until_interrupted
+from tellapart.strs.base import check_columns, check_plain, until_interrupted
 from tellapart.strs.bounds.cuts.cut import CutSource
 from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
 from tellapart.strs.bounds.cuts.loop import close_gap
@@ -17,7 +17,7 @@ from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import load
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 
@@ -58,10 +58,11 @@ class OuterApproximation:
         check_choice("cuts", self.cuts, CUTS)
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support and the bound of the last master problem."""
         largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
+        check_plain(problem, f"{self.name!r}")
         check_columns(problem, largest, f"{self.name!r} with cuts={self.cuts!r}")
         load("highspy", self.name)
         if self.cuts != "closed-form":
@@ -78,7 +79,7 @@ class _Search:
     """The state of one run: the best point, and the bounds of what is open and what is closed."""
 
     def __init__(
-        self, problem: SparseTrustRegion, control: Control, settings: OuterApproximation
+        self, problem: SparseQuadratic, control: Control, settings: OuterApproximation
     ) -> None:
         self.problem = problem
         self.control = control

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import check_columns, truncate, until_interrupted
+from tellapart.strs.base import check_columns, check_plain, truncate, until_interrupted
 from tellapart.strs.bounds.sdp.admm import AdmmSettings, Standing, solve_admm
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 
 HOPELESS = 0.05
@@ -56,9 +56,10 @@ class Sdp:
     largest: int = 1_000
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best rounded point and the best proved bound."""
+        check_plain(problem, f"{self.name!r}")
         check_columns(problem, self.largest, f"{self.name!r}")
         tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
         rounding = _Rounding(problem, control, self.settings.tolerance, start)
@@ -82,7 +83,7 @@ class _Rounding:
 
     def __init__(
         self,
-        problem: SparseTrustRegion,
+        problem: SparseQuadratic,
         control: Control,
         accuracy: float,
         start: IntArray | None,

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.trust_region import polish
 
@@ -30,14 +29,14 @@ class Thresholding:
     iterations: int = 30
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best support met on the way from a few starts."""
         curvature = 2.0 * _norm(problem)
         starts = [
-            truncate(problem.a, problem.d),
+            problem.best_places(problem.a),
             # The signal per unit of its own noise, where A is a penalty on variance.
-            truncate(problem.a / np.sqrt(np.abs(problem.diagonal) + _TINY), problem.d),
+            problem.best_places(problem.a / np.sqrt(np.abs(problem.diagonal) + _TINY)),
         ]
         if start is not None:
             starts.append(start)
@@ -59,11 +58,11 @@ class Thresholding:
             best.keep(support, value)
             gradient = problem.a + 2.0 * problem.product(z)
             # L z + length·∇, not z + (length/L)∇: without curvature there is no step to take.
-            support = truncate(curvature * z + length * gradient, problem.d)
+            support = problem.best_places(curvature * z + length * gradient)
         return len(seen)
 
 
-def _norm(problem: SparseTrustRegion, sweeps: int = 20) -> float:
+def _norm(problem: SparseQuadratic, sweeps: int = 20) -> float:
     """Return about ‖A‖₂, by power iteration from a fixed start."""
     vector: FloatArray = np.linspace(1.0, 2.0, problem.n_columns)
     length = 0.0

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import truncate
+from tellapart.strs.base import is_plain, truncate
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
+from tellapart.strs.swaps import fill_up
 from tellapart.strs.trust_region import maximise_on_sphere
 
 DENSE_LIMIT = 2_000
@@ -34,7 +35,7 @@ class Truncation:
     name: str = "truncation"
 
     def solve(
-        self, problem: SparseTrustRegion, control: Control, start: IntArray | None = None
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best truncation, polished."""
         supports = candidate_supports(problem)
@@ -46,20 +47,21 @@ class Truncation:
         return best.solution(self.name, len(supports))
 
 
-def candidate_supports(problem: SparseTrustRegion, limit: int = DENSE_LIMIT) -> list[IntArray]:
+def candidate_supports(problem: SparseQuadratic, limit: int = DENSE_LIMIT) -> list[IntArray]:
     """Return the supports worth polishing: of a, of Truncation I's best, of Truncation II.
 
     I and II each take an eigendecomposition of order D: above `limit` variables they are left out.
     """
-    supports = [truncate(problem.a, problem.d)]
+    supports = [problem.best_places(problem.a)]
     if problem.n_columns <= limit:
-        supports.append(np.flatnonzero(truncation_one(problem)))
+        one = np.flatnonzero(truncation_one(problem))
+        supports.append(one if is_plain(problem) else fill_up(problem, one))
         unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
-        supports.append(truncate(unconstrained, problem.d))
+        supports.append(problem.best_places(unconstrained))
     return supports
 
 
-def truncation_one(problem: SparseTrustRegion) -> FloatArray:
+def truncation_one(problem: SparseQuadratic) -> FloatArray:
     """Return the best normalised truncation of a column of the PSD-shifted A, or basis vector."""
     lowest = float(np.linalg.eigvalsh(problem.A)[0])
     columns = problem.A - min(lowest, 0.0) * np.eye(problem.n_columns)
@@ -75,7 +77,7 @@ def truncation_one(problem: SparseTrustRegion) -> FloatArray:
     return points[:, best] if linear[best] >= 0 else -points[:, best]
 
 
-def truncation_two(problem: SparseTrustRegion) -> FloatArray:
+def truncation_two(problem: SparseQuadratic) -> FloatArray:
     """Return the normalised d-sparse truncation of the trust region solution without sparsity."""
     unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
     support = truncate(unconstrained, problem.d)

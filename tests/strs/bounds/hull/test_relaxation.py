@@ -7,6 +7,8 @@ from instances import examples, gram, indefinite, sparse_points
 
 from tellapart.strs.bounds.hull.relaxation import HullRelaxation, rebalance
 from tellapart.strs.curvature import Curvature
+from tellapart.strs.domains.space import Space, SpaceOrthant
+from tellapart.strs.domains.sphere_orthant import SphereOrthant
 
 SEEDS = st.integers(0, 10**6)
 
@@ -59,6 +61,27 @@ def test_bound_holds_at_every_sparse_point(seed, uniform, forced, scale):
     for _ in range(5):
         bound = relaxation.bound(relaxation.evaluate(random_q(relaxation, rng)))
         assert (values <= bound.total).all()
+
+
+@pytest.mark.parametrize("domain", [SphereOrthant(), Space(), SpaceOrthant()])
+def test_other_domains(domain):
+    """Valid at every sparse point of the domain, and Newton closes the gap to φ(q)."""
+    for seed in range(10):
+        signed, M, rng = make(seed, matrix=lambda rng, n: gram(rng, n) + 0.1 * np.eye(n))
+        relaxation = HullRelaxation(
+            signed.curvature, signed.a, signed.delta, signed.forced, signed.picks, domain
+        )
+        points = sparse_points(rng, 10, 3, 2000)
+        if domain.nonnegative:
+            points = np.abs(points)
+        if not domain.on_sphere:
+            points *= rng.exponential(size=(2000, 1))
+        values = points @ relaxation.a - np.einsum("ij,jk,ik->i", points, M, points)
+        point, bound = solved(relaxation, random_q(relaxation, rng))
+        assert values.max() <= bound.total
+        assert bound.total - point.value <= 1e-6
+        assert (point.mu == 0.0) is not domain.on_sphere
+        assert not domain.nonnegative or (point.z >= 0).all()
 
 
 @examples(5)

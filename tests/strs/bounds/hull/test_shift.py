@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conic_oracle import perspective_sdp_value
@@ -8,6 +10,8 @@ from instances import examples, gram, indefinite
 from tellapart.strs.bounds.hull.relaxation import HullRelaxation
 from tellapart.strs.bounds.hull.shift import ShiftProblem, _at, _cones, _newton_system, best_shift
 from tellapart.strs.curvature import Curvature
+from tellapart.strs.domains.space import Space, SpaceOrthant
+from tellapart.strs.domains.sphere_orthant import SphereOrthant
 
 
 def make(seed, matrix=indefinite, size=8, d=3, forced=(), linear=1.0, scale=1.0):
@@ -21,7 +25,9 @@ def make(seed, matrix=indefinite, size=8, d=3, forced=(), linear=1.0, scale=1.0)
 
 def bound_with(problem, delta):
     curvature = Curvature(dense=problem.matrix, factor=None, shift=0.0)
-    relaxation = HullRelaxation(curvature, problem.a, delta, problem.forced, problem.picks)
+    relaxation = HullRelaxation(
+        curvature, problem.a, delta, problem.forced, problem.picks, problem.domain
+    )
     q = np.where(problem.forced, 1.0, problem.picks / (~problem.forced).sum())
     scale = np.abs(problem.matrix).max() + np.abs(problem.a).max()
     _, bound = relaxation.solve(
@@ -42,6 +48,24 @@ def shifted(problem, tolerance=1e-7, **options):
     delta, mu, b, size = start(problem)
     options = {"stop": lambda: False, **options}
     return best_shift(problem, delta, mu, b, tolerance=tolerance * size, scale=size, **options)
+
+
+@pytest.mark.parametrize("domain", [SphereOrthant(), Space(), SpaceOrthant()])
+def test_no_shift_made_for_another_domain_is_better(domain):
+    for seed in range(10):
+        signed = make(seed, matrix=lambda rng, n: gram(rng, n) + 0.1 * np.eye(n), linear=2.0)
+        problem = replace(signed, domain=domain)
+        delta, mu, b, size = start(problem)
+        if not domain.on_sphere:
+            delta, mu = np.full(8, np.linalg.eigvalsh(problem.matrix)[0] / 2), 0.0
+        options = {"tolerance": 1e-7 * size, "scale": size, "stop": lambda: False}
+        own = best_shift(problem, delta, mu, b, **options)
+        assert np.linalg.eigvalsh(problem.matrix - np.diag(own))[0] >= 0
+        total = bound_with(problem, own)
+        assert total <= bound_with(problem, delta) + 1e-9
+        other = shifted(signed)
+        if domain.on_sphere or (other > 0).all():
+            assert total <= bound_with(problem, other) + 1e-5
 
 
 def negative_gram(rng, size):
@@ -114,9 +138,9 @@ def test_newton_system_matches_finite_differences(forced, limit):
     def at_best_p(x):
         p = np.full(4, 0.5) + x[:4] ** 2
         for _ in range(60):
-            iterate = _at(problem, x[:4], x[4:8], x[8], x[9], p)
+            iterate = _at(problem, x[:4], x[:4], x[4:8], x[8], x[9], p)
             p = p - np.clip(_cones(problem, iterate, weight).newton_p, -0.3 * p, 0.3 * p)
-        return _at(problem, x[:4], x[4:8], x[8], x[9], p)
+        return _at(problem, x[:4], x[:4], x[4:8], x[8], x[9], p)
 
     x = np.concatenate([b, delta, [mu, nu]])
     iterate = at_best_p(x)

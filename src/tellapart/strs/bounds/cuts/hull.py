@@ -21,7 +21,7 @@ from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax,
 from tellapart.strs.bounds.hull.relaxation import HullRelaxation
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import Curvature
-from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.rounding import EPS
 from tellapart.strs.trust_region import polish
 
@@ -43,7 +43,7 @@ class Root:
     given_up: float
 
 
-def shrink_root(problem: SparseTrustRegion, value: float, control: Control) -> Root:
+def shrink_root(problem: SparseQuadratic, value: float, control: Control) -> Root:
     """Solve the root relaxation, fix variables by its scores, improve its shift; repeat."""
     size, d = problem.n_columns, problem.d
     whole = Curvature.of(problem)
@@ -70,6 +70,7 @@ def shrink_root(problem: SparseTrustRegion, value: float, control: Control) -> R
             whole.principal(node.variables),
             problem.a,
             d,
+            problem.domain,
             tolerance=tolerance,
             cutoff=cutoff,
             stop=lambda: control.out_of_time,
@@ -100,7 +101,7 @@ class HullCuts:
     rounds = 10
     points = 10
 
-    def __init__(self, problem: SparseTrustRegion, relaxed: Relaxed) -> None:
+    def __init__(self, problem: SparseQuadratic, relaxed: Relaxed) -> None:
         self.problem = problem
         self.relaxation: HullRelaxation = relaxed.relaxation
         self.centre = relaxed.point.q

@@ -14,6 +14,8 @@ from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.bounds.hull.relaxation import HullBound, HullPoint, HullRelaxation, rebalance
 from tellapart.strs.bounds.hull.shift import ShiftProblem, best_shift
 from tellapart.strs.curvature import Curvature
+from tellapart.strs.domains.base import Domain
+from tellapart.strs.domains.sphere import SPHERE
 from tellapart.strs.rounding import EPS
 
 CANDIDATES = 200
@@ -109,6 +111,7 @@ def relax(
     curvature: Curvature,
     a: FloatArray,
     d: int,
+    domain: Domain = SPHERE,
     *,
     tolerance: float,
     cutoff: float,
@@ -116,7 +119,7 @@ def relax(
 ) -> Relaxed:
     """Solve the hull relaxation of a node at its shift; `curvature` runs along its variables."""
     relaxation = HullRelaxation(
-        curvature, a[node.variables], node.delta, node.forced, node.picks(d)
+        curvature, a[node.variables], node.delta, node.forced, node.picks(d), domain
     )
     point, hull = relaxation.solve(node.q, tolerance=tolerance, cutoff=cutoff, stop=stop)
     bound = min(node.bound, hull.total)
@@ -178,9 +181,16 @@ def tighten(
             # What rounding error takes is more than what the shift could give.
             return replace(node, shift_size=size)
     lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
+    domain = relaxed.relaxation.domain
+    if not domain.on_sphere and lowest <= 0.0:
+        return replace(node, shift_size=size)
     e_scale = float(point.e[chosen].max())
-    start = np.full(chosen.shape[0], lowest - 1e-3 * e_scale)
+    drop = 1e-3 * e_scale
     mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + 2e-3 * e_scale
+    if not domain.on_sphere:
+        # μ stays 0: the start must leave room between 0 and the lowest eigenvalue.
+        drop, mu = min(drop, lowest / 2), 0.0
+    start = np.full(chosen.shape[0], lowest - drop)
     z = np.zeros(size)
     z[point.support] = point.z
     b = relaxed.relaxation.a[chosen] - 2 * (matrix @ z[chosen] - start * z[chosen])
@@ -191,11 +201,12 @@ def tighten(
         forced=node.forced[chosen],
         picks=node.picks(d),
         mu_above=-shared if others.shape[0] else -np.inf,
+        domain=domain,
     )
     scale = 0.3 * max(abs(value), relaxed.hull.total - value)
     delta = best_shift(problem, start, mu, b, tolerance=tolerance, scale=scale, stop=stop)
     proved = _proved(ground, delta, allowance)
-    if proved is None:
+    if proved is None or not (domain.on_sphere or proved.min() > 0.0):
         return replace(node, shift_size=size)
     full = np.full(size, shared)
     full[chosen] = proved

@@ -15,6 +15,10 @@ the non-zeros of q, the value at q is a trust region problem on the sphere,
 φ(q) = min_μ μ + ¼ (√q a)ᵀ(N + μI)⁻¹(√q a), its gradient is the score vector h and its
 Hessian is explicit. Newton steps over q with a compiled pairwise solver for the quadratic
 model converge in a few steps where first-order methods crawl.
+
+Where z ≥ 0, gᵀz ≤ max(g, 0)ᵀz: every g_i above becomes max(g_i, 0), and the value at q is the
+maximum over the sphere within the orthant, a trust region problem on the entries of z that are
+positive. Without the sphere μ = 0 and δ > 0, the rest stands.
 """
 
 from __future__ import annotations
@@ -27,13 +31,19 @@ import numpy as np
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.bounds.hull.pairwise_qp import maximise_over_capped_simplex
 from tellapart.strs.curvature import Curvature
+from tellapart.strs.domains.base import Domain
+from tellapart.strs.domains.sphere import SPHERE
+from tellapart.strs.orthant import maximise_on_orthant, multiplier_on_orthant
 from tellapart.strs.rounding import EPS
 from tellapart.strs.secular import secular_root
 
 
 @dataclass(frozen=True)
 class HullPoint:
-    """The relaxation at one q: the value φ(q), its (u, μ), and what derivatives need."""
+    """The relaxation at one q: the value φ(q), its (u, μ), and what derivatives need.
+
+    `support` are the non-zeros of z: those of q, less what z ≥ 0 holds at 0. g is max(g, 0) there.
+    """
 
     q: FloatArray
     support: IntArray
@@ -78,8 +88,10 @@ class HullRelaxation:
         delta: FloatArray,
         forced: BoolArray,
         picks: int,
+        domain: Domain = SPHERE,
     ) -> None:
         self.curvature = curvature
+        self.domain = domain
         self.a = a
         self.delta = delta
         self.forced = forced
@@ -97,6 +109,10 @@ class HullRelaxation:
         columns[support, np.arange(support.shape[0])] -= self.delta[support]
         inner = root_q[:, None] * columns[support] * root_q
         inner[np.diag_indices_from(inner)] += self.delta[support]
+        if self.domain.nonnegative:
+            positive = self._positive(inner, root_q * self.a[support])
+            support, root_q, columns = support[positive], root_q[positive], columns[:, positive]
+            inner = inner[np.ix_(positive, positive)]
         eigenvalues, vectors = np.linalg.eigh(inner)
         linear = root_q * self.a[support]
         c = (vectors.T @ linear) / 2
@@ -104,6 +120,8 @@ class HullRelaxation:
         sphere = vectors @ (c / (eigenvalues + mu))
         z = root_q * sphere
         g = self.a - 2 * (columns @ z)
+        if self.domain.nonnegative:
+            g = np.maximum(g, 0.0)
         return HullPoint(
             q=q,
             support=support,
@@ -122,13 +140,31 @@ class HullRelaxation:
 
     def _multiplier(self, eigenvalues: FloatArray, c: FloatArray) -> tuple[float, bool]:
         """Return the best μ with e = μ + δ > 0 kept, and whether that limit did not bind."""
+        if not self.domain.on_sphere:
+            return 0.0, False
+        mu_start = self._lowest_multiplier(eigenvalues, c)
+        extra = secular_root(eigenvalues + mu_start, c, 0.0)
+        return mu_start + extra, extra > 0.0
+
+    def _lowest_multiplier(self, eigenvalues: FloatArray, c: FloatArray) -> float:
+        """Return the least μ allowed: e > 0 and N + μI positive definite, rounding included."""
         lowest = float(self.delta.min())
         start = 1e-9 * (float(np.linalg.norm(c)) + 1e-3 * abs(lowest))
         # Eigenvalues known up to rounding error must not end up at 0.
-        start += 4 * EPS * float(np.abs(eigenvalues).max()) + float(np.finfo(float).tiny)
-        mu_start = start - min(lowest, float(eigenvalues[0]))
-        extra = secular_root(eigenvalues + mu_start, c, 0.0)
-        return mu_start + extra, extra > 0.0
+        largest = float(np.abs(eigenvalues).max(initial=0.0))
+        start += 4 * EPS * largest + float(np.finfo(float).tiny)
+        return start - min(lowest, float(eigenvalues.min(initial=lowest)))
+
+    def _positive(self, inner: FloatArray, linear: FloatArray) -> BoolArray:
+        """Return which entries of the maximiser over z ≥ 0 are positive."""
+        passive = linear > 0
+        if self.domain.on_sphere:
+            eigenvalues = np.linalg.eigvalsh(inner).astype(np.float64, copy=False)
+            lowest = self._lowest_multiplier(eigenvalues, linear / 2)
+            multiplier_on_orthant(inner, linear, lowest, passive)
+        else:
+            maximise_on_orthant(inner, linear, passive)
+        return passive
 
     def bound(self, point: HullPoint) -> HullBound:
         """Return the proved bound of u = z and μ: every rounding error is allowed for.
@@ -209,7 +245,7 @@ class HullRelaxation:
         top = self.free[np.argpartition(-free_scores, near - 1)[:near]]
         marked = np.zeros(self.a.shape[0], dtype=bool)
         marked[top] = True
-        marked[point.support] = True
+        marked[point.q > 0] = True
         marked[self.forced] = False
         return np.flatnonzero(marked)
 

@@ -1,0 +1,210 @@
+"""The sparse ratio problem: the largest aᵀz/√(zᵀMz) over few variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError, cholesky
+
+from tellapart.arguments import check_flag, check_integer
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.errors import InputError
+from tellapart.strs.base import PLAIN_ONLY, Solver, check_plain
+from tellapart.strs.checking import checked_indices, checked_symmetric, checked_vector
+from tellapart.strs.control import Control
+from tellapart.strs.domains.space import Space, SpaceOrthant
+from tellapart.strs.problem import SMALLEST, SparseQuadratic
+from tellapart.strs.rounding import EPS
+from tellapart.strs.solution import Solution
+
+TWICE = 2 * (1 - 1e-6)
+"""Not quite 2: the root of a bound must be within the gap after rounding too."""
+
+
+class SparseRatio:
+    """max aᵀz/√(zᵀMz) over z ≠ 0, ‖z‖₀ ≤ d, for a positive definite M.
+
+    Parameters
+    ----------
+    M : array of shape (D, D)
+        A symmetric positive definite matrix.
+    a : array of shape (D,)
+        The numerator.
+    d : int
+        The largest number of non-zeros, 1 ≤ d ≤ D.
+    nonnegative : bool
+        Whether z ≥ 0 too.
+    required : indices, optional
+        Variables that count among the d in any case: of the others, at most d − len(required)
+        are non-zero.
+
+    Notes
+    -----
+    The best ratio over a support, squared, is max 2aᵀz − zᵀMz over it (aᵀM⁻¹a where z may have
+    any sign): best-subset selection, which the searches solve as a `SparseQuadratic`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = SparseRatio(np.diag([1.0, 4.0, 1.0]), np.array([1.0, 4.0, 0.5]), d=2)
+    >>> round(problem.value(np.array([1.0, 1.0, 0.0])), 6)
+    2.236068
+    """
+
+    def __init__(
+        self,
+        M: ArrayLike,
+        a: ArrayLike,
+        d: int,
+        nonnegative: bool = False,
+        required: ArrayLike | None = None,
+    ) -> None:
+        self.M = checked_symmetric("M", M)
+        self.a = checked_vector("a", a)
+        if self.a.shape[0] != self.M.shape[0]:
+            raise InputError(
+                f"a must have as many entries as M has columns, {self.M.shape[0]}; "
+                f"got {self.a.shape[0]}"
+            )
+        self.d = check_integer("d", d, 1, self.n_columns)
+        self.nonnegative = check_flag("nonnegative", nonnegative)
+        self.required = checked_indices(required, self.n_columns, self.d)
+        self._check_definite()
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables, D."""
+        return int(self.a.shape[0])
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """Powers of two that bring the diagonal of M between ½ and 2: no digit is lost."""
+        exponents = np.frexp(np.diag(self.M))[1]
+        units: FloatArray = np.ldexp(1.0, -(exponents // 2))
+        return units
+
+    @cached_property
+    def scale(self) -> float:
+        """A power of two that brings the largest entry of a, in these units, to about 1."""
+        largest = float(np.abs(self.a * self.units).max())
+        return float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+
+    @cached_property
+    def squared(self) -> SparseQuadratic:
+        """Max 2aᵀz − zᵀMz with z and a rescaled: its value is (scale·ratio)²."""
+        M = self.M * self.units[:, None] * self.units
+        domain = SpaceOrthant() if self.nonnegative else Space()
+        return SquaredRatio(-M, 2 * self.a * self.units * self.scale, self.d, domain, self.required)
+
+    def value(self, z: FloatArray) -> float:
+        """Return aᵀz/√(zᵀMz)."""
+        support = np.flatnonzero(z)
+        part = z[support] / self.units[support]
+        quadratic = self.squared
+        length = float(np.sqrt(-(part @ quadratic.submatrix(support) @ part)))
+        return float(quadratic.a[support] @ part) / (2 * length) / self.scale
+
+    def single_best(self) -> IntArray | None:
+        """Return the best single variable where no ratio is above 0, with nothing left to search.
+
+        That is for z ≥ 0 and a ≤ 0, where √(zᵀMz) ≤ Σ z_i√M_ii says that no mixture beats the
+        best of its parts, and for a = 0.
+        """
+        full = self.required.shape[0] == self.d
+        allowed = self.required if full else np.arange(self.n_columns)
+        gains = self.a[allowed] if self.nonnegative else np.abs(self.a[allowed])
+        if (gains > 0).any():
+            return None
+        ratios = self.a[allowed] / np.sqrt(np.diag(self.M)[allowed])
+        return allowed[[int(np.argmax(ratios))]]
+
+    def _check_definite(self) -> None:
+        diagonal = np.diag(self.M)
+        for entry in (float(diagonal.min()), float(diagonal.max())):
+            if not SMALLEST <= entry <= 1 / SMALLEST:
+                raise InputError(
+                    f"M must be positive definite, with a diagonal between {SMALLEST:g} and "
+                    f"{1 / SMALLEST:g}; got {entry:.3g} on it"
+                )
+        scaled = -self.squared.A
+        # What rounding error may hide, twice: then every shift below is proved to be positive.
+        margin = 16 * self.n_columns * EPS * float(np.linalg.norm(scaled))
+        try:
+            cholesky(scaled - margin * np.eye(self.n_columns), lower=True, check_finite=False)
+        except LinAlgError:
+            raise InputError(
+                "M must be positive definite beyond rounding error; add a multiple of its diagonal"
+            ) from None
+
+
+class SquaredRatio(SparseQuadratic):
+    """The squared problem of a `SparseRatio`: values are squares of ratios."""
+
+    @cached_property
+    def resolution(self) -> float:
+        """Differences below this are rounding error: 1e-12 of the best variable's own value."""
+        alone = self.a**2 / (-4 * self.diagonal)
+        smallest = float(np.finfo(np.float64).tiny)
+        return max(1e-12 * max(1.0, self.n_columns / 30) * float(alone.max()), smallest)
+
+
+def solve_ratio(
+    problem: SparseRatio, solver: Solver, control: Control, start: IntArray | None
+) -> Solution:
+    """Solve the squared problem, and return what that says of the ratio."""
+    if solver.name in PLAIN_ONLY:
+        check_plain(problem.squared, f"{solver.name!r}")
+    single = problem.single_best()
+    if single is not None:
+        return _single_solution(problem, single, solver.name, control)
+    squared = solver.solve(problem.squared, _squared_control(problem, control), start)
+    z = squared.z * problem.units
+    z = z / np.linalg.norm(z)
+    value, bound = problem.value(z), squared.upper_bound
+    if bound is not None:
+        bound = max(_root(bound) / problem.scale, value)
+    return replace(
+        squared, z=z, value=value, upper_bound=bound, status=control.status(value, bound)
+    )
+
+
+def _squared_control(problem: SparseRatio, control: Control) -> Control:
+    """Return the control of the squared problem: a gap of g in the ratio is 2g in its square."""
+    progress = control.progress
+
+    def in_ratios(iterations: int, value: float, bound: float | None) -> None:
+        assert progress is not None
+        root = None if bound is None else _root(bound) / problem.scale
+        progress(iterations, _root(value) / problem.scale, root)
+
+    return replace(
+        control, gap=TWICE * control.gap, progress=None if progress is None else in_ratios
+    )
+
+
+def _single_solution(
+    problem: SparseRatio, best: IntArray, solver: str, control: Control
+) -> Solution:
+    """Return the solution where one variable alone is best; proved (`single_best`)."""
+    z = np.zeros(problem.n_columns)
+    z[best] = 1.0
+    value = problem.value(z)
+    bound = value + 8 * EPS * abs(value)
+    return Solution(
+        support=best,
+        z=z,
+        value=value,
+        upper_bound=bound,
+        status=control.status(value, bound),
+        solver=solver,
+        iterations=1,
+        seconds=control.elapsed,
+    )
+
+
+def _root(square: float) -> float:
+    """Return the square root, rounded up; 0 for the −∞ before the first point."""
+    return float(np.sqrt(max(square, 0.0))) * (1 + 2 * EPS)
