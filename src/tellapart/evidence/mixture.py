@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 
@@ -83,18 +82,18 @@ def fit_mixture(log_factors: FloatArray, expected: float) -> Mixture:
     (0, 0, True)
     """
     n_kinds, n = log_factors.shape
+    factors = np.exp(log_factors)
     shares = np.full(n_kinds, min(expected / n, 0.5) / n_kinds)
     for _ in range(STEPS):
-        scores = np.log(shares)[:, np.newaxis] + log_factors
-        total = np.logaddexp(np.log(_null_share(shares)), special.logsumexp(scores, axis=0))
-        found = np.exp(scores - total).sum(axis=1)
-        moved = (found + PRIOR_COUNT / n_kinds) / (n + PRIOR_COUNT + 1)
-        still = np.allclose(moved, shares, rtol=1e-4)
+        likely = shares[:, np.newaxis] * factors
+        likely /= likely.sum(axis=0) + _null_share(shares)
+        moved = (likely.sum(axis=1) + PRIOR_COUNT / n_kinds) / (n + PRIOR_COUNT + 1)
+        still = np.allclose(moved, shares, rtol=1e-3)
         shares = moved
         if still:
             break
     scores = np.log(shares)[:, np.newaxis] + log_factors
-    log_odds = special.logsumexp(scores, axis=0) - np.log(_null_share(shares))
+    log_odds = np.logaddexp.reduce(scores) - np.log(_null_share(shares))
     return Mixture(np.asarray(log_odds), np.asarray(scores), shares)
 
 

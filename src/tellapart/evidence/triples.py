@@ -18,8 +18,10 @@ from tellapart.interrupts import check_interrupts
 from tellapart.scan.scores import Singles
 
 FEWEST_ROWS = 24
-MOST_WORK = 2_000_000_000
-"""Rows times the cube of the columns: about a second."""
+MOST_COLUMNS = 100
+"""Columns whose triples are looked at: 160,000 triples…"""
+MOST_WORK = 1_000_000_000
+"""…unless the rows times the cube of the columns would be more than this."""
 LEAST_VARIANCE = 0.05
 CLIP = 2.0
 
@@ -30,9 +32,9 @@ def most_columns(n_rows: int) -> int:
     Examples
     --------
     >>> most_columns(300), most_columns(10_000)
-    (188, 58)
+    (100, 46)
     """
-    return int((MOST_WORK / n_rows) ** (1 / 3))
+    return min(MOST_COLUMNS, int((MOST_WORK / n_rows) ** (1 / 3)))
 
 
 def find_triples(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int) -> list[Group]:
