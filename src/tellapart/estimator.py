@@ -39,10 +39,11 @@ MOST_CLASSES_NAMED = 5
 class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the columns whose distributions differ most between the two classes of y.
 
-    The weights z maximise F(z) = MMD²(z) − λ σ²(z) between the rows of the two classes over
-    ‖z‖₂ = 1 and at most `n_variables` non-zeros; the columns with a weight are kept. Differences
-    of any kind count, such as spread and shape, where scores like the F statistic of
-    `sklearn.feature_selection.f_classif` see means only; and columns are chosen together.
+    The weights z of at most `n_variables` columns maximise their joint evidence, or, with a
+    kernel, F(z) = MMD²(z) − λ σ²(z) between the rows of the two classes; the columns with a weight
+    are kept. Differences of any kind count, such as spread, shape and dependence, where scores
+    like the F statistic of `sklearn.feature_selection.f_classif` see means only; and columns are
+    chosen together, so that copies of one do not take the places of others.
 
     All rows given to `fit` are used: inside a `Pipeline` under cross-validation that is right.
     For a p-value use `tellapart.two_sample_test`.
@@ -50,13 +51,16 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_variables : int or None
-        The largest number of columns to keep; None chooses it from the data
-        (`tellapart.selection.tuning`).
+        The largest number of columns to keep; None chooses it from the data.
     kernel : str or Kernel
-        The kernel, or its name.
-    regularization : float or "cv"
-        λ ≥ 0: how much variance counts against a choice; "cv" chooses it by cross-validation
-        inside `fit`.
+        "auto" chooses by evidence; else the kernel, or its name. See `tellapart.select_variables`.
+    regularization : "auto", "cv" or float
+        With a kernel: λ ≥ 0, how much variance counts against a choice; "cv" chooses it by
+        cross-validation inside `fit`.
+    objective : str
+        "auto", "evidence", "regularized" or "ratio"; see `tellapart.select_variables`.
+    nonnegative : bool
+        Whether weights must be at least 0.
     solver : str or Solver
         A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
     gap : float
@@ -72,7 +76,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     selection_ : Selection
-        The chosen columns, their weights, the value of F and what is proved about it.
+        The chosen columns, their weights, the value of the objective and what is proved of it.
     scores_ : array of shape (n_features_in_,)
         |z_s|, the weight of each column; 0 for the columns that are left out. The weights
         depend on the choice as a whole: a column left out may well differ, but adds less.
@@ -81,7 +85,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_variables_ : int
         The number of columns asked for or found by tuning; no more than this are kept.
     regularization_ : float
-        The λ that was used.
+        The λ that was used; 0 for a choice by evidence.
     classes_ : array of shape (2,)
         The two classes, sorted: the first is X and the second Y of `select_variables`.
     n_features_in_ : int
@@ -108,8 +112,10 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_variables: int | None = None,
         *,
-        kernel: str | Kernel = "linear",
-        regularization: float | str = 0.1,
+        kernel: str | Kernel = "auto",
+        regularization: float | str = "auto",
+        objective: str = "auto",
+        nonnegative: bool = True,
         solver: str | Solver = "auto",
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -119,6 +125,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_variables = n_variables
         self.kernel = kernel
         self.regularization = regularization
+        self.objective = objective
+        self.nonnegative = nonnegative
         self.solver = solver
         self.gap = gap
         self.time_limit = time_limit
@@ -184,6 +192,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             n_variables=self.n_variables,
             kernel=self.kernel,
             regularization=self.regularization,
+            objective=self.objective,
+            nonnegative=self.nonnegative,
             solver=self.solver,
             random_state=seed,
             n_jobs=self.n_jobs,

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.factors import without_factors
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
-from tellapart.evidence.zscores import zscores
+from tellapart.evidence.zscores import standardised, zscores
 from tellapart.scan.scores import Scores, Singles
 
+RANK = "rank"
+"""The ranks themselves: shifts of heavy-tailed columns show best in them."""
 FACTOR = "without factors"
 """The score of `tellapart.evidence.factors`."""
-SINGLE = ("normal", "clipped", "spread", "squared", "skew", "fourth", "atom")
+SINGLE = ("normal", "clipped", RANK, "spread", "squared", "wave 2", "skew", "fourth", "atom")
 WAVES = ("wave 2", "wave 3", "wave 4")
 ANY = ("normal", "skew", "fourth", *WAVES)
 REASONS = {
     "normal": "shift",
     "clipped": "shift",
+    RANK: "shift",
     FACTOR: "shift",
     "spread": "spread",
     "squared": "spread",
+    "wave 2": "spread",
     "skew": "shape",
     "fourth": "shape",
     "atom": "shape",
-    **dict.fromkeys(WAVES, "shape"),
 }
 """What a difference of the mean of each score is called."""
 
@@ -47,8 +52,9 @@ class ColumnEvidence:
         The z-score of that score.
     places : array of length C
         The score column it stands in: the level, for a categorical column.
-    adjusted : array or None
-        Normal scores without common factors, where there are any.
+    made : mapping from name to array
+        Scores beyond those of `tellapart.scan.scores`: the ranks, and the normal scores without
+        common factors, where there are any.
     """
 
     columns: IntArray
@@ -56,7 +62,7 @@ class ColumnEvidence:
     scores: tuple[str, ...]
     zscores: FloatArray
     places: IntArray
-    adjusted: Singles | None
+    made: Mapping[str, Singles]
 
     @property
     def reasons(self) -> list[str]:
@@ -68,19 +74,19 @@ class ColumnEvidence:
         return np.column_stack([self._of(scores, c)[:, self.places[c]] for c in chosen])
 
     def _of(self, scores: Scores, column: int) -> Singles:
-        if self.scores[column] == FACTOR:
-            assert self.adjusted is not None
-            return self.adjusted
-        return scores.of(self.scores[column])
+        name = self.scores[column]
+        return self.made[name] if name in self.made else scores.of(name)
 
 
 def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidence:
     """Return how strongly each column differs, about `n_variables` of them at first sight."""
-    names = [*SINGLE, *WAVES]
-    table = {name: zscores(scores.of(name), n_x) for name in names}
+    made = {RANK: standardised(special.ndtr(scores.normal))}
     adjusted = without_factors(scores.normal)
     if adjusted is not None:
-        table[FACTOR] = zscores(adjusted, n_x)
+        made[FACTOR] = adjusted
+    held = dict.fromkeys((*SINGLE, *WAVES))
+    table = {name: zscores(scores.of(name), n_x) for name in held if name not in made}
+    table |= {name: zscores(score, n_x) for name, score in made.items()}
     single = [name for name in (*SINGLE, FACTOR) if name in table]
     factors = [log_bayes_factor(table[name] ** 2) for name in single]
     factors += [
@@ -101,4 +107,4 @@ def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidenc
         dtype=np.intp,
     )
     own = np.array([table[name][place] for name, place in zip(best, places, strict=True)])
-    return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, adjusted)
+    return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, made)

@@ -55,6 +55,8 @@ class Evidence:
         e.
     shared : array of shape (C + groups, C + groups)
         M.
+    likeness : array of the same shape
+        ssᵀ∘C: how closely one follows another, in the direction in which both differ.
     reasons : tuple of str
         What each candidate column differs in: "shift", "spread" or "shape".
     n_rows : pair of int
@@ -65,6 +67,7 @@ class Evidence:
     groups: tuple[Group, ...]
     strengths: FloatArray
     shared: FloatArray
+    likeness: FloatArray
     reasons: tuple[str, ...]
     n_rows: tuple[int, int]
 
@@ -118,13 +121,15 @@ def _joined(
     table = within_samples(np.concatenate([own, *products], axis=1), samples.n_x)
     correlation = np.asarray(table.T @ table / table.shape[0], dtype=np.float64)
     np.fill_diagonal(correlation, 1.0)
-    shared = (correlation * np.outer(signs, signs) + correlation**2) / 2
+    likeness = correlation * np.outer(signs, signs)
+    shared = (likeness + correlation**2) / 2
     shared[np.diag_indices_from(shared)] += SHRINKAGE
     return Evidence(
         columns=found.columns[kept],
         groups=tuple(groups),
         strengths=strength(log_odds),
         shared=(shared + shared.T) / 2,
+        likeness=likeness,
         reasons=tuple(found.reasons[place] for place in kept),
         n_rows=(samples.n_x, samples.n_y),
     )

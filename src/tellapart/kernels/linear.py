@@ -13,6 +13,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, ScalarKernel
+from tellapart.kernels.mixed_scalar import MIXED, MIXED_MULTIPLIERS, MixedScalar
 from tellapart.kernels.scalar import GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 
@@ -33,9 +34,10 @@ class Linear:
     ----------
     scalar : {"gaussian", "laplace"}
         The kernel k_s of the numeric columns; categorical ones always take 1[x = y].
-    bandwidth : {"median", "cv", "paper"}
-        The rule of `tellapart.kernels.bandwidth.median_bandwidths`; "cv" takes the median times a
-        multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows.
+    bandwidth : {"median", "mixed", "cv", "paper"}
+        The rule of `tellapart.kernels.bandwidth.median_bandwidths`; "mixed" takes the mean of the
+        kernels with half the median, the median and twice it, which see shapes and shifts alike;
+        "cv" takes the median times a multiplier from {1/4, 1/2, 1, 2}, tuned on the training rows.
     multiplier : float
         The bandwidths are multiplied by it.
 
@@ -64,21 +66,28 @@ class Linear:
 
     def __post_init__(self) -> None:
         check_choice("scalar", self.scalar, SCALARS)
-        check_choice("bandwidth", self.bandwidth, (*RULES, TUNED))
+        check_choice("bandwidth", self.bandwidth, (*RULES, MIXED, TUNED))
         check_multiplier(self.multiplier)
 
     def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample."""
         check_tuned(self)
-        bandwidths, constant = median_bandwidths(samples, self.bandwidth, n_jobs=n_jobs)
-        make = SCALARS[self.scalar]
+        rule = "median" if self.bandwidth == MIXED else self.bandwidth
+        bandwidths, constant = median_bandwidths(samples, rule, n_jobs=n_jobs)
         scalars = tuple(
-            Indicator() if kind == "categorical" else make(self.multiplier * float(bandwidth))
+            Indicator() if kind == "categorical" else self._scalar(float(bandwidth))
             for kind, bandwidth in zip(samples.kinds, bandwidths, strict=True)
         )
         return FittedKernel(
             self.name, scalars, constant, WEIGHTS["linear"], Identity(), self.abilities
         )
+
+    def _scalar(self, bandwidth: float) -> ScalarKernel:
+        """Return the scalar kernel of a numeric column."""
+        make, unit = SCALARS[self.scalar], self.multiplier * bandwidth
+        if self.bandwidth == MIXED:
+            return MixedScalar(tuple(make(part * unit) for part in MIXED_MULTIPLIERS))
+        return make(unit)
 
 
 @dataclass(frozen=True)

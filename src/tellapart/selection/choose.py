@@ -13,7 +13,7 @@ from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.starts import Start, equal
-from tellapart.selection.selection import Selection
+from tellapart.selection.selection import REGULARIZED, Selection
 from tellapart.strs.control import Control
 
 NAMES_SHOWN = 10
@@ -33,11 +33,14 @@ def choose(
     progress: Progress = silent,
     estimator: str = "unbiased",
     known: Sequence[tuple[int, ...]] = (),
+    nonnegative: bool = False,
+    objective: str = REGULARIZED,
 ) -> Selection:
     """Choose variables of checked samples with a fitted kernel; see `tellapart.select_variables`.
 
     Columns that `kernel` found constant are left out of the problem and named in a warning.
-    `known` are groups of columns to search from, beside those that the data suggest.
+    `known` are groups of columns to search from, beside those that the data suggest; `objective`
+    is "regularized" or "ratio", see `tellapart.selection.selection.Selection`.
     """
     progress("select", "computing coefficients")
     keep = varying_columns(samples, kernel)
@@ -53,6 +56,8 @@ def choose(
         n_jobs=n_jobs,
         estimator=estimator,
         known=_starts(known, keep, n_variables),
+        nonnegative=nonnegative,
+        objective=objective,
     )
     z = np.zeros(samples.n_columns)
     z[keep] = found.z
@@ -69,6 +74,9 @@ def choose(
         regularization=regularization,
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
         history=found.history,
+        nonnegative=nonnegative,
+        objective=objective,
+        n_variables=n_variables,
     )
 
 

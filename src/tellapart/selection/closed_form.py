@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
 
+from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
 from tellapart.selection.choose import varying_columns
 from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import linear_part
+
+
+def best_linear_weights(a: FloatArray, n_variables: int, nonnegative: bool = True) -> FloatArray:
+    """Return z of length 1 with at most `n_variables` non-zeros that maximises aᵀz: z ∝ a on top.
+
+    With z ≥ 0 only positive a_s count; where none is, the largest of them alone is the best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_linear_weights(np.array([3.0, -9.0, 4.0, 1.0]), 2).tolist()
+    [0.6, 0.0, 0.8, 0.0]
+    """
+    gains = a if nonnegative else np.abs(a)
+    top = np.argsort(-gains, kind="stable")[:n_variables]
+    if nonnegative:
+        top = top[: max(np.count_nonzero(a[top] > 0), 1)]
+    z = np.zeros(a.shape[0])
+    length = float(np.linalg.norm(a[top]))
+    if length > 0 and gains[top[0]] > 0:
+        z[top] = a[top] / length
+    else:
+        z[top] = 1.0 / math.sqrt(top.size)
+    return z
 
 
 def choose_nonnegative(
@@ -23,21 +49,16 @@ def choose_nonnegative(
     started = time.perf_counter()
     keep = varying_columns(samples, kernel)
     a = linear_part(samples, kernel, n_jobs)[keep]
-    top = np.argsort(-a, kind="stable")[: min(n_variables, keep.size)]
-    top = top[: max(np.count_nonzero(a[top] > 0), 1)]
-    value, weights = float(a[top[0]]), np.ones(1)
-    # Where no a_s is positive, the best is the largest of them alone.
-    if value > 0:
-        value = float(np.linalg.norm(a[top]))
-        weights = a[top] / value
+    weights = best_linear_weights(a, min(n_variables, keep.size))
+    value = float(a @ weights)
     z = np.zeros(samples.n_columns)
-    z[keep[top]] = weights
+    z[keep] = weights
     return Selection(
         support=np.flatnonzero(z),
         z=z,
         value=value,
         # A sum of n squares is off by less than n units in the last place.
-        upper_bound=value + (top.size + 4) * np.finfo(np.float64).eps * abs(value),
+        upper_bound=value + (keep.size + 4) * np.finfo(np.float64).eps * abs(value),
         status="optimal",
         solver="closed form",
         seconds=time.perf_counter() - started,
@@ -46,4 +67,5 @@ def choose_nonnegative(
         regularization=0.0,
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
         nonnegative=True,
+        n_variables=n_variables,
     )

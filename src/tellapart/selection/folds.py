@@ -18,6 +18,7 @@ from tellapart.permutation.mmd import permutation_test
 from tellapart.search.linear import linear_problem
 from tellapart.search.quick import QuickSearch, quick_scores
 from tellapart.search.starts import Scores
+from tellapart.selection.closed_form import best_linear_weights
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
@@ -38,6 +39,7 @@ class Fold(ABC):
     held_out: Samples
     kernel: FittedKernel
     n_jobs: int
+    nonnegative: bool
 
     @cached_property
     def keep(self) -> IntArray:
@@ -102,15 +104,11 @@ class LinearFold(Fold):
 
     def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
         if regularization > 0:
-            problem = linear_problem(self.coefficients, regularization, n_variables)
+            problem = linear_problem(
+                self.coefficients, regularization, n_variables, nonnegative=self.nonnegative
+            )
             return solve(problem, solver=Thresholding()).z
-        # At λ = 0 the best weights are known: z ∝ the n largest |a_s|.
-        a = self.coefficients.a
-        top = np.argsort(-np.abs(a), kind="stable")[:n_variables]
-        length = float(np.linalg.norm(a[top]))
-        z = np.zeros(a.shape[0])
-        z[top] = a[top] / length if length > 0 else 1.0 / math.sqrt(top.size)
-        return z
+        return best_linear_weights(self.coefficients.a, n_variables, self.nonnegative)
 
     def _moments(self, samples: Samples, kernel: FittedKernel) -> LinearCoefficients:
         return linear_coefficients(samples, kernel, n_jobs=self.n_jobs)
@@ -129,7 +127,7 @@ class SearchFold(Fold):
     def search(self) -> QuickSearch:
         """The search among the columns that vary."""
         kernel, samples = self.kernel.columns(self.keep), self.train.columns(self.keep)
-        return QuickSearch.of(samples, kernel, self._scores(samples))
+        return QuickSearch.of(samples, kernel, self._scores(samples), self.nonnegative)
 
     def _scores(self, samples: Samples) -> Scores:
         """Return what the columns say by themselves and in groups, whatever the bandwidth."""
@@ -166,14 +164,14 @@ class ObjectiveMoments:
 
 
 def make_folds(
-    kernel: Kernel, halves: Sequence[tuple[Samples, Samples]], n_jobs: int
+    kernel: Kernel, halves: Sequence[tuple[Samples, Samples]], n_jobs: int, nonnegative: bool
 ) -> list[Fold]:
     """Fit the kernel on the first part of every split; splits without a varying column are left."""
     folds: list[Fold] = []
     for train, rest in halves:
         fitted = kernel.fit(train, n_jobs=n_jobs)
         make = LinearFold if fitted.abilities.fast_sums else SearchFold
-        folds.append(make(train, rest, fitted, n_jobs))
+        folds.append(make(train, rest, fitted, n_jobs, nonnegative))
     return [fold for fold in folds if fold.keep.size > 0]
 
 

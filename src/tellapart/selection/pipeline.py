@@ -7,13 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.data.samples import Samples
-from tellapart.kernels import FittedKernel
+from tellapart.evidence.evidence import gather_evidence
+from tellapart.kernels import FittedKernel, Linear, resolve_kernel
 from tellapart.kernels.tuned import with_multiplier
-from tellapart.progress import Progress
-from tellapart.selection.choose import choose
+from tellapart.progress import Progress, solver_progress
+from tellapart.search.choice import PROOF_SECONDS
+from tellapart.selection.by_evidence import (
+    MOST_VARIABLES,
+    enough_variables,
+    select_by_evidence,
+)
+from tellapart.selection.choose import choose, varying_columns
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
 from tellapart.selection.tuning import Tuning, tune
+from tellapart.strs.control import Control
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ def tune_fit_choose(
     progress : callable
         Told how far the work is.
     """
+    if settings.by_evidence:
+        return weigh_evidence(samples, settings, rng=solve_rng, progress=progress)
     kernel, threads = settings.fittable, settings.threads
     tuning = tune(
         samples,
@@ -55,6 +65,7 @@ def tune_fit_choose(
         rng=tune_rng,
         n_jobs=threads,
         progress=progress,
+        nonnegative=settings.nonnegative,
     )
     fitted = with_multiplier(kernel, tuning.multiplier).fit(samples, n_jobs=threads)
     selection = choose(
@@ -69,5 +80,48 @@ def tune_fit_choose(
         n_jobs=threads,
         progress=progress,
         estimator=settings.estimator,
+        nonnegative=settings.nonnegative,
+        objective=settings.kernel_objective,
     )
     return Chosen(tuning, fitted, selection)
+
+
+def weigh_evidence(
+    samples: Samples,
+    settings: SelectionSettings,
+    *,
+    rng: np.random.Generator,
+    progress: Progress,
+    n_jobs: int | None = None,
+) -> Chosen:
+    """Choose by evidence; where the number of variables is open, as few as carry nearly all.
+
+    The kernel has no part in the choice. It is what the samples are shown by: the linear one, or
+    the Gaussian one where variables were chosen for how they depend on each other.
+    """
+    threads = settings.threads if n_jobs is None else n_jobs
+    progress("select", "weighing the evidence")
+    linear = Linear().fit(samples, n_jobs=threads)
+    varying_columns(samples, linear)
+    number = settings.n_variables
+    evidence = gather_evidence(samples, number or MOST_VARIABLES, rng=rng, n_jobs=threads)
+    limit = PROOF_SECONDS if settings.time_limit is None else settings.time_limit
+    control = Control(
+        gap=settings.gap,
+        time_limit=limit,
+        rng=rng,
+        progress=solver_progress(progress, "select"),
+    )
+    if number is None:
+        number = enough_variables(evidence, control)
+    selection = select_by_evidence(
+        samples,
+        evidence,
+        number,
+        constant=[samples.names[s] for s in np.flatnonzero(linear.constant)],
+        control=control,
+    )
+    kernel = linear
+    if selection.kernel != linear.name:
+        kernel = resolve_kernel(selection.kernel).fit(samples, n_jobs=threads)
+    return Chosen(Tuning(number, 0.0), kernel, selection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_number, check_random_state
+from tellapart.arguments import check_integer, check_random_state
 from tellapart.data.tables import read_samples
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
@@ -22,8 +22,10 @@ def select_variables(
     Y: object,
     n_variables: int,
     *,
-    kernel: str | Kernel = "linear",
-    regularization: float = 0.1,
+    kernel: str | Kernel = "auto",
+    regularization: float | str = "auto",
+    objective: str = "auto",
+    nonnegative: bool = True,
     solver: str | Solver | Annealing = "auto",
     gap: float = 1e-4,
     time_limit: float | None = None,
@@ -35,9 +37,12 @@ def select_variables(
 ) -> Selection:
     """Choose the variables whose distributions differ most between two samples.
 
-    Maximises F(z) = MMD²(z) − λ σ²(z) over weights with ‖z‖₂ = 1 and at most `n_variables`
-    non-zeros, and says how far from the best the choice can be. All rows are used, so a test
-    on the same rows would be too optimistic: for a p-value use `two_sample_test`.
+    By default the evidence decides: how sure it is that each column differs (in location, spread
+    or shape), that pairs and triples depend on each other differently, and how much of that they
+    share. z ≥ 0 maximises eᵀz/√(zᵀMz), the joint evidence of at most `n_variables` columns. With
+    a kernel it maximises F(z) = MMD²(z) − λ σ²(z) over ‖z‖₂ = 1. Either way the result says how
+    far from the best the choice can be. All rows are used, so a test on the same rows would be
+    too optimistic: for a p-value use `two_sample_test`.
 
     Parameters
     ----------
@@ -46,10 +51,19 @@ def select_variables(
     n_variables : int
         The largest number of variables, d.
     kernel : str or Kernel
-        "linear", "quadratic" or "gaussian", or a kernel object such as
-        `tellapart.kernels.Gaussian(bandwidth="cv")`.
-    regularization : float
-        λ ≥ 0: how much variance counts against a choice.
+        "auto": by evidence. Or "linear", "quadratic" or "gaussian", or a kernel object such as
+        `tellapart.kernels.Gaussian(bandwidth="cv")`; with a λ, solver or objective of the linear
+        kernel, or with signed weights, "auto" means that one.
+    regularization : "auto", "cv" or float
+        With a kernel: λ ≥ 0, how much variance counts against a choice. "auto" is 0.1 for the
+        linear kernel and 1 for others, "cv" chooses it by cross-validation.
+    objective : str
+        "auto"; "evidence"; "regularized", F as above; or "ratio": aᵀz/√(zᵀ(V + r·v·I)z) with a
+        and V of the linear kernel, v the median of V's diagonal and r = `regularization` (3 by
+        default), under which copies of one variable do not take the places of others.
+    nonnegative : bool
+        Whether weights must be at least 0. K_z is a kernel only then; False gives the paper's
+        signed weights.
     solver : str, Solver or Annealing
         "auto", which picks by kernel and size; a name in `tellapart.strs.SOLVERS` for the linear
         kernel, and for the quadratic one's problem at λ = 0; "annealing" or settings of
@@ -85,11 +99,12 @@ def select_variables(
     [1, 4]
     """
     check_integer("n_variables", n_variables, 1)
-    check_number("regularization", regularization, 0.0)
     settings = SelectionSettings(
         n_variables=n_variables,
         kernel=kernel,
         regularization=regularization,
+        objective=objective,
+        nonnegative=nonnegative,
         solver=solver,
         gap=gap,
         time_limit=time_limit,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tellapart.arrays import FloatArray, IntArray
@@ -11,6 +12,10 @@ from tellapart.search import Trace
 from tellapart.strs.solution import Status, relative_gap
 from tellapart.text import safe
 
+REGULARIZED, RATIO, EVIDENCE = "regularized", "ratio", "evidence"
+"""What a choice may maximise; see `Selection`."""
+FEW_SUBSTITUTES = 3
+"""Substitutes of a variable that a summary names."""
 ROUNDING = 1e-9
 """A relative gap this small is not worth a word."""
 
@@ -19,7 +24,13 @@ ROUNDING = 1e-9
 class Selection:
     """The chosen variables, their weights, and what is proved about the choice.
 
-    The weights z maximise F(z) = MMD²(z) − λ σ²(z) over ‖z‖₂ = 1, ‖z‖₀ ≤ d.
+    By its `objective` the weights z maximise, over ‖z‖₂ = 1, ‖z‖₀ ≤ d and, unless signed weights
+    were asked for, z ≥ 0:
+
+    - "regularized": F(z) = MMD²(z) − λ σ²(z);
+    - "ratio": aᵀz/√(zᵀ(V + r·median(diag V)·I)z), MMD² in units of its noise, r = λ;
+    - "evidence": the joint evidence of columns, pairs and triples
+      (`tellapart.evidence.evidence`).
 
     Attributes
     ----------
@@ -28,9 +39,9 @@ class Selection:
     z : array of length D
         The weights: 0 outside the support.
     value : float
-        F(z).
+        The objective at z.
     upper_bound : float or None
-        A proved bound on the best F of any choice; None if none is proved.
+        A proved bound on the objective of any choice; None if none is proved.
     status : "optimal", "feasible" or "time_limit"
         "optimal" only if the bound is within the gap asked for.
     solver : str
@@ -51,6 +62,17 @@ class Selection:
         The baseline that chose, by an objective of its own; empty for tellapart's own choice.
     nonnegative : bool
         Whether only weights of at least 0 were allowed; the certificate is then for these.
+    objective : str
+        What the choice maximises: "regularized", "ratio" or "evidence".
+    n_variables : int or None
+        The largest number of variables that was allowed; None where that is not known.
+    reasons : tuple of str
+        What each chosen variable differs in, in the order of `support`: "shift", "spread",
+        "shape" or its dependence on others. Empty but for a choice by evidence.
+    substitutes : mapping from str to tuple of str
+        For a chosen variable, others that could stand in for it, the likest first.
+    n_candidates : int or None
+        Columns that took part in the choice; None for all that vary.
     """
 
     support: IntArray
@@ -67,6 +89,11 @@ class Selection:
     history: tuple[Trace, ...] = ()
     method: str = ""
     nonnegative: bool = False
+    objective: str = REGULARIZED
+    n_variables: int | None = None
+    reasons: tuple[str, ...] = ()
+    substitutes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    n_candidates: int | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -81,8 +108,39 @@ class Selection:
 
     @property
     def maker(self) -> str:
-        """What chose the variables: kernel and λ, or the baseline."""
-        return self.method or f"{self.kernel} kernel, λ = {self.regularization:g}"
+        """What chose the variables: evidence, kernel and λ, or the baseline."""
+        if self.method:
+            return self.method
+        if self.objective == EVIDENCE:
+            return "by their joint evidence"
+        what = "r" if self.objective == RATIO else "λ"
+        by = "by the ratio, " if self.objective == RATIO else ""
+        return f"{by}{self.kernel} kernel, {what} = {self.regularization:g}"
+
+    @property
+    def unused(self) -> int:
+        """How many of the places that were allowed are left empty: no more variables would help."""
+        varying = len(self.names) - len(self.constant)
+        allowed = self.support.size if self.n_variables is None else self.n_variables
+        return max(min(allowed, varying) - self.support.size, 0)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the choice should know beside the certificate, one sentence each."""
+        found = []
+        if self.unused > 0:
+            found.append(
+                f"{self.unused} of the {self.n_variables} places are left empty: "
+                "no other variable would add anything"
+            )
+        for name in self.weights:
+            others = self.substitutes.get(name, ())
+            if others:
+                shown = ", ".join(safe(other) for other in others[:FEW_SUBSTITUTES])
+                more = len(others) - FEW_SUBSTITUTES
+                rest = f" and {more} more" if more > 0 else ""
+                found.append(f"{safe(name)} could be replaced by {shown}{rest}")
+        return found
 
     @property
     def gap(self) -> float | None:
@@ -99,9 +157,15 @@ class Selection:
         if self.gap is None or not math.isfinite(self.gap):
             return f"a good choice of {chosen}, not proved to be the best ({by})"
         margin = _margin(self.gap)
-        if self.nonnegative:
+        allowed = self.support.size if self.n_variables is None else self.n_variables
+        chosen = f"{allowed} variable{'s' if allowed > 1 else ''}"
+        if self.n_candidates is not None and self.n_candidates < len(self.names) - len(
+            self.constant
+        ):
+            chosen += f" among the {self.n_candidates:,} with the most evidence"
+        elif self.nonnegative and self.objective != EVIDENCE:
             chosen += " with weights of at least 0"
-        better = f"do better{margin}"
+        better = f"{'have more evidence' if self.objective == EVIDENCE else 'do better'}{margin}"
         if self.status == "optimal":
             return f"proved: no other choice of at most {chosen} can {better} ({by})"
         if self.status == "time_limit":
@@ -128,12 +192,14 @@ class Selection:
         >>> rng = np.random.default_rng(0)
         >>> Y = rng.normal(size=(60, 3)) + [0, 3, 0]
         >>> print(ta.select_variables(rng.normal(size=(50, 3)), Y, 1).summary())
-        1 of 3 variables chosen (linear kernel, λ = 0.1):
-          x1  1.000
+        1 of 3 variables chosen (by their joint evidence):
+          x1  1.000  shift
         Certificate: proved: no other choice ...
         """
         head = f"{self.support.size} of {len(self.names)} variables chosen ({self.maker}):"
-        return "\n".join([head, *weight_lines(self), f"Certificate: {self.certificate}."])
+        told = [f"{remark}." for remark in self.remarks]
+        lines = [head, *weight_lines(self), f"Certificate: {self.certificate}.", *told]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values, ready for JSON."""
@@ -155,6 +221,11 @@ class Selection:
             "history": [asdict(trace) for trace in self.history],
             "method": self.method or None,
             "nonnegative": self.nonnegative,
+            "objective": self.objective,
+            "n_variables": self.n_variables,
+            "reasons": dict(zip(self.variables, self.reasons, strict=False)),
+            "substitutes": {name: list(others) for name, others in self.substitutes.items()},
+            "n_candidates": self.n_candidates,
         }
 
     def _repr_html_(self) -> str:
@@ -174,7 +245,10 @@ def _margin(gap: float) -> str:
 
 
 def weight_lines(selection: Selection) -> list[str]:
-    """Return one aligned line per chosen variable, the heaviest first."""
-    rows = [(safe(name), weight) for name, weight in selection.weights.items()]
-    width = max((len(name) for name, _ in rows), default=0)
-    return [f"  {name:<{width}}  {weight: .3f}" for name, weight in rows]
+    """Return one aligned line per chosen variable, the heaviest first, with what it differs in."""
+    why = dict(zip(selection.variables, selection.reasons, strict=False))
+    rows = [
+        (safe(name), weight, safe(why.get(name, ""))) for name, weight in selection.weights.items()
+    ]
+    width = max((len(name) for name, _, _ in rows), default=0)
+    return [f"  {name:<{width}}  {weight: .3f}  {reason}".rstrip() for name, weight, reason in rows]

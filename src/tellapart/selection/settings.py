@@ -9,6 +9,7 @@ import numpy as np
 
 from tellapart.arguments import (
     check_choice,
+    check_flag,
     check_integer,
     check_n_jobs,
     check_number,
@@ -17,13 +18,24 @@ from tellapart.arguments import (
 )
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, resolve_kernel
+from tellapart.kernels import Kernel, Linear, resolve_kernel
 from tellapart.progress import Progress, check_progress
 from tellapart.search import Annealing
 from tellapart.search.choice import Solvers, resolve_solver
+from tellapart.selection.selection import EVIDENCE, RATIO, REGULARIZED
 from tellapart.statistics.mmd import ESTIMATORS, check_rows
 from tellapart.strs import Solver
 from tellapart.strs.solve import SMALLEST_GAP
+
+AUTO = "auto"
+CROSS_VALIDATED = "cv"
+OBJECTIVES = (AUTO, EVIDENCE, REGULARIZED, RATIO)
+LINEAR_REGULARIZATION = 0.1
+"""λ by default where the choice is a sparse trust region problem…"""
+SEARCH_REGULARIZATION = 1.0
+"""…and for other kernels, which use too few variables with less…"""
+RATIO_SHRINKAGE = 3.0
+"""…and r for the ratio."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +46,10 @@ class SelectionSettings:
     """
 
     n_variables: int | None = None
-    kernel: str | Kernel = "linear"
-    regularization: float | str = "cv"
+    kernel: str | Kernel = AUTO
+    regularization: float | str = AUTO
+    objective: str = AUTO
+    nonnegative: bool = True
     solver: str | Solver | Annealing = "auto"
     gap: float = 1e-4
     time_limit: float | None = None
@@ -48,6 +62,9 @@ class SelectionSettings:
         if self.n_variables is not None:
             self._keep("n_variables", check_integer("n_variables", self.n_variables, 1))
         self._keep("regularization", _checked_regularization(self.regularization))
+        self._keep("nonnegative", check_flag("nonnegative", self.nonnegative))
+        check_choice("objective", self.objective, OBJECTIVES)
+        self._check_objective()
         _ = self.solvers
         check_random_state(self.random_state)
         if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
@@ -57,6 +74,11 @@ class SelectionSettings:
         self._keep("gap", check_number("gap", self.gap, SMALLEST_GAP, 1.0, open_high=True))
         self._keep("time_limit", check_time_limit(self.time_limit))
         check_choice("estimator", self.estimator, ESTIMATORS)
+        if self.estimator != "unbiased" and self.by_evidence:
+            raise InputError(
+                f"estimator must be 'unbiased' for a choice by evidence; got {self.estimator!r}; "
+                "name a kernel"
+            )
         if self.estimator != "unbiased" and not self.fittable.abilities.fast_sums:
             raise InputError(
                 f"estimator must be 'unbiased' for the {self.fittable.name} kernel; got "
@@ -67,10 +89,43 @@ class SelectionSettings:
         """Hold the checked value, as a plain Python number."""
         object.__setattr__(self, name, value)
 
+    def _check_objective(self) -> None:
+        """Raise where the objective does not go with the kernel and the rest."""
+        if self.objective == EVIDENCE and not self.by_evidence:
+            raise InputError(
+                "objective='evidence' has a kernel, λ, solver and weights of its own: leave "
+                "kernel, regularization, solver and nonnegative out, or name another objective"
+            )
+        if self.objective == RATIO and not self.fittable.abilities.exact:
+            raise InputError(
+                "objective='ratio' needs the linear kernel; got the "
+                f"{self.fittable.name} kernel; leave kernel out"
+            )
+        if self.objective == RATIO and self.regularization == CROSS_VALIDATED:
+            raise InputError("regularization must be 'auto' or a number ≥ 0 with objective='ratio'")
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether the choice is by evidence: the default, unless something else is asked for."""
+        return (
+            isinstance(self.kernel, str)
+            and self.kernel == AUTO
+            and self.objective in (AUTO, EVIDENCE)
+            and isinstance(self.solver, str)
+            and self.solver == AUTO
+            and isinstance(self.regularization, str)
+            and self.nonnegative
+        )
+
+    @property
+    def kernel_objective(self) -> str:
+        """What a choice by a kernel maximises."""
+        return RATIO if self.objective == RATIO else REGULARIZED
+
     @cached_property
     def fittable(self) -> Kernel:
-        """The kernel itself, where `kernel` may be its name."""
-        return resolve_kernel(self.kernel)
+        """The kernel itself; whoever leaves it open but asks for a λ or solver means the linear."""
+        return resolve_kernel(self.kernel, auto=Linear())
 
     @cached_property
     def solvers(self) -> Solvers:
@@ -79,8 +134,15 @@ class SelectionSettings:
 
     @property
     def fixed_regularization(self) -> float | None:
-        """λ, or None for cross-validation."""
-        return None if isinstance(self.regularization, str) else self.regularization
+        """λ (or r, for the ratio); None for cross-validation."""
+        if not isinstance(self.regularization, str):
+            return self.regularization
+        if self.regularization == CROSS_VALIDATED:
+            return None
+        if self.objective == RATIO:
+            return RATIO_SHRINKAGE
+        exact = self.fittable.abilities.exact
+        return LINEAR_REGULARIZATION if exact else SEARCH_REGULARIZATION
 
     @property
     def threads(self) -> int:
@@ -96,7 +158,7 @@ class SelectionSettings:
 
 def _checked_regularization(value: object) -> float | str:
     if isinstance(value, str):
-        if value != "cv":
-            raise InputError(f"regularization must be 'cv' or a number ≥ 0; got {value!r}")
+        if value not in (AUTO, CROSS_VALIDATED):
+            raise InputError(f"regularization must be 'auto', 'cv' or a number ≥ 0; got {value!r}")
         return value
     return check_number("regularization", value, 0.0)

@@ -20,12 +20,15 @@ from tellapart.arguments import check_integer, check_n_jobs, check_random_state,
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.evidence.evidence import gather_evidence
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, check_progress, showing
 from tellapart.search.choice import HEURISTICS
+from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
-from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.selection import EVIDENCE, REGULARIZED
+from tellapart.strs.control import Control
 from tellapart.text import safe
 
 FEWEST_ROWS = 4
@@ -38,10 +41,11 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 10, 50
 """What a page shows."""
 # The work of a page's resamples, in steps of some 20 ns: ten seconds where fewer than 50 fit. One
 # pair of rows costs what it costs by itself and as much again for every 30 columns; one entry of
-# a column, when sorted and summed, is 50 steps.
+# a column, when sorted and summed, is 50 steps, and 300 where evidence is gathered from it.
 MOST_WORK = 500_000_000
 COLUMNS_OF_A_PAIR = 30
 WORK_OF_AN_ENTRY = 50
+WEIGHING = 300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,6 +131,7 @@ def measure_stability(
     regularization: float,
     n_resamples: int,
     nonnegative: bool = False,
+    objective: str = REGULARIZED,
     most_rows: int = MOST_ROWS,
     time_limit: float | None = None,
     random_state: int | np.random.Generator | None = 0,
@@ -148,8 +153,8 @@ def measure_stability(
         The kernel with its bandwidths frozen on all of them.
     support : int array
         The columns chosen on all of them.
-    n_variables, regularization, nonnegative : int, float, bool
-        The d and λ they were chosen with, and whether with weights of at least 0 only.
+    n_variables, regularization, nonnegative, objective : int, float, bool, str
+        The d and λ they were chosen with, whether with weights of at least 0 only, and by what.
     n_resamples, time_limit, random_state, n_jobs, progress
         See `tellapart.testing.result.TestResult.stability`.
     most_rows : int
@@ -183,8 +188,10 @@ def measure_stability(
             if made and left is not None and left < 0:
                 break
             tell("stability", f"resample {made + 1} of {asked}")
-            if nonnegative:
-                again = choose_nonnegative(part, kernel, n_variables, threads)
+            # The first resample is always made.
+            limit = None if left is None else max(0.1, left)
+            if objective == EVIDENCE:
+                again = _by_evidence(part, n_variables, rng, limit, threads)
             else:
                 again = choose(
                     part,
@@ -192,12 +199,13 @@ def measure_stability(
                     n_variables=n_variables,
                     regularization=regularization,
                     solvers=HEURISTICS,
-                    # The first resample is always made.
-                    time_limit=None if left is None else max(0.1, left),
+                    time_limit=limit,
                     rng=rng,
                     n_jobs=threads,
-                )
-            counts[again.support] += 1
+                    nonnegative=nonnegative,
+                    objective=objective,
+                ).support
+            counts[again] += 1
             largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
             made += 1
     return Stability(
@@ -211,7 +219,18 @@ def measure_stability(
     )
 
 
-def plan_resamples(train: Samples, kernel: FittedKernel) -> tuple[int, int]:
+def _by_evidence(
+    part: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
+) -> IntArray:
+    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs)
+    number = min(n_variables, evidence.n_columns)
+    best = best_of(evidence, number, Control(time_limit=limit, rng=rng), HEURISTIC)
+    return evidence.columns[np.flatnonzero(best.z)]
+
+
+def plan_resamples(
+    train: Samples, kernel: FittedKernel, objective: str = REGULARIZED
+) -> tuple[int, int]:
     """Return how many resamples a page shows, and the rows of each sample in one at most.
 
     By the work of one choice, never by the clock: a page is the same on a slow machine.
@@ -227,14 +246,14 @@ def plan_resamples(train: Samples, kernel: FittedKernel) -> tuple[int, int]:
     >>> plan_resamples(samples, Gaussian().fit(samples))
     (12, 500)
     """
-    pairs = not kernel.abilities.fast_sums
+    weighed = objective == EVIDENCE
+    pairs = not kernel.abilities.fast_sums and not weighed
     most_rows = MOST_PAIRED_ROWS if pairs else MOST_ROWS
     rows = sum(min((n + 1) // 2, most_rows) for n in (train.n_x, train.n_y))
-    work = (
-        rows**2 * (COLUMNS_OF_A_PAIR + train.n_columns)
-        if pairs
-        else WORK_OF_AN_ENTRY * rows * train.n_columns
-    )
+    if pairs:
+        work = rows**2 * (COLUMNS_OF_A_PAIR + train.n_columns)
+    else:
+        work = rows * train.n_columns * (WEIGHING if weighed else WORK_OF_AN_ENTRY)
     return min(max(MOST_WORK // work, FEWEST_RESAMPLES), MOST_RESAMPLES), most_rows
 
 

@@ -90,14 +90,21 @@ class Plan:
     best: Callable[[Sequence[RegularizationScore]], RegularizationScore]
 
     @classmethod
-    def of(cls, abilities: Abilities) -> Plan:
-        """Return the plan that the form of a kernel calls for."""
+    def of(cls, abilities: Abilities, n_rows: int) -> Plan:
+        """Return the plan that the form of a kernel and the rows of the smaller sample call for.
+
+        From few rows V is hardly known, and a large λ follows its noise.
+        """
         if abilities.closed_form:
-            return cls(GRID, N_SPLITS, None, True, best_regularization)
+            most = max(DEFAULT_REGULARIZATION, n_rows / ROWS_FOR_ONE)
+            grid = tuple(value for value in GRID if value <= most)
+            return cls(grid, N_SPLITS, None, True, best_regularization)
         return cls(SEARCH_GRID, N_SEARCH_SPLITS, MOST_ROWS, False, best_ratio)
 
 
 GRID = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
+# Rows of the smaller sample that λ = 1 takes; twice as many for λ = 2, and so on.
+ROWS_FOR_ONE = 50
 N_SPLITS = 5
 # Kernels without a closed form take longer, and their weights change less with λ.
 SEARCH_GRID = (0.0, 0.1, 1.0, 5.0)
@@ -115,6 +122,7 @@ def tune(
     rng: np.random.Generator,
     n_jobs: int,
     progress: Progress,
+    nonnegative: bool = False,
 ) -> Tuning:
     """Choose what is None: the number of variables, λ, or both; and the bandwidth if left open.
 
@@ -144,6 +152,8 @@ def tune(
         Threads.
     progress : callable
         Told how far the work is.
+    nonnegative : bool
+        Whether weights must be at least 0.
 
     Returns
     -------
@@ -159,9 +169,9 @@ def tune(
     )
     if n_variables is not None and regularization is not None and len(multipliers) == 1:
         return start
-    plan = Plan.of(kernel.abilities)
+    plan = Plan.of(kernel.abilities, min(samples.n_x, samples.n_y))
     halves = split_in_halves(samples, plan.n_splits, rng, plan.most_rows)
-    folds = make_folds(with_multiplier(kernel, first), halves, n_jobs)
+    folds = make_folds(with_multiplier(kernel, first), halves, n_jobs, nonnegative)
     if not folds:
         return start
     if n_variables is None and plan.number_first:

@@ -22,6 +22,7 @@ class Control:
 
     `resolution` is the difference in value that rounding error hides: a search whose gap is
     below it may end, but only the relative gap decides whether its end is "optimal".
+    `floor` is a value that need not be beaten: branch and bound gives up what cannot exceed it.
     `clock` is the only one that limits are measured by, and `started` what it said when the
     control was made.
     """
@@ -33,6 +34,7 @@ class Control:
     progress: Progress | None = None
     clock: Callable[[], float] = time.perf_counter
     started: float = math.nan
+    floor: float = -math.inf
 
     def __post_init__(self) -> None:
         # `dataclasses.replace` hands `started` on: a changed copy has no more time than the first.

@@ -73,7 +73,7 @@ class Incumbent:
     @property
     def cutoff(self) -> float:
         """The bound at which a search may end."""
-        return self.value + self.control.allowed(self.value)
+        return max(self.value + self.control.allowed(self.value), self.control.floor)
 
     def solution(
         self,

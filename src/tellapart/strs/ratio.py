@@ -180,8 +180,13 @@ def _squared_control(problem: SparseRatio, control: Control) -> Control:
         root = None if bound is None else _root(bound) / problem.scale
         progress(iterations, _root(value) / problem.scale, root)
 
+    # Rounded down, so that no root of a bound that is given up exceeds the floor.
+    floor = (problem.scale * max(control.floor, 0.0)) ** 2 * (1 - 16 * EPS)
     return replace(
-        control, gap=TWICE * control.gap, progress=None if progress is None else in_ratios
+        control,
+        gap=TWICE * control.gap,
+        floor=floor if control.floor > 0 else -np.inf,
+        progress=None if progress is None else in_ratios,
     )
 
 

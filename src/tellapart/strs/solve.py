@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb
+from math import comb, inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,6 +51,7 @@ def solve(
     random_state: int | np.random.Generator | None = None,
     progress: Progress | None = None,
     start: ArrayLike | None = None,
+    floor: float | None = None,
 ) -> Solution:
     """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, or max aᵀz/√(zᵀMz) over ‖z‖₀ ≤ d.
 
@@ -71,6 +72,9 @@ def solve(
         Called as progress(iterations, best value, upper bound or None).
     start : array of length D, optional
         A point whose non-zeros the solver may start from.
+    floor : float, optional
+        A value that need not be beaten: a bound no higher than this is as good as a proof, and the
+        point returned may then be far from the best.
 
     Returns
     -------
@@ -97,6 +101,7 @@ def solve(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
         time_limit=seconds,
         resolution=quadratic.resolution,
+        floor=-inf if floor is None else check_number("floor", floor),
         rng=check_random_state(random_state),
         progress=progress,
     )

@@ -1,4 +1,4 @@
-"""The certified selection that follows a scan: what was found decides kernel and number.
+"""The certified selection that follows a scan, made on all rows.
 
 The p-value is that of the scan and does not depend on any of this.
 """
@@ -8,18 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.data.samples import Samples
-from tellapart.kernels import Gaussian, Kernel, Linear
 from tellapart.progress import Progress
 from tellapart.scan.scan import Scan
-from tellapart.search.choice import resolve_solver
+from tellapart.selection.by_evidence import MOST_VARIABLES
 from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
-from tellapart.selection.pipeline import Chosen
-from tellapart.selection.tuning import MIDDLE_REGULARIZATION, Tuning
-from tellapart.testing.settings import AUTO, TestSettings
-
-# Variables at most where the number is left open and many were found.
-MOST_VARIABLES = 10
+from tellapart.selection.pipeline import Chosen, weigh_evidence
+from tellapart.selection.settings import SEARCH_REGULARIZATION
+from tellapart.selection.tuning import Tuning
+from tellapart.testing.settings import TestSettings
 
 
 def choose_after(
@@ -30,33 +27,32 @@ def choose_after(
     n_jobs: int,
     progress: Progress,
 ) -> Chosen:
-    """Choose the variables on all rows, by the kernel and in the number that the scan suggests.
+    """Choose the variables on all rows: by evidence, or by the kernel that was asked for.
 
-    λ is 0 where a choice without it can be proved best, else 1, unless the settings give it.
+    With a kernel, λ is 0 where a choice without it can be proved best, else 1, unless the settings
+    give it, and as many variables as the scan suggests, unless they are given.
     """
+    if settings.by_evidence:
+        return weigh_evidence(samples, settings, rng=rng, progress=progress, n_jobs=n_jobs)
     kernel = settings.fittable
-    # Whoever names a solver means the problems it solves: those of the linear kernel.
-    if settings.kernel == AUTO and settings.solver == AUTO:
-        kernel = suggested_kernel(scan)
     abilities = kernel.abilities
-    solvers = resolve_solver(settings.solver, abilities)
     number = settings.n_variables
     if number is None:
         number = min(suggested_number(scan, linear=abilities.closed_form), samples.n_columns)
     regularization = settings.fixed_regularization
     if regularization is None:
-        regularization = 0.0 if abilities.exact_unregularized else MIDDLE_REGULARIZATION
+        regularization = 0.0 if abilities.exact_unregularized else SEARCH_REGULARIZATION
     fitted = kernel.fit(samples, n_jobs=n_jobs)
     tuning = Tuning(number, regularization)
-    if abilities.closed_form and regularization == 0 and settings.solver == AUTO:
-        selection = choose_nonnegative(samples, fitted, number, n_jobs)
-        return Chosen(tuning, fitted, selection)
+    closed = abilities.closed_form and regularization == 0 and settings.nonnegative
+    if closed and settings.solver == "auto":
+        return Chosen(tuning, fitted, choose_nonnegative(samples, fitted, number, n_jobs))
     selection = choose(
         samples,
         fitted,
         n_variables=number,
         regularization=regularization,
-        solvers=solvers,
+        solvers=settings.solvers,
         rng=rng,
         gap=settings.gap,
         time_limit=settings.time_limit,
@@ -64,20 +60,9 @@ def choose_after(
         progress=progress,
         estimator=settings.estimator,
         known=(*scan.pairs, *scan.triples),
+        nonnegative=settings.nonnegative,
     )
     return Chosen(tuning, fitted, selection)
-
-
-def suggested_kernel(scan: Scan) -> Kernel:
-    """Return the kernel that sees what was found.
-
-    Linear where single columns carry the difference, or nothing was named; Gaussian where only
-    dependence does. The quadratic kernel sees correlations, too, but prefers columns with heavy
-    tails to correlated ones.
-    """
-    if scan.columns or not (scan.pairs or scan.triples):
-        return Linear()
-    return Gaussian()
 
 
 def suggested_number(scan: Scan, *, linear: bool) -> int:

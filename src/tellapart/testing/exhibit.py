@@ -182,6 +182,7 @@ class Gallery:
             n_variables=result.tuning.n_variables,
             regularization=result.regularization,
             nonnegative=result.selection.nonnegative,
+            objective=result.selection.objective,
             n_resamples=n_resamples,
             most_rows=most_rows,
             time_limit=time_limit,
@@ -283,7 +284,7 @@ def _plan(result: TestResult, asked: bool | int) -> tuple[int, int]:
     all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
     if min(train.n_x, train.n_y) < FEWEST_ROWS or all_chosen:
         return 0, MOST_ROWS
-    return plan_resamples(train, result.kernel)
+    return plan_resamples(train, result.kernel, selection.objective)
 
 
 def _heaviest(result: TestResult, most: int) -> list[int]:

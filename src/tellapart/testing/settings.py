@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from tellapart.arguments import check_integer, check_number
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, Linear, resolve_kernel
+from tellapart.kernels import Kernel
 from tellapart.permutation.labels import check_memory, check_reach
-from tellapart.selection.settings import SelectionSettings
+from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
 METHODS = ("scan", "split")
-AUTO = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +26,7 @@ class TestSettings(SelectionSettings):
 
     method: str = "scan"
     kernel: str | Kernel = AUTO
+    regularization: float | str = CROSS_VALIDATED
     test_size: float = 0.5
     n_permutations: int = 999
     alpha: float = 0.05
@@ -46,10 +45,10 @@ class TestSettings(SelectionSettings):
                 f"got {self.test_size!r}"
             )
 
-    @cached_property
-    def fittable(self) -> Kernel:
-        """The kernel itself; "auto" is the linear one unless the scan finds what calls for more."""
-        return resolve_kernel(self.kernel, auto=Linear())
+    @property
+    def by_evidence(self) -> bool:
+        """Whether the choice is by evidence; with a split the kernel tests what it chose."""
+        return self.method == "scan" and super().by_evidence
 
     @property
     def fewest_rows(self) -> int:
@@ -74,6 +73,7 @@ class TestSettings(SelectionSettings):
             "n_permutations": self.n_permutations,
             "alpha": self.alpha,
             "random_state": None if isinstance(seed, np.random.Generator) else seed,
+            "nonnegative": self.nonnegative,
             "gap": self.gap,
             "time_limit": self.time_limit,
         }

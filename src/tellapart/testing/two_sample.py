@@ -38,6 +38,7 @@ def two_sample_test(
     n_variables: int | None = None,
     kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
+    nonnegative: bool = True,
     solver: str | Solver | Annealing = "auto",
     test_size: float = 0.5,
     n_permutations: int = 999,
@@ -76,17 +77,19 @@ def two_sample_test(
         "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
         others test.
     n_variables : int or None
-        The largest number of variables to choose. None: with a scan as many as there are columns
-        named, ten at most (those of the pairs or triples where no single column is named; a number
-        that carries nearly all of the difference where nothing is); with a split the number is
-        tuned on the training rows. It has no part in the p-value of a scan.
+        The largest number of variables to choose. None: with a scan as few as carry 95 % of the
+        evidence of ten; with a split the number is tuned on the training rows. It has no part in
+        the p-value of a scan.
     kernel : str or Kernel
         The kernel of the choice, or its name; with a split, of the test too. "auto": with a scan
-        "linear", or "gaussian" where only dependence was named; with a split "linear".
+        the choice is by evidence (`tellapart.select_variables`); with a split "linear".
     regularization : "cv" or float
-        λ ≥ 0: how much variance counts against a choice. "cv": with a scan 0 where a choice
-        without it can be proved best (the linear and the quadratic kernel), else 1; with a split
-        it is chosen by cross-validation on the training rows.
+        With a kernel: λ ≥ 0, how much variance counts against a choice. "cv": with a scan 0 where
+        a choice without it can be proved best (the linear and the quadratic kernel), else 1; with
+        a split it is chosen by cross-validation on the training rows.
+    nonnegative : bool
+        Whether weights must be at least 0. K_z is a kernel only then, and a test with a negative
+        weight can be blind to a difference; False gives the paper's signed weights.
     solver : str or Solver
         A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
         With a scan and `kernel="auto"` a name means the linear kernel.
@@ -137,6 +140,7 @@ def two_sample_test(
         n_variables=n_variables,
         kernel=kernel,
         regularization=regularization,
+        nonnegative=nonnegative,
         solver=solver,
         test_size=test_size,
         n_permutations=n_permutations,
