@@ -2,8 +2,9 @@
 
     z̃ = argmax over ‖z‖₂ = 1, ‖z‖₀ ≤ d of the second-order model of F at z_i less (τ/2)‖z − z_i‖²
 
-is a sparse trust region problem (`sphere.model`). It is accepted with probability
-min(1, e^{Δ/T}), Δ = F(z̃) − F(z_i); T cools; the best point visited is kept.
+(and z ≥ 0 where the objective asks for it) is a sparse trust region problem (`sphere.model`). It is
+accepted with probability min(1, e^{Δ/T}), Δ = F(z̃) − F(z_i); T cools; the best point visited is
+kept.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def anneal(
             n_variables,
             control,
             squares=objective.squares_weights,
+            nonnegative=objective.within_orthant,
         )
         if _distance(proposal, z) <= _STILL:
             proposal = exchange(z, n_variables, rng)
@@ -113,15 +115,17 @@ def best_of_model(
     control: Control,
     *,
     squares: bool,
+    nonnegative: bool = False,
 ) -> FloatArray:
     """Return a strong point of yᵀAy + aᵀy: swaps from the support of z with a few outsiders.
 
     Where ω(z) = z² (`squares`) the model couples no outsider with those inside: what it says of
     them is on the diagonal, and of several only the one with the largest entry can serve.
-    Elsewhere the gradient of the model tells.
+    Elsewhere the gradient of the model tells. The point is ≥ 0 if `nonnegative`.
     """
     support = np.flatnonzero(z)
-    lift = np.diag(A) if squares else np.abs(a + 2 * A @ z)
+    slopes = a + 2 * A @ z
+    lift = np.diag(A) if squares else (slopes if nonnegative else np.abs(slopes))
     lift = np.where(z == 0, lift, -np.inf)
     outside = z.shape[0] - support.shape[0]
     outsiders = np.argsort(-lift, kind="stable")[: min(N_OUTSIDERS, outside)]
@@ -129,7 +133,8 @@ def best_of_model(
     matrix, line = A[np.ix_(together, together)], a[together]
     # One unit for all entries changes nothing, and a row far out may have made them huge.
     unit = max(float(np.abs(matrix).max()), float(np.abs(line).max())) or 1.0
-    part = SparseTrustRegion(matrix / unit, line / unit, min(n_variables, together.shape[0]))
+    size = min(n_variables, together.shape[0])
+    part = SparseTrustRegion(matrix / unit, line / unit, size, nonnegative=nonnegative)
     inside = np.arange(support.shape[0])
     point = np.zeros_like(z)
     point[together] = polish(part, improve_by_swaps(part, inside, control)[0])[0]

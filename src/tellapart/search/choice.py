@@ -3,7 +3,8 @@
 For the linear kernel F itself is a sparse trust region problem, solved with a certificate. For the
 quadratic kernel MMD²(z) = zᵀ𝒜z + 2c αᵀz exactly: with λ = 0 the choice is one such problem; with
 λ > 0 its optimum is still an upper bound, since σ² ≥ 0 and so F ≤ MMD². For other kernels nothing
-is proved.
+is proved. The linear kernel's weights may be chosen by the ratio aᵀz/√(zᵀMz) instead of F, with a
+certificate too.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
+from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
 from tellapart.search.annealing import Trace
-from tellapart.search.linear import linear_problem
+from tellapart.search.linear import linear_problem, ratio_problem
 from tellapart.search.solver import QUICK, Annealing
 from tellapart.search.starts import Start
 from tellapart.statistics.coefficients import linear_coefficients
@@ -26,11 +28,13 @@ from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
+from tellapart.strs.ratio import SparseRatio
 from tellapart.strs.solution import Solution, Status
 from tellapart.strs.solvers.thresholding import Thresholding
 
 SEARCH = "annealing"
 AUTO = "auto"
+REGULARIZED, RATIO = "regularized", "ratio"
 PROOF_SECONDS = 10.0
 """What a proof of optimality may take where no time limit is given."""
 
@@ -97,6 +101,8 @@ def choose_weights(
     n_jobs: int = 1,
     estimator: str = "unbiased",
     known: tuple[Start, ...] = (),
+    nonnegative: bool = False,
+    objective: str = REGULARIZED,
 ) -> Choice:
     """Return good weights of at most `n_variables` variables.
 
@@ -109,7 +115,7 @@ def choose_weights(
     n_variables : int
         d.
     regularization : float
-        λ.
+        λ, or the shrinkage of the ratio.
     solvers : Solvers
         Who chooses.
     control : Control
@@ -120,12 +126,26 @@ def choose_weights(
         See `tellapart.statistics.linear_coefficients`; kernels without fast sums have one only.
     known : tuple of Start
         Points to search from beside those that the data suggest, where there is a search.
+    nonnegative : bool
+        Whether z ≥ 0: K_z is a kernel for such z only. Where ω(z) = z² it is no restriction.
+    objective : {"regularized", "ratio"}
+        F = MMD² − λσ², or the linear kernel's ratio, see `tellapart.search.linear.ratio_problem`.
     """
+    by_ratio = check_choice("objective", objective, (REGULARIZED, RATIO)) == RATIO
     if not kernel.abilities.exact:
-        objective = FittedObjective(samples, kernel, regularization)
-        return _searched_and_bounded(objective, n_variables, solvers, control, n_jobs, known)
+        if by_ratio:
+            raise InputError(
+                "objective 'ratio' is for the linear kernel, whose MMD² is linear in z; "
+                f"got the {kernel.name} kernel; use 'regularized'"
+            )
+        goal = FittedObjective(samples, kernel, regularization, nonnegative=nonnegative)
+        return _searched_and_bounded(goal, n_variables, solvers, control, n_jobs, known)
     coefficients = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
-    problem = linear_problem(coefficients, regularization, n_variables)
+    problem: SparseTrustRegion | SparseRatio
+    if by_ratio:
+        problem = ratio_problem(coefficients, n_variables, regularization, nonnegative)
+    else:
+        problem = linear_problem(coefficients, regularization, n_variables, nonnegative)
     return _as_choice(_solved(problem, solvers.exact, control, _proof_limit(control), control.rng))
 
 
@@ -141,7 +161,7 @@ def _searched_and_bounded(
     form = None if search.bound_seconds == 0 else objective.quadratic_form()
     if form is None:
         return _searched(objective, n_variables, search, control, n_jobs, known)
-    problem = SparseTrustRegion(*form, n_variables)
+    problem = SparseTrustRegion(*form, n_variables, nonnegative=objective.within_orthant)
     limit = _proof_limit(control)
     unregularized = objective.regularization == 0 and solvers.exact is not None
     if not unregularized:
@@ -180,7 +200,7 @@ def _searched(
 
 
 def _solved(
-    problem: SparseTrustRegion,
+    problem: SparseTrustRegion | SparseRatio,
     solver: str | Solver | None,
     control: Control,
     limit: float,

@@ -32,9 +32,16 @@ class QuickSearch:
     screen: Screen
 
     @classmethod
-    def of(cls, samples: Samples, kernel: FittedKernel, scores: Scores) -> QuickSearch:
+    def of(
+        cls,
+        samples: Samples,
+        kernel: FittedKernel,
+        scores: Scores,
+        *,
+        nonnegative: bool = False,
+    ) -> QuickSearch:
         """Prepare the sums of those samples, all of whose columns vary."""
-        objective = FittedObjective(samples, kernel, 0.0)
+        objective = FittedObjective(samples, kernel, 0.0, nonnegative=nonnegative)
         screen = Screen.of(objective, scores, min(_SCORED, samples.n_columns), MOST_CANDIDATES)
         with one_blas_thread():
             screen.objective.prepare()
@@ -59,11 +66,18 @@ class QuickSearch:
         return self.screen.embedded(max(peaks, key=lambda peak: peak.value).z)
 
 
-def quick_scores(samples: Samples, n_jobs: int) -> Scores:
+def quick_scores(samples: Samples, n_jobs: int, *, nonnegative: bool = False) -> Scores:
     """Score columns and groups, the strongest pair and the strongest triple only."""
     size = min(_SCORED, samples.n_columns)
     scores = score_columns(
-        samples, size, 0.0, Control(), largest_group=3, n_jobs=n_jobs, most_work=_MOST_WORK
+        samples,
+        size,
+        0.0,
+        Control(),
+        largest_group=3,
+        n_jobs=n_jobs,
+        most_work=_MOST_WORK,
+        nonnegative=nonnegative,
     )
     best = {len(group): group for group in reversed(scores.groups)}
     return replace(scores, groups=tuple(best.values()))

@@ -29,9 +29,7 @@ def on_some_rows(
     drawn = objective.samples.draw(most, rng)
     if drawn is objective.samples:
         return objective
-    return FittedObjective(
-        drawn, objective.kernel, objective.regularization, objective.memory_budget
-    )
+    return objective.on(drawn)
 
 
 def finished_on_all_rows(
@@ -42,7 +40,7 @@ def finished_on_all_rows(
     best = max(peaks, key=lambda peak: peak.value)
     while best.support.size < n_variables and not control.out_of_time:
         slopes = objective.weight_slopes(best.z)
-        lift = slopes if objective.squares_weights else np.abs(slopes)
+        lift = objective.lift(slopes)
         # Where Σω = 1 a newcomer takes its weight from the others, which have one slope in common.
         common = float(objective.weights(best.z) @ slopes) if objective.squares_weights else 0.0
         lift[best.support] = -np.inf

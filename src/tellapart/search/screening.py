@@ -54,8 +54,7 @@ class Screen:
         wanted = max(most, 4 * n_variables)
         if size <= wanted:
             return cls(np.arange(size), objective, size)
-        slopes = objective.weight_slopes(np.full(size, 1 / np.sqrt(size)))
-        lift = slopes if objective.squares_weights else np.abs(slopes)
+        lift = objective.lift(objective.weight_slopes(np.full(size, 1 / np.sqrt(size))))
         first = [*must, *(s for group in scores.groups for s in group)]
         first += np.flatnonzero(scores.linear).tolist()
         ranked = zip(np.argsort(-scores.single), np.argsort(-lift), strict=True)
@@ -91,7 +90,7 @@ def widened(
     if outside.size == 0 or screen.rounds == MOST_ROUNDS:
         return None
     slopes = objective.weight_slopes(z)
-    lift = slopes if objective.squares_weights else np.abs(slopes)
+    lift = objective.lift(slopes)
     used = np.flatnonzero(z)
     if objective.squares_weights:
         least = float(objective.weights(z) @ slopes)

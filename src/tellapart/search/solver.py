@@ -12,7 +12,7 @@ from tellapart.search.annealing import Trace, anneal
 from tellapart.search.rows import finished_on_all_rows, on_some_rows
 from tellapart.search.screening import Screen, widened
 from tellapart.search.sphere import Peak, climb, pruned
-from tellapart.search.starts import Scores, Start, make_starts, score_columns
+from tellapart.search.starts import Scores, Start, feasible, make_starts, score_columns
 from tellapart.search.swaps import improve_by_exchanges
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
@@ -31,7 +31,7 @@ class Found:
     Attributes
     ----------
     z : array of length D
-        The point; z ≥ 0 where only z² counts.
+        The point; z ≥ 0 where only z² counts, and where the objective asks for it.
     value : float
         F(z).
     traces : tuple of Trace
@@ -128,7 +128,8 @@ class Annealing:
     ) -> Found:
         """Return the best point found with at most `n_variables` non-zeros.
 
-        `known` are starts of the caller's beside those that the data suggest.
+        `known` are starts of the caller's beside those that the data suggest. With
+        `objective.nonnegative` only z ≥ 0 is searched.
         """
         with one_blas_thread():
             part = on_some_rows(objective, self.most_rows, control.rng)
@@ -154,6 +155,7 @@ class Annealing:
             control,
             largest_group=self.largest_group,
             n_jobs=n_jobs,
+            nonnegative=objective.within_orthant,
         )
         must = [s for start in known for s in np.flatnonzero(start.z).tolist()]
         screen = Screen.of(objective, scores, n_variables, self.most_candidates, must)
@@ -196,7 +198,7 @@ class Annealing:
     ) -> list[Start]:
         if best is not None:
             return [Start("best so far", best.z[screen.columns])]
-        given = [Start(start.origin, start.z[screen.columns]) for start in known]
+        given = [Start(start.origin, feasible(part, start.z[screen.columns])) for start in known]
         return given + make_starts(
             part,
             n_variables,

@@ -1,4 +1,4 @@
-"""Steps uphill on one support: z continuous on the sphere, second order, never downhill."""
+"""Steps uphill on one support: z on the sphere, z ≥ 0 where asked, second order, never downhill."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.statistics.objective import FittedObjective
 from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
-from tellapart.strs.trust_region import maximise_on_sphere
+from tellapart.strs.domains.base import Domain
+from tellapart.strs.domains.sphere import SPHERE
+from tellapart.strs.domains.sphere_orthant import SphereOrthant
 
 MOST_STEPS = 50
 TOLERANCE = 1e-10
@@ -36,6 +38,11 @@ class Peak:
     def support(self) -> IntArray:
         """The non-zeros of z, sorted."""
         return np.flatnonzero(self.z)
+
+
+def domain_of(objective: FittedObjective) -> Domain:
+    """Return where a search keeps z: on the sphere, or on its part with z ≥ 0."""
+    return SphereOrthant() if objective.within_orthant else SPHERE
 
 
 def model(
@@ -114,6 +121,8 @@ def climb(
     a step that kept its promise and grows after one that did not; only steps uphill are taken,
     and convergence is quadratic at the end. The model is the one along the sphere; at λ = 0, where
     ω(z) = z, it is that of F in all directions until it misleads: the quadratic kernel's is exact.
+    Where the objective asks for z ≥ 0, z and every step are; a weight that a step sets to 0 may
+    come back until the climb ends, and is out of the support of the peak.
 
     Parameters
     ----------
@@ -134,6 +143,7 @@ def climb(
     """
     moving = np.flatnonzero(z) if support is None else support
     here = objective.local(z, moving)
+    domain = domain_of(objective)
     share = _FIRST_PROXIMITY
     even = objective.squares_weights
     along = even or objective.regularization > 0
@@ -145,9 +155,11 @@ def climb(
             A, a = tangent_model(here, z[moving], share * scale, even=even)
         else:
             A, a = model(here, z[moving], share * scale)
-        step, top = maximise_on_sphere(A, a)
-        promise = top - float(z[moving] @ A @ z[moving] + a @ z[moving])
-        if promise <= tolerance * abs(here.value) or share > _LARGEST_PROXIMITY:
+        now = float(z[moving] @ A @ z[moving] + a @ z[moving])
+        least = tolerance * abs(here.value)
+        step, top = domain.maximise(A, a, now + least)
+        promise = top - now
+        if promise <= least or share > _LARGEST_PROXIMITY:
             break
         if here.value + _HOPE * promise < to_beat:
             break

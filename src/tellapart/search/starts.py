@@ -44,7 +44,7 @@ class Scores:
     Attributes
     ----------
     single : array of shape (D,)
-        |a_s|, the MMD² of each column by itself.
+        |a_s|, the MMD² of each column by itself; a_s less the least of them if scored for z ≥ 0.
     linear : array of shape (D,)
         The linear kernel's weights for d variables, by a heuristic.
     groups : tuple of int tuples
@@ -65,16 +65,25 @@ def score_columns(
     largest_group: int,
     n_jobs: int,
     most_work: float = MOST_WORK,
+    nonnegative: bool = False,
 ) -> Scores:
-    """Look at single columns, and at groups of up to `largest_group` ≤ 3 of them."""
+    """Look at single columns, and at groups of up to `largest_group` ≤ 3 of them.
+
+    `nonnegative` is for searches that z ≥ 0 restricts (`FittedObjective.within_orthant`).
+    """
     kernel = Linear().fit(samples, n_jobs=n_jobs)
     keep = np.flatnonzero(~kernel.constant)
     coefficients = linear_coefficients(samples, kernel, n_jobs=n_jobs)
-    single, linear = np.abs(coefficients.a), np.zeros(samples.n_columns)
+    a = coefficients.a
+    single = a - a.min() if nonnegative else np.abs(a)
+    linear = np.zeros(samples.n_columns)
     single[kernel.constant] = 0.0
     if keep.size > 0:
         problem = linear_problem(
-            coefficients, regularization or _LINEAR_REGULARIZATION, min(n_variables, keep.size)
+            coefficients,
+            regularization or _LINEAR_REGULARIZATION,
+            min(n_variables, keep.size),
+            nonnegative,
         )
         linear = solve(problem, solver=Thresholding()).z
     work = most_work
@@ -101,16 +110,14 @@ def make_starts(
     """Return the starts, the most promising kind first; supports that repeat are left out."""
     size = scores.single.shape[0]
     uniform = np.full(size, 1 / np.sqrt(size))
-    slopes = objective.weight_slopes(uniform)
-    if not objective.squares_weights:
-        slopes = np.abs(slopes)
+    lift = objective.lift(objective.weight_slopes(uniform))
     starts = [
         Start("largest |a|", equal(truncate(scores.single, n_variables), size)),
-        Start("steepest", equal(truncate(slopes - slopes.min(), n_variables), size)),
+        Start("steepest", equal(truncate(lift - lift.min(), n_variables), size)),
     ]
     # Where no column varies in these rows the linear kernel has no weights, and so no start.
     if scores.linear.any():
-        linear = spread(objective, cut(scores.linear, n_variables))
+        linear = spread(objective, cut(feasible(objective, scores.linear), n_variables))
         starts.insert(0, Start("linear kernel", linear))
     for group in scores.groups:
         if len(group) > n_variables:
@@ -134,13 +141,13 @@ def grow(
     z = _climbed(objective, z, control)
     while (used := np.flatnonzero(z)).shape[0] < n_variables:
         slopes = objective.weight_slopes(z)
-        lift = np.where(z == 0, slopes if objective.squares_weights else np.abs(slopes), -np.inf)
+        lift = np.where(z == 0, objective.lift(slopes), -np.inf)
         room = n_variables - used.shape[0]
         coming = np.argsort(-lift, kind="stable")[: min(room, used.shape[0])]
         moved = z.copy()
         entry = float(np.abs(z[used]).min()) / 2
         moved[coming] = entry
-        if not objective.squares_weights:
+        if objective.signed:
             moved[coming] *= np.where(slopes[coming] < 0, -1.0, 1.0)
         moved /= np.linalg.norm(moved)
         z = _climbed(objective, moved, control)
@@ -159,6 +166,15 @@ def equal(support: IntArray, size: int) -> FloatArray:
     z = np.zeros(size)
     z[support] = 1 / np.sqrt(support.shape[0])
     return z
+
+
+def feasible(objective: FittedObjective, z: FloatArray) -> FloatArray:
+    """Return z, or its positive part where z ≥ 0 is asked for; its size where there is none."""
+    if not objective.within_orthant or (z >= 0).all():
+        return z
+    kept: FloatArray = np.maximum(z, 0.0) if (z > 0).any() else np.abs(z)
+    kept /= np.linalg.norm(kept)
+    return kept
 
 
 def cut(z: FloatArray, n_variables: int) -> FloatArray:

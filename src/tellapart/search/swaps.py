@@ -62,8 +62,7 @@ def promising_exchanges(
     if others.size == 0:
         return []
     second = objective.in_weights(z)
-    # −z_r is another weight than z_r only where ω is not z².
-    signs = np.array([1.0] if objective.squares_weights else [1.0, -1.0])
+    signs = np.array([1.0, -1.0] if objective.signed else [1.0])
     weights = objective.weights(z)
     gains = _transfer_gains(second, weights, chosen, others, signs)
     if chosen.size < n_variables:

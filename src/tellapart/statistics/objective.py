@@ -37,6 +37,8 @@ class FittedObjective:
         λ ≥ 0.
     memory_budget : int
         Bytes that matrices over pairs of rows may take.
+    nonnegative : bool
+        Whether a search for good weights keeps to z ≥ 0; F itself takes any z.
 
     Examples
     --------
@@ -55,11 +57,14 @@ class FittedObjective:
         kernel: FittedKernel,
         regularization: float,
         memory_budget: int = MEMORY_BUDGET,
+        *,
+        nonnegative: bool = False,
     ) -> None:
         self.samples = samples
         self.kernel = kernel
         self.regularization = regularization
         self.memory_budget = memory_budget
+        self.nonnegative = nonnegative
         self._sums = sums_of(samples, kernel, regularization, memory_budget)
 
     def columns(self, index: IntArray) -> FittedObjective:
@@ -72,6 +77,17 @@ class FittedObjective:
             self.kernel.columns(index),
             self.regularization,
             self.memory_budget,
+            nonnegative=self.nonnegative,
+        )
+
+    def on(self, samples: Samples) -> FittedObjective:
+        """Return the objective of other rows of the same columns, kernel as it is."""
+        return FittedObjective(
+            samples,
+            self.kernel,
+            self.regularization,
+            self.memory_budget,
+            nonnegative=self.nonnegative,
         )
 
     def at(self, regularization: float) -> Self:
@@ -125,6 +141,20 @@ class FittedObjective:
     def squares_weights(self) -> bool:
         """Whether ω(z) = z²: then the signs of z say nothing."""
         return self.kernel.weight.power == 2
+
+    @property
+    def within_orthant(self) -> bool:
+        """Whether z ≥ 0 is asked for and is a restriction: where ω(z) = z² it is none."""
+        return self.nonnegative and not self.squares_weights
+
+    @property
+    def signed(self) -> bool:
+        """Whether −z_s is another weight than z_s, and one that a search may take."""
+        return not (self.squares_weights or self.nonnegative)
+
+    def lift(self, slopes: FloatArray) -> FloatArray:
+        """Return what a first step of each weight gains: ∂F/∂ω_s, or its size if `signed`."""
+        return np.abs(slopes) if self.signed else slopes.copy()
 
     def weights(self, z: FloatArray) -> FloatArray:
         """Return the weights ω(z_s) of the columns in the index, of shape (D,)."""
