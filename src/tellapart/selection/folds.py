@@ -127,7 +127,7 @@ class SearchFold(Fold):
     def search(self) -> QuickSearch:
         """The search among the columns that vary."""
         kernel, samples = self.kernel.columns(self.keep), self.train.columns(self.keep)
-        return QuickSearch.of(samples, kernel, self._scores(samples), self.nonnegative)
+        return QuickSearch.of(samples, kernel, self._scores(samples), nonnegative=self.nonnegative)
 
     def _scores(self, samples: Samples) -> Scores:
         """Return what the columns say by themselves and in groups, whatever the bandwidth."""
