@@ -10,6 +10,7 @@ import numpy as np
 from tellapart.arrays import IntArray
 from tellapart.strs.base import finish, is_plain, until_interrupted
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
+from tellapart.strs.bounds.scan.scan import Scan
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
@@ -17,6 +18,8 @@ from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp
+from tellapart.strs.swaps import CANDIDATES
+from tellapart.strs.trust_region import polish
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8
@@ -31,6 +34,14 @@ CURVED = 0.25
 """…if the largest eigenvalue of A is at least this part of the value…"""
 SEMIDEFINITE_LIMIT = 300
 """…and there are at most this many variables."""
+SCAN_LIMIT = 1_000
+"""Up to this many variables a loose node may be scanned support by support…"""
+SCAN_WORK = 10**10
+"""…if that promises to take no more operations than these: half a minute."""
+LEAST_MULTIPLIER = 0.02
+"""A scan's multiplier μ, as a part of the value, where the best point's own is lower."""
+JUST_BELOW = 0.999
+"""The part of the allowed gap that a scan leaves: its end must be within the gap asked for."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,10 @@ class BranchAndBound:
 
     At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
     scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
-    rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
-    with the best point and a proved bound over all open nodes.
+    rounded, polished and improved by swaps. Where the relaxation is loose and no semidefinite
+    bound is better (few rows: variance averages away over columns that may not be used together),
+    the supports of a node are scanned in compiled code (`bounds.scan`). Stops at the gap, the time
+    limit or Ctrl-C, always with the best point and a proved bound over all open nodes.
 
     Where A has large positive eigenvalues and a is small (a = 0 is sparse principal components)
     the hull bound is hardly better than λ_max(A) on the variables left. If that shows at the
@@ -142,7 +155,12 @@ class _Search:
             return False
         scale = abs(self.best.value)
         wide = self.nodes.highest - self.best.value > LOOSE_ROOT * scale
-        return wide and -self.root_shift >= CURVED * scale
+        return wide and self.is_curved
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether A has an eigenvalue that matters beside the value."""
+        return -self.root_shift >= CURVED * abs(self.best.value)
 
     def root(self) -> Node:
         """Return the node of all points, with one shift for all variables."""
@@ -197,7 +215,7 @@ class _Search:
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
             if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
-                return self.branch(relaxed)
+                return () if self.scan(relaxed) else self.branch(relaxed)
             shifted_here = True
             node = tighten(
                 relaxed,
@@ -218,6 +236,47 @@ class _Search:
             # An integral q that is not closed: separate at its most valuable variable.
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
+
+    def scan(self, relaxed: Relaxed) -> bool:
+        """Look at every support of a loose node in compiled code; False if that would take long."""
+        node, matrix = relaxed.node, relaxed.curvature.dense
+        picks, free = node.picks(self.problem.d), int((~node.forced).sum())
+        wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
+        if not wide or self.is_curved or matrix is None or free > SCAN_LIMIT or self.stop():
+            return False
+        self.best.candidates = CANDIDATES
+        self.best.improve(self.best.support)
+        scan = Scan(
+            matrix,
+            self.problem.a[node.variables],
+            node.forced,
+            picks,
+            self.problem.domain,
+            self.multiplier(),
+        )
+        highest = -np.inf
+        for support in scan.open_supports(self.scan_cutoff):
+            if support is not None:
+                found = self.best.offer_whole(node.variables[support], swaps=True)
+                highest = max(highest, found)
+            elif self.stop() or scan.promised_work > SCAN_WORK:
+                return False
+        if scan.finished:
+            self.nodes.close(min(node.bound, max(highest, self.scan_cutoff())))
+        return scan.finished
+
+    def scan_cutoff(self) -> float:
+        """Return what a scan may leave: a little less than the cutoff."""
+        value = self.best.value
+        return value + JUST_BELOW * self.control.allowed(value) - self.problem.forming_error
+
+    def multiplier(self) -> float:
+        """Return the μ of a scan: the best point's own, or the least that is safe."""
+        if not self.problem.domain.on_sphere:
+            return 0.0
+        z, value = polish(self.problem, self.best.support)
+        own = value - 0.5 * float(self.problem.a @ z)
+        return max(own, LEAST_MULTIPLIER * abs(value) + max(-self.root_shift, 0.0))
 
     def visit_supports(self, node: Node) -> None:
         """Solve a node support by support: it has one, or few."""
