@@ -96,11 +96,15 @@ def walk(
             return STUCK, number, work
         # What the variable added leaves of the ones after it.
         rest = size - i - 1
-        gained[level + 1] = gained[level] + slopes[level, i] ** 2 / pivot
+        slope = slopes[level, i]
+        if nonnegative and slope < 0:
+            # Where z ≥ 0 any t ≥ a is as valid as a: this t_i leaves the variable at 0.
+            slope = 0.0
+        gained[level + 1] = gained[level] + slope * slope / pivot
         for j in range(rest):
             share = left[level, i, i + 1 + j] / pivot
             lists[level + 1, j] = lists[level, i + 1 + j]
-            slopes[level + 1, j] = slopes[level, i + 1 + j] - share * slopes[level, i]
+            slopes[level + 1, j] = slopes[level, i + 1 + j] - share * slope
             for k in range(rest):
                 left[level + 1, j, k] = (
                     left[level, i + 1 + j, i + 1 + k] - share * left[level, i, i + 1 + k]
@@ -218,8 +222,9 @@ def thin_out(
             slope = slopes[j]
             if nonnegative and slope < 0:
                 slope = 0.0
-            if together < 1.0:
-                reach[j] = slope * slope / (s_j * (1.0 - together))
+            if together < 0.999:
+                # The difference from 1 is off by far less than 1e-10 of itself.
+                reach[j] = (1.0 + 1e-10) * slope * slope / (s_j * (1.0 - together))
         work += size * size
         best = np.zeros(missing)
         for j in range(size):
