@@ -41,6 +41,10 @@ LEAST_MULTIPLIER = 0.02
 """A scan's multiplier μ is at least this part of the value…"""
 SLACK_OF_BEST = 0.15
 """…and as large as leaves the best support's own bound within this part of its value."""
+SCAN_GAPS = (0.3, 0.1, 0.03, 0.0)
+"""The relative gaps that scans prove one after the other, down to the one asked for."""
+SHORT_SCAN = 5
+"""Up to this many variables to pick, a scan takes seconds: the gap asked for is proved at once."""
 JUST_BELOW = 0.999
 """The part of the allowed gap that a scan leaves: its end must be within the gap asked for."""
 
@@ -216,7 +220,10 @@ class _Search:
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
             if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
-                return () if self.scan(relaxed) else self.branch(relaxed)
+                scanned = self.scan(relaxed)
+                if scanned is None:
+                    return ()
+                return self.branch(replace(relaxed, node=scanned))
             shifted_here = True
             node = tighten(
                 relaxed,
@@ -238,38 +245,55 @@ class _Search:
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
 
-    def scan(self, relaxed: Relaxed) -> bool:
-        """Look at every support of a loose node in compiled code; False if that would take long."""
-        node, matrix = relaxed.node, relaxed.curvature.dense
-        picks, free = node.picks(self.problem.d), int((~node.forced).sum())
+    def scan(self, relaxed: Relaxed) -> Node | None:
+        """Look at every support of a loose node in compiled code; None if that closes it.
+
+        For one gap after the other: a wide one is proved much sooner, and its bound stays with
+        the node where the next would take too long.
+        """
+        node = relaxed.node
         wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
-        if not wide or self.is_curved or matrix is None or free > SCAN_LIMIT or self.stop():
-            return False
+        small = relaxed.curvature.dense is not None and node.variables.shape[0] <= SCAN_LIMIT
+        if not wide or not small or self.is_curved:
+            return node
         self.best.candidates = CANDIDATES
         self.best.improve(self.best.support)
+        for slack in SCAN_GAPS if node.picks(self.problem.d) > SHORT_SCAN else SCAN_GAPS[-1:]:
+            if node.bound <= self.scan_cutoff(slack) and slack > 0.0:
+                continue
+            bound = self.scan_once(node, relaxed.curvature, slack)
+            if bound is None:
+                return node
+            node = replace(node, bound=min(node.bound, bound))
+            self.nodes.current = node
+        self.nodes.close(node.bound)
+        return None
+
+    def scan_once(self, node: Node, curvature: Curvature, slack: float) -> float | None:
+        """Return the bound that a scan of a node proves; None if it would take too long."""
+        assert curvature.dense is not None
         scan = Scan(
-            matrix,
+            curvature.dense,
             self.problem.a[node.variables],
             node.forced,
-            picks,
+            node.picks(self.problem.d),
             self.problem.domain,
             self.multiplier(),
         )
         highest = -np.inf
-        for support in scan.open_supports(self.scan_cutoff):
+        for support in scan.open_supports(lambda: self.scan_cutoff(slack)):
             if support is not None:
                 found = self.best.offer_whole(node.variables[support], swaps=True)
                 highest = max(highest, found)
-            elif self.stop() or scan.promised_work > SCAN_WORK:
-                return False
-        if scan.finished:
-            self.nodes.close(min(node.bound, max(highest, self.scan_cutoff())))
-        return scan.finished
+            elif not scan.finished and (self.stop() or scan.promised_work > SCAN_WORK):
+                return None
+        return max(highest, self.scan_cutoff(slack)) if scan.finished else None
 
-    def scan_cutoff(self) -> float:
-        """Return what a scan may leave: a little less than the cutoff."""
+    def scan_cutoff(self, slack: float) -> float:
+        """Return what a scan may leave: a relative gap, or a little less than that asked for."""
         value = self.best.value
-        return value + JUST_BELOW * self.control.allowed(value) - self.problem.forming_error
+        left = max(JUST_BELOW * self.control.allowed(value), slack * abs(value))
+        return value + left - self.problem.forming_error
 
     def multiplier(self) -> float:
         """Return the μ of a scan: a large one makes variables less alike, and families smaller.
