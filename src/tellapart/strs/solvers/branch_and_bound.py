@@ -10,6 +10,7 @@ import numpy as np
 from tellapart.arrays import IntArray
 from tellapart.strs.base import finish, is_plain, until_interrupted
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
+from tellapart.strs.bounds.scan.scan import Scan
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
@@ -17,6 +18,7 @@ from tellapart.strs.open_nodes import OpenNodes
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp
+from tellapart.strs.swaps import CANDIDATES
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8
@@ -31,6 +33,20 @@ CURVED = 0.25
 """…if the largest eigenvalue of A is at least this part of the value…"""
 SEMIDEFINITE_LIMIT = 300
 """…and there are at most this many variables."""
+SCAN_LIMIT = 1_000
+"""Up to this many variables a loose node may be scanned support by support…"""
+SCAN_WORK = 3 * 10**11
+"""…if that promises to take no more operations than these; it takes a tenth of them, a minute."""
+LEAST_MULTIPLIER = 0.02
+"""A scan's multiplier μ is at least this part of the value…"""
+SLACK_OF_BEST = 0.15
+"""…and as large as leaves the best support's own bound within this part of its value."""
+SCAN_GAPS = (0.3, 0.1, 0.03, 0.0)
+"""The relative gaps that scans prove one after the other, down to the one asked for."""
+SHORT_SCAN = 5
+"""Up to this many variables to pick, a scan takes seconds: the gap asked for is proved at once."""
+JUST_BELOW = 0.999
+"""The part of the allowed gap that a scan leaves: its end must be within the gap asked for."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +55,10 @@ class BranchAndBound:
 
     At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
     scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
-    rounded, polished and improved by swaps. Stops at the gap, the time limit or Ctrl-C, always
-    with the best point and a proved bound over all open nodes.
+    rounded, polished and improved by swaps. Where the relaxation is loose and no semidefinite
+    bound is better (few rows: variance averages away over columns that may not be used together),
+    the supports of a node are scanned in compiled code (`bounds.scan`). Stops at the gap, the time
+    limit or Ctrl-C, always with the best point and a proved bound over all open nodes.
 
     Where A has large positive eigenvalues and a is small (a = 0 is sparse principal components)
     the hull bound is hardly better than λ_max(A) on the variables left. If that shows at the
@@ -142,7 +160,12 @@ class _Search:
             return False
         scale = abs(self.best.value)
         wide = self.nodes.highest - self.best.value > LOOSE_ROOT * scale
-        return wide and -self.root_shift >= CURVED * scale
+        return wide and self.is_curved
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether A has an eigenvalue that matters beside the value."""
+        return -self.root_shift >= CURVED * abs(self.best.value)
 
     def root(self) -> Node:
         """Return the node of all points, with one shift for all variables."""
@@ -197,7 +220,10 @@ class _Search:
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
             if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
-                return self.branch(relaxed)
+                scanned = self.scan(relaxed)
+                if scanned is None:
+                    return ()
+                return self.branch(replace(relaxed, node=scanned))
             shifted_here = True
             node = tighten(
                 relaxed,
@@ -218,6 +244,74 @@ class _Search:
             # An integral q that is not closed: separate at its most valuable variable.
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
+
+    def scan(self, relaxed: Relaxed) -> Node | None:
+        """Look at every support of a loose node in compiled code; None if that closes it.
+
+        For one gap after the other: a wide one is proved much sooner, and its bound stays with
+        the node where the next would take too long.
+        """
+        node = relaxed.node
+        wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
+        small = relaxed.curvature.dense is not None and node.variables.shape[0] <= SCAN_LIMIT
+        if not wide or not small or self.is_curved:
+            return node
+        self.best.candidates = CANDIDATES
+        self.best.improve(self.best.support)
+        for slack in SCAN_GAPS if node.picks(self.problem.d) > SHORT_SCAN else SCAN_GAPS[-1:]:
+            if node.bound <= self.scan_cutoff(slack) and slack > 0.0:
+                continue
+            bound = self.scan_once(node, relaxed.curvature, slack)
+            if bound is None:
+                return node
+            node = replace(node, bound=min(node.bound, bound))
+            self.nodes.current = node
+        self.nodes.close(node.bound)
+        return None
+
+    def scan_once(self, node: Node, curvature: Curvature, slack: float) -> float | None:
+        """Return the bound that a scan of a node proves; None if it would take too long."""
+        assert curvature.dense is not None
+        scan = Scan(
+            curvature.dense,
+            self.problem.a[node.variables],
+            node.forced,
+            node.picks(self.problem.d),
+            self.problem.domain,
+            self.multiplier(),
+        )
+        highest = -np.inf
+        for support in scan.open_supports(lambda: self.scan_cutoff(slack)):
+            if support is not None:
+                found = self.best.offer_whole(node.variables[support], swaps=True)
+                highest = max(highest, found)
+            elif not scan.finished and (self.stop() or scan.promised_work > SCAN_WORK):
+                return None
+        return max(highest, self.scan_cutoff(slack)) if scan.finished else None
+
+    def scan_cutoff(self, slack: float) -> float:
+        """Return what a scan may leave: a relative gap, or a little less than that asked for."""
+        value = self.best.value
+        left = max(JUST_BELOW * self.control.allowed(value), slack * abs(value))
+        return value + left - self.problem.forming_error
+
+    def multiplier(self) -> float:
+        """Return the μ of a scan: a large one makes variables less alike, and families smaller.
+
+        But every support's bound moves away from its maximum: by how much, the best one says.
+        """
+        if not self.problem.domain.on_sphere:
+            return 0.0
+        value, support = self.best.value, self.best.support
+        M, a = -self.problem.submatrix(support), self.problem.a[support]
+        low = LEAST_MULTIPLIER * abs(value) + max(-self.root_shift, 0.0)
+        for mu in np.linspace(abs(value), 0.0, 100):
+            if mu <= low:
+                break
+            bound = mu + a @ np.linalg.solve(M + mu * np.eye(a.shape[0]), a) / 4
+            if bound <= value + SLACK_OF_BEST * abs(value):
+                return float(mu)
+        return low
 
     def visit_supports(self, node: Node) -> None:
         """Solve a node support by support: it has one, or few."""

@@ -1,0 +1,91 @@
+"""A scan names every support whose maximum exceeds the cutoff, whatever it skips."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tellapart.strs.bounds.scan import scan as module
+from tellapart.strs.bounds.scan.close import dual_bounds
+from tellapart.strs.bounds.scan.scan import Scan
+from tellapart.strs.domains.space import Space, SpaceOrthant
+from tellapart.strs.domains.sphere import SPHERE
+from tellapart.strs.domains.sphere_orthant import SphereOrthant
+
+DOMAINS = [SPHERE, SphereOrthant(), Space(), SpaceOrthant()]
+
+
+def few_rows(seed, rows=5, size=10):
+    """Return M = BᵀB of low rank with a ridge, and a."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(rows, size)) / np.sqrt(rows)
+    return B.T @ B + 0.02 * np.eye(size), 0.5 * rng.normal(size=size)
+
+
+def all_maxima(M, a, forced, picks, domain):
+    free = np.flatnonzero(~forced)
+    for chosen in combinations(free, picks):
+        support = np.sort(np.append(np.flatnonzero(forced), chosen))
+        block = -M[np.ix_(support, support)]
+        yield tuple(support.tolist()), domain.maximise(block, a[support])[1]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize(
+    ("picks", "given"), [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (2, 2), (4, 1)]
+)
+def test_nothing_above_the_cutoff_is_left_out(domain, picks, given, monkeypatch):
+    monkeypatch.setattr(module, "PAUSE", 50)
+    monkeypatch.setattr(module, "ROOM", 3)
+    for seed in range(6):
+        M, a = few_rows(seed)
+        forced = np.arange(10) < given
+        maxima = dict(all_maxima(M, a, forced, picks, domain))
+        for share in (0.0, 0.5, 0.95, 1.0):
+            cutoff = float(np.quantile(list(maxima.values()), share))
+            mu = 0.3 * cutoff if domain.on_sphere and cutoff > 0 else 0.05 * domain.on_sphere
+            scan = Scan(M, a, forced, picks, domain, mu)
+            found = [tuple(s.tolist()) for s in scan.open_supports(lambda: cutoff) if s is not None]  # noqa: B023
+            assert scan.finished
+            assert len(found) == len(set(found))
+            above = {support for support, value in maxima.items() if value > cutoff}
+            assert above <= set(found)
+
+
+def test_families_are_skipped():
+    rng = np.random.default_rng(0)
+    M, a = np.eye(60) + 0.01 * few_rows(0, 20, 60)[0], 0.01 * rng.normal(size=60)
+    a[:4] = 2.0
+    scan = Scan(M, a, np.zeros(60, dtype=bool), 5, SPHERE, 1.0)
+    best = SPHERE.maximise(-M[:4, :4], a[:4])[1]
+    assert not [s for s in scan.open_supports(lambda: 1.01 * best) if s is not None]
+    assert scan.finished
+    assert scan.work < 100_000
+    assert scan.promised_work == scan.work
+
+
+def test_what_is_not_definite_is_not_scanned():
+    M = -np.eye(5)
+    for forced in (np.zeros(5, dtype=bool), np.arange(5) < 2):
+        scan = Scan(M, np.ones(5), forced, 2, SPHERE, 0.5)
+        assert list(scan.open_supports(lambda: 0.0)) == []
+        assert not scan.finished
+    # Definite on single variables only: the walk gives up, and says so.
+    M = np.eye(5) + 5 * (np.ones((5, 5)) - np.eye(5))
+    scan = Scan(M, np.ones(5), np.zeros(5, dtype=bool), 4, SPHERE, 0.0)
+    list(scan.open_supports(lambda: 0.0))
+    assert not scan.finished
+
+
+@pytest.mark.parametrize("domain", DOMAINS[:2])
+def test_dual_bounds_hold_and_are_tight_where_the_multiplier_is_inside(domain):
+    tight = 0
+    for seed in range(20):
+        M, a = few_rows(seed, rows=12)
+        supports = np.array(list(combinations(range(10), 3)))
+        bounds = dual_bounds(M, a, supports, domain.nonnegative)
+        for support, bound in zip(supports, bounds, strict=True):
+            value = domain.maximise(-M[np.ix_(support, support)], a[support])[1]
+            assert bound >= value
+            tight += bound <= value + 1e-6
+    assert tight > 800
