@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from tellapart.reproduction.store import Row, Store
-from which_few.measure import RESULTS
+from which_few.measure import RESULTS, Clock
 from which_few.methods import METHODS
 from which_few.real_data import DATA, FIRST_SPLIT, Labelled
 from which_few.run import able
@@ -46,7 +46,7 @@ def accuracies(method: str) -> Store:
     return Store(
         REAL / f"{method}.csv",
         ("data", "d", "split"),
-        ("method", *CLASSIFIERS, "seconds", "error"),
+        ("method", *CLASSIFIERS, "seconds", "cpu", "error"),
     )
 
 
@@ -87,16 +87,16 @@ def measure(method: str, name: str, d: int, seed: int) -> Row:
     learn, judge = DATA[name].split(seed)
     row = {"data": name, "d": str(d), "split": str(seed), "method": method, "error": ""}
     row |= dict.fromkeys(CLASSIFIERS, "0.5")
-    started = time.perf_counter()
+    clock = Clock()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # What a competitor may raise is not ours to know.
         try:
             chosen = _choose(method, learn, d, seed)
-            row["seconds"] = f"{time.perf_counter() - started:.4f}"
+            row |= clock.read()
             row |= judged(learn, judge, chosen, seed)
         except Exception as error:
-            row.setdefault("seconds", f"{time.perf_counter() - started:.4f}")
+            row = {**clock.read(), **row}
             row["error"] = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return row
 

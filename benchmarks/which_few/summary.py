@@ -40,7 +40,10 @@ def mean(values: Iterable[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Cell:
-    """One selector on one kind: its score by trial, how often it fails, how long it takes."""
+    """One selector on one kind: its score by trial, how often it fails, how long it takes.
+
+    `seconds` are the processor's where they are on file, else those on the wall.
+    """
 
     scores: Mapping[str, float]
     failed: int
@@ -58,7 +61,7 @@ def cell(rows: Iterable[Row], trial: str, score: str) -> Cell:
     return Cell(
         {row[trial]: float(row[score]) for row in kept},
         sum(bool(row["error"]) for row in kept),
-        median(float(row["seconds"]) for row in kept),
+        median(float(row["cpu"] or row["seconds"]) for row in kept),
     )
 
 
