@@ -14,7 +14,8 @@ def select(X: Table, Y: Table, d: int, seed: int) -> IntArray:  # noqa: ARG001
     from abess import LogisticRegression
 
     data = encode(X, Y)
-    kept = _without_first_levels(data.owner)
+    varying = np.flatnonzero(np.ptp(data.values, axis=0) > 0)  # abess refuses constant columns
+    kept = np.intersect1d(_without_first_levels(data.owner), varying)
     owner = data.owner[kept]
     grouped = len(kept) > len(np.unique(owner))
     model = LogisticRegression(support_size=[d], group=owner if grouped else None)
