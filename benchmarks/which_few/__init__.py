@@ -15,7 +15,8 @@ well a classifier does on the chosen columns of real data, on rows that the sele
 
 The kinds were set without looking at what tellapart chooses, each so that the best of the others
 finds most of the answer or, where none of them can, that the oracle does: it is told the kind of
-difference, not the columns. They are a test: nothing of tellapart is to be tuned on them.
+difference, not the columns. The effects were set by peers and oracles on seeds below 30; what is
+stored starts at seed 10,000. They are a test: nothing of tellapart is to be tuned on them.
 
 Every competitor is optional; one that cannot be imported is named and left out. They are best
 kept in a virtual environment of their own:

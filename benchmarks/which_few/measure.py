@@ -17,7 +17,7 @@ from which_few.table import IntArray
 RESULTS = Path(__file__).parent.parent / "results"
 SCORES = RESULTS / "which_few"
 ORACLE = "oracle"
-"""The selector that is told the kind of difference: a bound to compare with, no competitor."""
+"""The selector that is told the kind of difference: a mark, no bound and no competitor."""
 
 
 def scores(method: str) -> Store:

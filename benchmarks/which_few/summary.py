@@ -42,7 +42,7 @@ def mean(values: Iterable[float]) -> Mean:
 class Cell:
     """One selector on one kind: its score by trial, how often it fails, how long it takes.
 
-    `seconds` are the processor's where they are on file, else those on the wall.
+    `seconds` are the median of the processor's, of those on the wall where no other is on file.
     """
 
     scores: Mapping[str, float]
@@ -61,8 +61,12 @@ def cell(rows: Iterable[Row], trial: str, score: str) -> Cell:
     return Cell(
         {row[trial]: float(row[score]) for row in kept},
         sum(bool(row["error"]) for row in kept),
-        median(float(row["cpu"] or row["seconds"]) for row in kept),
+        median([float(row["cpu"]) for row in kept if row["cpu"]] or _wall(kept)),
     )
+
+
+def _wall(rows: Iterable[Row]) -> list[float]:
+    return [float(row["seconds"]) for row in rows]
 
 
 def lead(ahead: Cell, behind: Cell) -> Mean | None:
