@@ -32,5 +32,5 @@ def test_the_literal_rule_is_the_root_of_the_median_distance(samples):
 def test_bad_settings_are_refused():
     with pytest.raises(InputError, match="'gaussian', 'laplace'; got 'cubic'"):
         Linear(scalar="cubic")
-    with pytest.raises(InputError, match="'median', 'paper', 'cv'; got 3"):
+    with pytest.raises(InputError, match="'median', 'paper', 'mixed', 'cv'; got 3"):
         Linear(bandwidth=3)

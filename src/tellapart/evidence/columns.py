@@ -16,9 +16,12 @@ from tellapart.scan.scores import Scores, Singles
 
 RANK = "rank"
 """The ranks themselves: shifts of heavy-tailed columns show best in them."""
+FAR = "far"
+"""How far a value lies beyond 1.8 spreads: a few outlying rows show best in it."""
+FAR_OUT = 1.8
 FACTOR = "without factors"
 """The score of `tellapart.evidence.factors`."""
-SINGLE = ("normal", "clipped", RANK, "spread", "squared", "wave 2", "skew", "fourth", "atom")
+SINGLE = ("normal", "clipped", RANK, "spread", "squared", "wave 2", "skew", "fourth", "atom", FAR)
 WAVES = ("wave 2", "wave 3", "wave 4")
 ANY = ("normal", "skew", "fourth", *WAVES)
 REASONS = {
@@ -32,6 +35,7 @@ REASONS = {
     "skew": "shape",
     "fourth": "shape",
     "atom": "shape",
+    FAR: "shape",
 }
 """What a difference of the mean of each score is called."""
 
@@ -53,8 +57,8 @@ class ColumnEvidence:
     places : array of length C
         The score column it stands in: the level, for a categorical column.
     made : mapping from name to array
-        Scores beyond those of `tellapart.scan.scores`: the ranks, and the normal scores without
-        common factors, where there are any.
+        Scores beyond those of `tellapart.scan.scores`: the ranks, what lies far out, and the
+        normal scores without common factors, where there are any.
     """
 
     columns: IntArray
@@ -80,7 +84,10 @@ class ColumnEvidence:
 
 def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidence:
     """Return how strongly each column differs, about `n_variables` of them at first sight."""
-    made = {RANK: standardised(special.ndtr(scores.normal))}
+    made = {
+        RANK: standardised(special.ndtr(scores.normal)),
+        FAR: standardised(np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)),
+    }
     adjusted = without_factors(scores.normal)
     if adjusted is not None:
         made[FACTOR] = adjusted

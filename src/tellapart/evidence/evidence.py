@@ -1,16 +1,17 @@
 """The evidence of columns and groups together: how strong each is, and how much they share.
 
 Every column and every group (a pair or triple whose dependence differs) has a strength
-e = √(2 log(1 + odds)) and a score that shows its difference best. With C the correlations of these
-scores within the samples, s their signs and
+e = √(2 log(1 + odds)) and a score that shows its difference best. With C the correlations c of
+these scores within the samples, each times c²N/(c²N + 9) so that those which N rows show by chance
+hardly count, s the signs of the differences and
 
     M = ½ (ssᵀ∘C + C∘C) + r·I,
 
 the evidence of a set with weights z ≥ 0 is eᵀz/√(zᵀMz). Were M = ssᵀ∘C, this would be Hotelling's T
 of the scores, each counted in the direction in which it differs; were M = C∘C, a thing would add
 the less the more it follows the others. The first knows that two columns may show together what
-neither shows alone, the second does not fall for chance of that kind: half of each. r keeps one
-strong column from being built up of many that nearly cancel.
+neither shows alone, the second does not fall for chance of that kind: half of each. r ≥ 0.2 keeps
+one strong column from being built up of many that nearly cancel, and M positive definite.
 """
 
 from __future__ import annotations
@@ -30,15 +31,22 @@ from tellapart.evidence.zscores import within_samples
 from tellapart.scan.scores import Scores, Singles, make_scores
 from tellapart.threads import one_blas_thread
 
-SHRINKAGE = 0.3
-"""r."""
+SHRINKAGE = 0.2
+"""r, or what takes the least eigenvalue of M to half of it."""
+CHANCE = 9.0
+"""A correlation counts half where its square is this many times that of chance, 1/N."""
 MOST_CANDIDATES = 1_000
 """Columns that take part in the choice: those with the most evidence."""
 MOST_ROWS = 20_000
 """Rows of each sample that evidence is drawn from at most."""
 MOST_ENTRIES = 20_000_000
 """Rows times columns at most, unless that leaves fewer than 500 rows a sample."""
+LEAST_VARYING = 0.1
+"""Of columns with fewer rows off their most common value, dependence shows by chance."""
+MOST_SEEN = 50
+"""Pairs, and triples, with the largest odds, of which…"""
 MOST_GROUPS = 5
+"""…so many take part at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +90,32 @@ def gather_evidence(
 ) -> Evidence:
     """Return the evidence of two samples of which at least one column varies.
 
-    Pairs and triples are looked at where `n_variables` has room for them.
+    Pairs and triples are looked at where `n_variables` has room for them. They take part where
+    their dependence is surer to differ than any of their columns is by itself, and than the
+    columns whose places they would take: else single columns tell the samples apart better.
     """
     part = samples.draw(_most_rows(samples.n_columns), rng)
     with one_blas_thread():
         scores = make_scores(part, n_jobs)
         found = column_evidence(scores, part.n_x, n_variables)
-        groups = _groups(part, scores, n_variables)
+        groups = [
+            group
+            for group in _groups(part, scores, n_variables)
+            if group.log_odds > _surest_rival(found, group, n_variables)
+        ][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
         kept = _candidates(found, members)
         own = found.best_scores(scores, kept)
         return _joined(found, kept, own, groups, part)
+
+
+def _surest_rival(found: ColumnEvidence, group: Group, n_variables: int) -> float:
+    """Return the largest log odds of a group's columns and of those whose places it would take."""
+    members = np.isin(found.columns, group.columns)
+    others = np.sort(found.log_odds[~members])[::-1]
+    kept = n_variables - len(group.columns)
+    rivals = [*found.log_odds[members], *others[kept : kept + 1]]
+    return float(max(rivals))
 
 
 def _most_rows(n_columns: int) -> int:
@@ -120,15 +143,19 @@ def _joined(
     products = [group.score[:, np.newaxis] for group in groups]
     table = within_samples(np.concatenate([own, *products], axis=1), samples.n_x)
     correlation = np.asarray(table.T @ table / table.shape[0], dtype=np.float64)
+    square = correlation**2 * table.shape[0]
+    correlation *= square / (square + CHANCE)
     np.fill_diagonal(correlation, 1.0)
     likeness = correlation * np.outer(signs, signs)
     shared = (likeness + correlation**2) / 2
-    shared[np.diag_indices_from(shared)] += SHRINKAGE
+    shared = (shared + shared.T) / 2
+    lowest = float(np.linalg.eigvalsh(shared)[0])
+    shared[np.diag_indices_from(shared)] += max(SHRINKAGE, SHRINKAGE / 2 - lowest)
     return Evidence(
         columns=found.columns[kept],
         groups=tuple(groups),
         strengths=strength(log_odds),
-        shared=(shared + shared.T) / 2,
+        shared=shared,
         likeness=likeness,
         reasons=tuple(found.reasons[place] for place in kept),
         n_rows=(samples.n_x, samples.n_y),
@@ -136,27 +163,33 @@ def _joined(
 
 
 def _groups(samples: Samples, scores: Scores, n_variables: int) -> list[Group]:
-    """Return the groups of at most `n_variables` columns with the largest odds."""
+    """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
     fewer = min(samples.n_x, samples.n_y)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
     places = _linked(scores, samples, pairs.MOST_COLUMNS)
     x, y, columns = _copulas(samples, scores.column[places])
-    groups = pairs.find_pairs(x, y, columns, MOST_GROUPS)
+    groups = pairs.find_pairs(x, y, columns, MOST_SEEN)
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS:
         most = triples.most_columns(samples.n_x + samples.n_y)
         if columns.size > most:
             linked = _linked(scores, samples, most)
             x, y, columns = _copulas(samples, scores.column[linked])
-        groups += triples.find_triples(x, y, columns, MOST_GROUPS)
-    return sorted(groups, key=lambda group: -group.log_odds)[:MOST_GROUPS]
+        groups += triples.find_triples(x, y, columns, MOST_SEEN)
+    return sorted(groups, key=lambda group: -group.log_odds)
 
 
 def _copulas(samples: Samples, columns: IntArray) -> tuple[CopulaScores, CopulaScores, IntArray]:
-    """Return the scores by own ranks of the columns that vary in both samples."""
+    """Return the scores by own ranks of the columns that vary enough in both samples."""
     x, y = samples.x[:, columns], samples.y[:, columns]
-    varies = (x.min(axis=0) < x.max(axis=0)) & (y.min(axis=0) < y.max(axis=0))
+    varies = (_share_off_median(x) >= LEAST_VARYING) & (_share_off_median(y) >= LEAST_VARYING)
     return CopulaScores.of(x[:, varies]), CopulaScores.of(y[:, varies]), columns[varies]
+
+
+def _share_off_median(values: FloatArray) -> FloatArray:
+    """Return the share of the rows that are not at the median: small where one value is common."""
+    middle = np.sort(values, axis=0)[values.shape[0] // 2]
+    return np.asarray((values != middle).mean(axis=0))
 
 
 def _linked(scores: Scores, samples: Samples, most: int) -> IntArray:

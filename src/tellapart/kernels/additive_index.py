@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -84,7 +83,11 @@ class AdditiveIndex:
     psi: Psi = DIFFERENCE
     bandwidth: str = "median"
     name: str = "additive-index"
-    abilities: ClassVar[Abilities] = Abilities()
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the form of the kernel allows."""
+        return Abilities(averages=self.weight == "square")
 
     def __post_init__(self) -> None:
         check_choice("weight", self.weight, WEIGHTS)

@@ -143,6 +143,9 @@ class Abilities:
         K_z is a sum over columns, each of which may have short features.
     own_bandwidths : bool
         A column's bandwidth is its own: nothing is fitted over all columns together.
+    averages : bool
+        t is a weighted average over the columns (ω(z) = z², Σω = 1): every further variable takes
+        weight from the others, so that a choice with little regularization uses few.
     """
 
     fast_sums: bool = False
@@ -151,6 +154,7 @@ class Abilities:
     closed_form: bool = False
     short_features: bool = False
     own_bandwidths: bool = False
+    averages: bool = False
 
 
 @dataclass(frozen=True)

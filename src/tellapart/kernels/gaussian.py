@@ -51,7 +51,7 @@ class Gaussian:
     bandwidth: str | float | None = None
     multiplier: float = 1.0
     name: ClassVar[str] = "gaussian"
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(averages=True)
 
     def __post_init__(self) -> None:
         check_multiplier(self.multiplier)

@@ -28,7 +28,8 @@ MOST_VARIABLES = 10
 """Variables at most where their number is left open."""
 ENOUGH = 0.95
 """The share of the evidence of that many which fewer must have."""
-HEURISTIC = "local-search"
+EXACT, HEURISTIC = "branch-and-bound", "local-search"
+LEAST_SECONDS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Best:
     solver: str
 
 
-def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str = "auto") -> Best:
+def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str = EXACT) -> Best:
     """Return the candidate columns with the most evidence, and a bound where the solver proves one.
 
     Bounds of different sets of groups hold for their own choices; the largest holds for all.
@@ -77,7 +78,7 @@ def select_by_evidence(
     *,
     constant: Sequence[str],
     control: Control,
-    solver: str = "auto",
+    solver: str = EXACT,
 ) -> Selection:
     """Return the selection of at most `n_variables` variables.
 
@@ -142,11 +143,13 @@ def _solved(
         nonnegative=True,
         required=required if chosen else None,
     )
+    left = control.remaining
     return solve(
         problem,
         solver=solver,
         gap=control.gap,
-        time_limit=control.remaining,
+        # Each set gets its first bound, however late: without it nothing would be proved of any.
+        time_limit=None if left is None else max(left, LEAST_SECONDS),
         random_state=control.rng,
         progress=control.progress,
         floor=floor,

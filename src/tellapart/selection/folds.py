@@ -39,7 +39,7 @@ class Fold(ABC):
     held_out: Samples
     kernel: FittedKernel
     n_jobs: int
-    nonnegative: bool
+    nonnegative: bool = False
 
     @cached_property
     def keep(self) -> IntArray:
@@ -133,7 +133,7 @@ class SearchFold(Fold):
         """Return what the columns say by themselves and in groups, whatever the bandwidth."""
         key = self.keep.tobytes()
         if key not in self.scored:
-            self.scored[key] = quick_scores(samples, self.n_jobs)
+            self.scored[key] = quick_scores(samples, self.n_jobs, nonnegative=self.nonnegative)
         return self.scored[key]
 
     def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
@@ -164,7 +164,10 @@ class ObjectiveMoments:
 
 
 def make_folds(
-    kernel: Kernel, halves: Sequence[tuple[Samples, Samples]], n_jobs: int, nonnegative: bool
+    kernel: Kernel,
+    halves: Sequence[tuple[Samples, Samples]],
+    n_jobs: int,
+    nonnegative: bool = False,
 ) -> list[Fold]:
     """Fit the kernel on the first part of every split; splits without a varying column are left."""
     folds: list[Fold] = []

@@ -55,8 +55,9 @@ def select_variables(
         `tellapart.kernels.Gaussian(bandwidth="cv")`; with a λ, solver or objective of the linear
         kernel, or with signed weights, "auto" means that one.
     regularization : "auto", "cv" or float
-        With a kernel: λ ≥ 0, how much variance counts against a choice. "auto" is 0.1 for the
-        linear kernel and 1 for others, "cv" chooses it by cross-validation.
+        With a kernel: λ ≥ 0, how much variance counts against a choice. "auto" is 1 for the
+        Gaussian kernel and others that average over columns and 0.1 else, "cv" chooses it by
+        cross-validation.
     objective : str
         "auto"; "evidence"; "regularized", F as above; or "ratio": aᵀz/√(zᵀ(V + r·v·I)z) with a
         and V of the linear kernel, v the median of V's diagonal and r = `regularization` (3 by

@@ -18,7 +18,7 @@ from tellapart.arguments import (
 )
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels import Kernel, Linear, resolve_kernel
+from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
 from tellapart.progress import Progress, check_progress
 from tellapart.search import Annealing
 from tellapart.search.choice import Solvers, resolve_solver
@@ -30,10 +30,10 @@ from tellapart.strs.solve import SMALLEST_GAP
 AUTO = "auto"
 CROSS_VALIDATED = "cv"
 OBJECTIVES = (AUTO, EVIDENCE, REGULARIZED, RATIO)
-LINEAR_REGULARIZATION = 0.1
-"""λ by default where the choice is a sparse trust region problem…"""
-SEARCH_REGULARIZATION = 1.0
-"""…and for other kernels, which use too few variables with less…"""
+DEFAULT_REGULARIZATION = 0.1
+"""λ by default…"""
+AVERAGE_REGULARIZATION = 1.0
+"""…and for kernels of a weighted average, which use too few variables with less…"""
 RATIO_SHRINKAGE = 3.0
 """…and r for the ratio."""
 
@@ -141,8 +141,7 @@ class SelectionSettings:
             return None
         if self.objective == RATIO:
             return RATIO_SHRINKAGE
-        exact = self.fittable.abilities.exact
-        return LINEAR_REGULARIZATION if exact else SEARCH_REGULARIZATION
+        return default_regularization(self.fittable.abilities)
 
     @property
     def threads(self) -> int:
@@ -154,6 +153,11 @@ class SelectionSettings:
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
         check_rows(samples.n_x, samples.n_y, self.estimator)
+
+
+def default_regularization(abilities: Abilities) -> float:
+    """Return λ for a kernel of these abilities where it is left open and not tuned."""
+    return AVERAGE_REGULARIZATION if abilities.averages else DEFAULT_REGULARIZATION
 
 
 def _checked_regularization(value: object) -> float | str:

@@ -14,7 +14,7 @@ from tellapart.selection.by_evidence import MOST_VARIABLES
 from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.selection.pipeline import Chosen, weigh_evidence
-from tellapart.selection.settings import SEARCH_REGULARIZATION
+from tellapart.selection.settings import default_regularization
 from tellapart.selection.tuning import Tuning
 from tellapart.testing.settings import TestSettings
 
@@ -41,7 +41,8 @@ def choose_after(
         number = min(suggested_number(scan, linear=abilities.closed_form), samples.n_columns)
     regularization = settings.fixed_regularization
     if regularization is None:
-        regularization = 0.0 if abilities.exact_unregularized else SEARCH_REGULARIZATION
+        exact = abilities.exact_unregularized
+        regularization = 0.0 if exact else default_regularization(abilities)
     fitted = kernel.fit(samples, n_jobs=n_jobs)
     tuning = Tuning(number, regularization)
     closed = abilities.closed_form and regularization == 0 and settings.nonnegative
