@@ -29,9 +29,22 @@ KERNELS = {
 }
 
 
-def objective(kind="shift", kernel="gaussian", regularization=0.5, rows=(25, 30), seed=0):
-    samples = instance(kind, rows, seed)
-    return FittedObjective(samples, KERNELS[kernel].fit(samples), regularization)
+SIGNS_MATTER = ["quadratic", "cube"]
+"""Kernels with ω(z) = z, whose searches z ≥ 0 restricts."""
+
+
+def objective(
+    kind="shift",
+    kernel="gaussian",
+    regularization=0.5,
+    rows=(25, 30),
+    seed=0,
+    nonnegative=False,
+    n_columns=8,
+):
+    samples = instance(kind, rows, seed).columns(range(n_columns))
+    fitted = KERNELS[kernel].fit(samples)
+    return FittedObjective(samples, fitted, regularization, nonnegative=nonnegative)
 
 
 def samples_of(x, y):

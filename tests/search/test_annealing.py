@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_problems import KERNELS, objective, point
+from small_problems import KERNELS, SIGNS_MATTER, objective, point
 
 from each import each
 from tellapart.kernels import Gaussian
@@ -99,6 +99,36 @@ def test_the_proposal_is_the_best_of_the_model_among_few_columns(kernel):
         assert np.linalg.norm(found) == pytest.approx(1.0)
         assert problem.value(found) >= problem.value(z) - 1e-14
         # Swaps find a local maximum; from a random point most often the best of all.
+        assert problem.value(found) >= best - 0.2 * abs(best - problem.value(z))
+
+
+@each("kernel", SIGNS_MATTER)
+def test_a_run_within_the_orthant_never_leaves_it(kernel):
+    goal = objective("pair", kernel, 0.5, nonnegative=True)
+    asked, plain = [], goal.derivatives
+    goal.derivatives = lambda z: asked.append(z) or plain(z)
+    z = np.array([0.6, 0.0, 0.8, *np.zeros(5)])
+    rng = np.random.default_rng(0)
+    settings = {"iterations": 15, "rng": rng, "control": Control()}
+    peak, trace = anneal(goal, "test", z, 3, **settings)
+    assert len(asked) == 16
+    assert (np.array(asked) >= 0).all()
+    assert peak.value == max(trace.values) == pytest.approx(goal.value(peak.z), abs=1e-12)
+    assert np.count_nonzero(peak.z) <= 3
+
+
+@each("kernel", SIGNS_MATTER)
+def test_the_proposal_within_the_orthant_is_the_best_of_the_model(kernel):
+    goal = objective("shift", kernel)
+    for seed in range(5):
+        z = np.abs(point([1, 5], 8, np.random.default_rng(seed)))
+        here = goal.derivatives(z)
+        A, a = model(here, z, 0.5 * np.abs(here.hessian).sum(axis=0).max())
+        found = best_of_model(A, a, z, 2, Control(), squares=False, nonnegative=True)
+        problem = SparseTrustRegion(A, a, 2, nonnegative=True)
+        best = BruteForce().solve(problem, Control()).value
+        assert (found >= 0).all()
+        assert problem.value(z) - 1e-14 <= problem.value(found) <= best + 1e-12 * abs(best)
         assert problem.value(found) >= best - 0.2 * abs(best - problem.value(z))
 
 

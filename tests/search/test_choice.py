@@ -4,15 +4,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from slow_oracle import nonnegative_optimum, ratio_optimum
 from small_problems import objective
 
 from bench_search_small import best_of_all_supports
 from each import each
-from tellapart.kernels import Quadratic
+from tellapart.errors import InputError
+from tellapart.kernels import Linear, Quadratic
 from tellapart.search import QUICK, Annealing
-from tellapart.search.choice import choose_weights, resolve_solver
+from tellapart.search.choice import HEURISTICS, Solvers, choose_weights, resolve_solver
+from tellapart.search.linear import ratio_problem
 from tellapart.selection.select_variables import select_variables
 from tellapart.selection.selection import Selection
+from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.statistics.objective import Objective
 from tellapart.strs import SOLVERS, solve
 from tellapart.strs.control import Control
@@ -20,11 +24,13 @@ from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.trust_region import polish
 
 
-def choose(goal, d, solver="auto", **control):
+def choose(goal, d, solver="auto", wanted=None, **control):
     settings = Control(rng=np.random.default_rng(0), **control)
-    solvers = resolve_solver(solver, goal.kernel.abilities)
+    solvers = solver
+    if not isinstance(solver, Solvers):
+        solvers = resolve_solver(solver, goal.kernel.abilities)
     given = (goal.samples, goal.kernel, d, goal.regularization)
-    return choose_weights(*given, solvers=solvers, control=settings)
+    return choose_weights(*given, solvers=solvers, control=settings, **(wanted or {}))
 
 
 def best_without_variance(goal, d):
@@ -109,6 +115,83 @@ def test_equal_samples_are_proved_to_be_as_good_as_it_gets():
     choice = choose(Objective(x, x, Quadratic(), 0.5), 2)
     assert choice.status == "optimal"  # σ² = 0: the bound is attained
     assert choice.value == pytest.approx(choice.upper_bound, rel=1e-4)
+
+
+UPRIGHT = {"nonnegative": True}
+
+
+def linear_goal(regularization=0.1, kind="null"):
+    samples = objective(kind).samples
+    return Objective(samples.x, samples.y, Linear(), regularization)
+
+
+@each("kind", ["pair", "null"])
+def test_nonnegative_weights_of_the_quadratic_kernel_are_proved_best_without_variance(kind):
+    goal = objective(kind, "quadratic", 0.0)
+    best = nonnegative_optimum(*goal.quadratic_form(), 3, np.random.default_rng(0))
+    for solver in ("auto", "branch-and-bound", "annealing"):
+        choice = choose(goal, 3, solver, UPRIGHT)
+        assert (choice.z >= 0).all()
+        assert choice.value == pytest.approx(best, rel=1e-6)
+        assert choice.value == pytest.approx(goal.value(choice.z), rel=1e-12)
+        assert choice.status == "optimal"
+
+
+@each("kernel", ["quadratic", "cube"])
+def test_nonnegative_weights_with_variance(kernel):
+    goal = objective("null", kernel, 0.5)
+    for solver in (Annealing(iterations=3), HEURISTICS):
+        choice = choose(goal, 3, solver, UPRIGHT)
+        assert (choice.z >= 0).all()
+        assert choice.value == pytest.approx(goal.value(choice.z), rel=1e-9)
+    bounded = choose(goal, 3, Annealing(iterations=3), UPRIGHT)
+    free = choose(goal, 3, Annealing(iterations=3))
+    if kernel == "quadratic":
+        assert bounded.value <= bounded.upper_bound <= free.upper_bound * (1 + 1e-3)
+
+
+@each("regularization", [0.0, 0.1])
+def test_nonnegative_weights_of_the_linear_kernel(regularization):
+    goal = linear_goal(regularization)
+    found = linear_coefficients(goal.samples, goal.kernel)
+    best = nonnegative_optimum(-regularization * found.V, found.a, 3, np.random.default_rng(0))
+    choice = choose(goal, 3, "branch-and-bound", UPRIGHT)
+    assert choice.status == "optimal"
+    assert choice.value == pytest.approx(best, rel=1e-4)
+    for solver in ("auto", HEURISTICS):
+        choice = choose(goal, 3, solver, UPRIGHT)
+        assert (choice.z >= 0).all()
+        assert choice.value == pytest.approx(goal.value(choice.z), rel=1e-9)
+    assert (choose(goal, 3).z < 0).any()
+
+
+@each("nonnegative", [False, True])
+def test_the_best_ratio(nonnegative):
+    goal = linear_goal()
+    problem = ratio_problem(linear_coefficients(goal.samples, goal.kernel), 3, 0.1)
+    best = ratio_optimum(problem.M, problem.a, 3, nonnegative)
+    wanted = {"objective": "ratio", "nonnegative": nonnegative}
+    for solver in ("auto", "branch-and-bound", HEURISTICS):
+        choice = choose(goal, 3, solver, wanted)
+        assert not nonnegative or (choice.z >= 0).all()
+        assert choice.value == pytest.approx(problem.value(choice.z))
+        if solver is HEURISTICS:
+            assert (choice.upper_bound, choice.solver) == (None, "thresholding")
+            assert 0 < choice.value <= best * (1 + 1e-9)
+        else:
+            assert choice.value == pytest.approx(best, rel=1e-4)
+            assert choice.status == "optimal"
+
+
+def test_what_cannot_be_chosen_is_refused():
+    quadratic, linear = objective("null", "quadratic", 0.0), linear_goal()
+    with pytest.raises(InputError, match="objective 'ratio' is for the linear kernel"):
+        choose(quadratic, 2, wanted={"objective": "ratio"})
+    with pytest.raises(InputError, match="objective must be one of 'regularized', 'ratio'"):
+        choose(linear, 2, wanted={"objective": "power"})
+    for goal in (quadratic, linear):
+        with pytest.raises(InputError, match="for nonnegative weights"):
+            choose(goal, 2, "sdp", UPRIGHT)
 
 
 def test_running_out_of_time_is_said():

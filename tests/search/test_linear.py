@@ -5,11 +5,17 @@ import pytest
 
 from each import each
 from reference import mixed_samples
+from tellapart.errors import InputError
 from tellapart.kernels import Linear
-from tellapart.search.linear import linear_problem
+from tellapart.search.linear import MOST_RATIO_COLUMNS, linear_problem, ratio_problem
 from tellapart.statistics import coefficients as coefficients_module
-from tellapart.statistics.coefficients import linear_coefficients
+from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.mmd import mmd2, variance
+from tellapart.strs import solve
+
+
+def coefficients_of(a, V):
+    return LinearCoefficients(np.array(a), np.array(V), None, 20, 20)
 
 
 @each("estimator", ["unbiased", "paired"])
@@ -49,3 +55,52 @@ def test_a_factor_gives_the_same_problem(monkeypatch):
     assert (first.factor is None, second.factor is None) == (True, False)
     z = np.linspace(-1, 1, samples.n_columns)
     assert first.value(z) == pytest.approx(second.value(z), abs=1e-13)
+
+
+def test_weights_may_have_to_be_nonnegative(monkeypatch):
+    samples = mixed_samples(45, 60)
+    kernel = Linear().fit(samples)
+    for columns in (coefficients_module.DENSE_COLUMNS, 1):
+        monkeypatch.setattr(coefficients_module, "DENSE_COLUMNS", columns)
+        monkeypatch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 110)
+        found = linear_coefficients(samples, kernel)
+        problem = linear_problem(found, 0.3, 2, nonnegative=True)
+        assert problem.domain.nonnegative
+        assert not linear_problem(found, 0.3, 2).domain.nonnegative
+        assert (solve(problem).z >= 0).all()
+
+
+def test_the_ratio_is_of_a_variance_with_a_floor():
+    V = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    given = V.copy()
+    problem = ratio_problem(coefficients_of([1.0, -2.0, 0.5], V), 2, 0.1)
+    np.testing.assert_allclose(problem.M, V + 0.3 * np.eye(3))  # 3: the median of 4 and 2
+    np.testing.assert_array_equal(V, given)
+    assert not problem.nonnegative
+    z = np.array([0.6, 0.0, 0.8])
+    assert problem.value(z) == pytest.approx(1.0 / np.sqrt(0.36 * 4.3 + 0.64 * 0.3))
+
+
+@each("nonnegative", [False, True])
+def test_the_best_ratio_of_samples(nonnegative):
+    samples = mixed_samples(45, 60)
+    found = linear_coefficients(samples, Linear().fit(samples))
+    problem = ratio_problem(found, 2, 0.05, nonnegative)
+    solution = solve(problem)
+    assert solution.status == "optimal"
+    assert not nonnegative or (solution.z >= 0).all()
+    floor = 0.05 * np.median(np.diag(found.V)[np.diag(found.V) > 0])
+    length = np.sqrt(found.variance_at(solution.z) + floor * solution.z @ solution.z)
+    assert solution.value == pytest.approx(found.statistic(solution.z) / length)
+
+
+def test_without_variance_the_ratio_is_that_of_a_alone():
+    problem = ratio_problem(coefficients_of([3.0, 4.0], np.zeros((2, 2))), 2, 0.25)
+    assert solve(problem).z == pytest.approx([0.6, 0.8])
+
+
+def test_a_ratio_of_very_many_columns_is_refused():
+    many = MOST_RATIO_COLUMNS + 1
+    coefficients = LinearCoefficients(np.ones(many), None, np.ones((1, many)), 20, 20)
+    with pytest.raises(InputError, match="the ratio takes at most 2,000 columns; got 2,001"):
+        ratio_problem(coefficients, 2, 0.1)

@@ -6,6 +6,7 @@ from small_problems import joint, samples_of
 
 from each import each
 from tellapart.kernels import Gaussian, Quadratic
+from tellapart.search.quick import QuickSearch, quick_scores
 from tellapart.search.starts import equal
 from tellapart.selection.folds import make_folds
 
@@ -50,6 +51,19 @@ def test_it_is_repeatable_and_better_than_its_starts(kernel, regularization):
 def test_a_pair_is_found_where_no_single_variable_differs(kernel):
     x, y = (np.sign(part) + 0.1 * part for part in joint(20, (80, 80), (6, 13), seed=0))
     assert np.flatnonzero(quick(kernel, x, y).weights(2, 0.1)).tolist() == [6, 13]
+
+
+@each("regularization", [0.0, 0.5])
+def test_weights_within_the_orthant(regularization):
+    samples = samples_of(*shifted(12))
+    kernel = Quadratic().fit(samples)
+    for scores in (quick_scores(samples, 1), quick_scores(samples, 1, nonnegative=True)):
+        search = QuickSearch.of(samples, kernel, scores, nonnegative=True)
+        for n_variables in (1, 3, 12):
+            z = search.weights(n_variables, regularization)
+            assert (z >= 0).all()
+            assert 1 <= np.count_nonzero(z) <= n_variables
+            assert np.linalg.norm(z) == pytest.approx(1.0)
 
 
 def test_more_columns_than_candidates():

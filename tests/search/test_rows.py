@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from small_problems import samples_of
 
 from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing
 from tellapart.search.rows import finished_on_all_rows, on_some_rows
-from tellapart.statistics.objective import Objective
+from tellapart.statistics.objective import FittedObjective, Objective
 from tellapart.strs.control import Control
 
 QUICK = {"iterations": 0, "n_random": 0, "n_exchanged": 1, "largest_group": 2}
@@ -62,6 +63,22 @@ def test_variables_that_all_rows_speak_for_are_added(kernel):
     assert {2, 4} <= set(peak.support.tolist())
     assert peak.value > 1.05 * goal.value(start)
     assert finished_on_all_rows(goal, [start], 1, Control()).support.tolist() == [2]
+
+
+def test_all_rows_speak_for_positive_weights_only_where_asked():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 6)), rng.normal(size=(200, 6))
+    y[:, 2] += 1.0
+    samples = samples_of(x, y)
+    goal = FittedObjective(samples, Quadratic().fit(samples), 1.0)
+    start = np.eye(6)[2]
+    assert (finished_on_all_rows(goal, [start], 3, Control()).z < 0).any()
+    goal.nonnegative = True
+    assert on_some_rows(goal, 100, rng).nonnegative
+    peak = finished_on_all_rows(goal, [start], 3, Control())
+    assert (peak.z >= 0).all()
+    assert peak.value >= goal.value(start) - 1e-12
+    assert peak.value == pytest.approx(goal.value(peak.z), rel=1e-10)
 
 
 @each("kernel", [Gaussian(), Quadratic()])

@@ -14,12 +14,12 @@ from tellapart.statistics.objective import FittedObjective
 KERNELS = [Gaussian(), Quadratic()]
 
 
-def problem(kernel, n_columns=40, seed=0):
+def problem(kernel, n_columns=40, seed=0, nonnegative=False):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(30, n_columns)), rng.normal(size=(35, n_columns))
     y[:, [3, 17, 31]] += 1.5
     samples = samples_of(x, y)
-    return FittedObjective(samples, kernel.fit(samples), 0.1)
+    return FittedObjective(samples, kernel.fit(samples), 0.1, nonnegative=nonnegative)
 
 
 def scores_with(n_columns=40, linear=(5,), groups=()):
@@ -72,6 +72,21 @@ def test_columns_that_promise_more_come_in(kernel):
     assert set(columns.tolist()) <= set(wider.columns.tolist())
     assert wider.rounds == 2
     assert wider.objective.samples.n_columns == wider.columns.shape[0]
+
+
+def test_a_negative_slope_promises_nothing_within_the_orthant():
+    goal = problem(Quadratic(), nonnegative=True)
+    columns = np.array([3, 17, 31])
+    screen = Screen(columns, goal.columns(columns), 40)
+    assert screen.objective.nonnegative
+    z = screen.embedded(climb(screen.objective, np.full(3, 3**-0.5)).z)
+    slopes = goal.weight_slopes(z)
+    wider = widened(screen, goal, z, 40)
+    newcomers = np.setdiff1d(wider.columns, columns)
+    assert (slopes[newcomers] > 0).all()
+    assert (np.delete(slopes, wider.columns) <= slopes[newcomers].min()).all()
+    chosen = Screen.of(goal, scores_with(), 2, 8).columns
+    assert {3, 17, 31} <= set(chosen.tolist())
 
 
 def test_screening_ends():

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from small_problems import KERNELS, joint, objective, samples_of
+from orthant_oracle import best_in_orthant
+from small_problems import KERNELS, SIGNS_MATTER, joint, objective, samples_of
 
 from bench_search_small import KINDS, best_of_all_supports
 from each import each
@@ -12,6 +13,7 @@ from tellapart.search import Annealing, screening, solver
 from tellapart.search.starts import Start
 from tellapart.statistics.objective import FittedObjective, Objective
 from tellapart.strs.control import Control
+from tellapart.threads import one_blas_thread
 
 
 def search(goal, n_variables, *, seed=0, n_jobs=1, known=(), settings=None, **control):
@@ -28,7 +30,7 @@ def check_point(goal, found, n_variables):
     assert np.linalg.norm(found.z) == pytest.approx(1.0)
     assert np.count_nonzero(found.z) <= n_variables
     assert found.value == pytest.approx(goal.value(found.z), rel=1e-9, abs=1e-13)
-    if goal.squares_weights:
+    if goal.squares_weights or goal.nonnegative:
         assert (found.z >= 0).all()
 
 
@@ -45,6 +47,74 @@ def test_the_best_of_all_supports_is_reached(kernel):
         check_point(goal, found, d)
         missed += found.value < best - 1e-6 * abs(best)
     assert missed == 0
+
+
+@pytest.mark.slow
+@each("regularization", [0.0, 0.5])
+def test_the_best_of_the_orthant_is_reached(regularization):
+    missed, few = 0, Annealing(iterations=5)
+    for seed in range(30):
+        goal = objective(
+            KINDS[seed % 4], "quadratic", regularization, (16, 18), seed, True, n_columns=6
+        )
+        with one_blas_thread():
+            best = best_in_orthant(goal, 3, seed)
+        found = search(goal, 3, seed=seed, settings=few)
+        check_point(goal, found, 3)
+        missed += found.value < best - 1e-6 * abs(best)
+    assert missed <= 1
+
+
+@each("kernel", SIGNS_MATTER)
+@each("kind", KINDS)
+def test_a_search_within_the_orthant(kernel, kind):
+    few = Annealing(iterations=5)
+    for regularization, d in ((0.0, 3), (0.1, 1), (0.1, 3)):
+        upright = objective(kind, kernel, regularization, nonnegative=True)
+        found = search(upright, d, settings=few)
+        check_point(upright, found, d)
+        # A start of the caller's with a negative weight does not lead out of the orthant.
+        free = search(objective(kind, kernel, regularization), d, settings=few)
+        known = (Start("mine", free.z),)
+        check_point(upright, search(upright, d, settings=few, known=known), d)
+
+
+def test_what_signed_weights_reach_within_the_orthant_is_reached():
+    compared = 0
+    for seed in range(8):
+        upright, signed = (
+            objective("shift", "quadratic", 0.0, seed=seed, nonnegative=flag)
+            for flag in (True, False)
+        )
+        free = search(signed, 3, settings=Annealing(iterations=5))
+        if (free.z >= 0).all():
+            compared += 1
+            found = search(upright, 3, settings=Annealing(iterations=5))
+            assert found.value >= free.value - 1e-9 * abs(free.value)
+    assert compared >= 4
+
+
+@each("kernel", ["gaussian", "rational"])
+def test_where_only_squares_count_the_flag_changes_nothing(kernel):
+    few = Annealing(iterations=5)
+    one, other = (
+        search(objective("pair", kernel, nonnegative=flag), 3, settings=few)
+        for flag in (False, True)
+    )
+    np.testing.assert_array_equal(one.z, other.z)
+    assert one.traces == other.traces
+
+
+def test_many_rows_and_columns_within_the_orthant():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 50)), rng.normal(size=(90, 50))
+    y[:, [7, 33]] += 1.5
+    samples = samples_of(x, y)
+    goal = FittedObjective(samples, Quadratic().fit(samples), 0.1, nonnegative=True)
+    few = Annealing(iterations=3, most_candidates=15, most_rows=40, largest_group=2)
+    found = search(goal, 4, settings=few)
+    check_point(goal, found, 4)
+    assert {7, 33} <= set(np.flatnonzero(found.z))
 
 
 @each("kernel", KERNELS)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_problems import KERNELS, objective, point
+from small_problems import KERNELS, SIGNS_MATTER, objective, point
 
 from each import each
 from tellapart.kernels import Gaussian
@@ -171,6 +171,48 @@ def test_a_flat_objective_is_left_where_it_stands():
     peak = climb(same, point(np.arange(3), 8, np.random.default_rng(0)))
     assert np.isfinite(peak.value)
     assert peak.value < 0
+
+
+def feasible_start(size, rng):
+    return np.abs(point(np.arange(size), size, rng))
+
+
+@each("kernel", SIGNS_MATTER)
+@each("regularization", [0.0, 0.05, 0.5])
+@each("kind", ["shift", "null"])
+def test_a_climb_within_the_orthant_ends_at_a_maximum_there(kernel, regularization, kind):
+    goal = objective(kind, kernel, regularization, nonnegative=True)
+    for seed in range(4):
+        z = feasible_start(8, np.random.default_rng(seed))
+        peak = climb(goal, z)
+        assert (peak.z >= 0).all()
+        assert np.linalg.norm(peak.z) == pytest.approx(1.0)
+        assert peak.value == pytest.approx(goal.value(peak.z), abs=1e-12)
+        assert peak.value >= goal.value(z)
+        # No slope along the sphere, but down where z_s = 0.
+        gradient = goal.gradient(peak.z)
+        along = gradient - (gradient @ peak.z) * peak.z
+        size = np.abs(gradient).max()
+        assert np.abs(along[peak.support]).max() < 1e-3 * size
+        assert along[peak.z == 0].max(initial=0.0) < 1e-3 * size
+
+
+@each("kernel", SIGNS_MATTER)
+def test_a_weight_that_would_be_negative_leaves_the_support(kernel):
+    goal = objective("shift", kernel, 0.5)
+    z = feasible_start(8, np.random.default_rng(0))
+    assert (climb(goal, z).z < 0).any()
+    goal.nonnegative = True
+    peak = climb(goal, z)
+    assert 1 <= peak.support.size < 8
+    assert (peak.z[peak.support] > 0).all()
+
+
+@each("kernel", ["gaussian", "rational"])
+def test_where_only_squares_count_no_climb_changes(kernel):
+    z = point(np.arange(4), 8, np.random.default_rng(0))
+    one, other = (climb(objective(kernel=kernel, nonnegative=flag), z) for flag in (False, True))
+    np.testing.assert_array_equal(one.z, other.z)
 
 
 def test_variables_without_effect_are_pruned():

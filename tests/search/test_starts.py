@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
-from small_problems import KERNELS, joint, objective, samples_of
+from small_problems import KERNELS, SIGNS_MATTER, joint, objective, samples_of
 
 from each import each
-from tellapart.kernels import Gaussian
-from tellapart.search.starts import Scores, cut, equal, grow, make_starts, score_columns, spread
+from tellapart.kernels import Gaussian, Linear
+from tellapart.search.starts import (
+    Scores,
+    cut,
+    equal,
+    feasible,
+    grow,
+    make_starts,
+    score_columns,
+    spread,
+)
+from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 
@@ -19,6 +29,7 @@ def scores_of(goal, n_variables, largest_group=3, control=None):
         control or Control(),
         largest_group=largest_group,
         n_jobs=1,
+        nonnegative=goal.within_orthant,
     )
 
 
@@ -104,6 +115,36 @@ def test_growing_never_lowers_the_objective_by_much_and_stops_at_d(kernel):
         assert np.count_nonzero(z) <= n_variables
         assert np.linalg.norm(z) == pytest.approx(1.0)
         assert goal.value(z) >= goal.value(seed)
+
+
+@each("kernel", SIGNS_MATTER)
+@each("n_variables", [1, 3, 8])
+def test_starts_within_the_orthant(kernel, n_variables):
+    goal = objective("pair", kernel, nonnegative=True)
+    signed = Scores(np.arange(8.0), np.array([0.6, -0.8, *np.zeros(6)]), ((0, 1),))
+    for scores in (scores_of(goal, n_variables), signed):
+        for start in starts_of(goal, n_variables, scores):
+            assert (start.z >= 0).all()
+            assert np.linalg.norm(start.z) == pytest.approx(1.0)
+            assert 1 <= np.count_nonzero(start.z) <= n_variables
+
+
+def test_scores_within_the_orthant_rank_by_the_difference_not_its_size():
+    goal = objective("null", "quadratic", nonnegative=True)
+    scores = scores_of(goal, 3)
+    a = linear_coefficients(goal.samples, Linear().fit(goal.samples)).a
+    assert (a < 0).any()
+    np.testing.assert_array_equal(np.argsort(scores.single), np.argsort(a))
+    assert (scores.linear >= 0).all()
+
+
+def test_a_point_is_made_feasible_where_signs_matter():
+    upright, signed = (objective(kernel="quadratic", nonnegative=flag) for flag in (True, False))
+    z = np.array([0.6, -0.8, *np.zeros(6)])
+    np.testing.assert_array_equal(feasible(upright, z), np.eye(8)[0])
+    np.testing.assert_array_equal(feasible(upright, -np.abs(z)), np.abs(z))
+    assert feasible(signed, z) is z
+    assert feasible(objective(nonnegative=True), z) is z
 
 
 def test_equal_cut_and_spread():

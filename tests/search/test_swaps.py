@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_problems import objective, point
+from small_problems import SIGNS_MATTER, objective, point
 
 from each import each
 from tellapart.search.sphere import Peak, climb
@@ -65,6 +65,25 @@ def test_both_signs_are_tried_where_they_matter():
     offers = promising_exchanges(goal, z, 2, 100)
     assert len(offers) == 24
     assert len({tuple(offer) for offer in offers}) == 24
+
+
+def test_only_positive_weights_are_tried_within_the_orthant():
+    goal = objective("shift", "quadratic", 0.5, nonnegative=True)
+    single = np.eye(8)[1]
+    for z, count in ((np.sqrt(0.5) * (single + np.eye(8)[4]), 12), (single, 14)):
+        offers = promising_exchanges(goal, z, 2, 100)
+        assert len(offers) == count
+        assert (np.array(offers) >= 0).all()
+
+
+@each("kernel", SIGNS_MATTER)
+def test_exchanges_stay_within_the_orthant(kernel):
+    goal = objective("pair", kernel, 0.5, nonnegative=True)
+    start = climb(goal, np.eye(8)[7])
+    peak, _ = improve_by_exchanges(goal, start, 3, Control())
+    assert (peak.z >= 0).all()
+    assert peak.value >= start.value
+    assert peak.value == pytest.approx(goal.value(peak.z), abs=1e-12)
 
 
 def test_an_unused_place_is_filled_where_that_helps():

@@ -299,3 +299,20 @@ def test_memory_of_the_opened_squares_stays_within_the_budget(budget):
     tracemalloc.stop()
     # All products of two columns take 21 MB; the sums per row and their copies come on top.
     assert peak < budget + 8 * 8 * 80 * 800
+
+
+@every_kernel
+def test_the_wish_for_nonnegative_weights_travels_with_the_objective(kernel):
+    rng = np.random.default_rng(0)
+    samples = make_samples(rng.normal(size=(20, 4)), rng.normal(size=(25, 4)))
+    fitted = kernel.fit(samples)
+    plain = FittedObjective(samples, fitted, 0.1)
+    upright = FittedObjective(samples, fitted, 0.1, nonnegative=True)
+    for goal, flag in ((plain, False), (upright, True)):
+        others = (goal.columns(np.arange(2)), goal.at(0.5), goal.on(samples))
+        assert all(other.nonnegative is flag for other in others)
+        assert goal.within_orthant == (flag and not goal.squares_weights)
+        assert goal.signed == (not flag and not goal.squares_weights)
+        size = np.abs(POINT) if goal.signed else POINT
+        np.testing.assert_array_equal(goal.lift(POINT), size)
+    assert plain.value(POINT) == upright.value(POINT)

@@ -10,9 +10,8 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.statistics.objective import FittedObjective
 from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
-from tellapart.strs.domains.base import Domain
-from tellapart.strs.domains.sphere import SPHERE
-from tellapart.strs.domains.sphere_orthant import SphereOrthant
+from tellapart.strs.domains.faces import FaceSearch
+from tellapart.strs.trust_region import maximise_on_sphere
 
 MOST_STEPS = 50
 TOLERANCE = 1e-10
@@ -23,6 +22,8 @@ _SHRINK, _GROW, _LARGEST_PROXIMITY = 0.2, 5.0, 1e6
 _TRUSTED, _DOUBTED = 0.75, 0.25
 # Optimism of the early stop: the best still to come, in units of what the next step promises.
 _HOPE = 4.0
+# Faces of the orthant that a step looks at: more find no better points, and take long.
+_FACES = 3
 # Variables with smaller entries are left out where F does not fall by more than this share.
 _NEGLIGIBLE, _NO_LOSS = 0.02, 1e-6
 
@@ -38,11 +39,6 @@ class Peak:
     def support(self) -> IntArray:
         """The non-zeros of z, sorted."""
         return np.flatnonzero(self.z)
-
-
-def domain_of(objective: FittedObjective) -> Domain:
-    """Return where a search keeps z: on the sphere, or on its part with z ≥ 0."""
-    return SphereOrthant() if objective.within_orthant else SPHERE
 
 
 def model(
@@ -143,22 +139,13 @@ def climb(
     """
     moving = np.flatnonzero(z) if support is None else support
     here = objective.local(z, moving)
-    domain = domain_of(objective)
     share = _FIRST_PROXIMITY
-    even = objective.squares_weights
-    along = even or objective.regularization > 0
+    along = objective.squares_weights or objective.regularization > 0
     for _ in range(most_steps):
         if control is not None and control.out_of_time:
             break
-        scale = float(np.abs(here.hessian).sum(axis=0).max(initial=0.0))
-        if along:
-            A, a = tangent_model(here, z[moving], share * scale, even=even)
-        else:
-            A, a = model(here, z[moving], share * scale)
-        now = float(z[moving] @ A @ z[moving] + a @ z[moving])
         least = tolerance * abs(here.value)
-        step, top = domain.maximise(A, a, now + least)
-        promise = top - now
+        step, promise, share = _best_step(objective, here, z[moving], share, along, least)
         if promise <= least or share > _LARGEST_PROXIMITY:
             break
         if here.value + _HOPE * promise < to_beat:
@@ -175,6 +162,39 @@ def climb(
             along = True
             share *= _GROW
     return Peak(z, here.value)
+
+
+def _best_step(
+    objective: FittedObjective,
+    here: Derivatives,
+    y: FloatArray,
+    share: float,
+    along: bool,
+    least: float,
+) -> tuple[FloatArray, float, float]:
+    """Return where the model at y is highest, what that promises, and τ in units of ‖∇²F‖.
+
+    Within z ≥ 0 the maximum is searched for on a few faces of the orthant. Where that finds no
+    promise above `least` and cannot rule one out either, τ grows: a model that is concave enough
+    is settled at once.
+    """
+    scale = float(np.abs(here.hessian).sum(axis=0).max(initial=0.0))
+    while True:
+        if along:
+            A, a = tangent_model(here, y, share * scale, even=objective.squares_weights)
+        else:
+            A, a = model(here, y, share * scale)
+        now = float(y @ A @ y + a @ y)
+        step, top = maximise_on_sphere(A, a)
+        if not objective.within_orthant or (step >= 0).all():
+            break
+        search = FaceSearch(A, a, cutoff=now + least, limit=_FACES, prove=False).run()
+        step, top = search.point, search.value
+        settled = top > now + least or search.bound <= now + least
+        if settled or share > _LARGEST_PROXIMITY:
+            break
+        share *= _GROW
+    return step, top - now, share
 
 
 def pruned(objective: FittedObjective, peak: Peak, control: Control) -> Peak:
