@@ -211,7 +211,7 @@ def test_a_proof_has_ten_seconds_unless_a_limit_is_given(monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 5)), rng.normal(size=(25, 5))
     for given in ({}, {"time_limit": 60}, {"kernel": "quadratic", "regularization": 0}):
-        select_variables(X, Y, 2, random_state=0, **given)
+        select_variables(X, Y, 2, **{"kernel": "linear", "random_state": 0, **given})
     assert limits == [10, 60, 10]
 
 

@@ -32,7 +32,8 @@ def test_finds_the_variables_that_differ():
     assert np.linalg.norm(selection.z) == pytest.approx(1.0)
     assert np.flatnonzero(selection.z).tolist() == [1, 4]
     assert selection.kernel == "linear"
-    assert selection.regularization == 0.1
+    assert selection.objective == "evidence"
+    assert selection.reasons == ("shift", "shift")
     assert selection.constant == ()
 
 
@@ -146,9 +147,11 @@ def test_categorical_columns():
 
 
 def test_paired_estimator_needs_equal_sizes():
-    assert select(Y=Y[:60], estimator="paired").support.tolist() == [1, 4]
-    with pytest.raises(InputError):
-        select(estimator="paired")
+    assert select(Y=Y[:60], kernel="linear", estimator="paired").support.tolist() == [1, 4]
+    with pytest.raises(InputError, match="samples of the same size"):
+        select(kernel="linear", estimator="paired")
+    with pytest.raises(InputError, match="name a kernel"):
+        select(Y=Y[:60], estimator="paired")
 
 
 def test_progress_callback_is_called():
@@ -186,7 +189,9 @@ def test_no_warning_without_reason():
         ("kernel", "cosine"),
         ("kernel", 3),
         ("regularization", -1),
-        ("regularization", "cv"),
+        ("regularization", "much"),
+        ("objective", "best"),
+        ("nonnegative", 1),
         ("regularization", np.nan),
         ("regularization", np.inf),
         ("solver", "magic"),

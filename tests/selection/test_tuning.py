@@ -109,7 +109,8 @@ def test_both_are_chosen_and_scored():
     tuning = tuned(case())
     assert tuning.regularization in GRID
     assert 1 <= tuning.n_variables <= 12
-    assert [score.regularization for score in tuning.regularizations] == list(GRID)
+    # 60 rows of a sample: too few for a λ of 2.
+    assert [score.regularization for score in tuning.regularizations] == list(GRID[:-2])
     assert [score.n_variables for score in tuning.numbers] == number_path(12)
     scores = (*tuning.numbers, *tuning.regularizations)
     assert all(len(score.ratios) == N_SPLITS for score in scores)

@@ -133,7 +133,11 @@ class SearchFold(Fold):
         """Return what the columns say by themselves and in groups, whatever the bandwidth."""
         key = self.keep.tobytes()
         if key not in self.scored:
-            self.scored[key] = quick_scores(samples, self.n_jobs, nonnegative=self.nonnegative)
+            # Where only z² counts, signs do not matter.
+            signed = self.kernel.weight.power == 1
+            self.scored[key] = quick_scores(
+                samples, self.n_jobs, nonnegative=self.nonnegative and signed
+            )
         return self.scored[key]
 
     def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:

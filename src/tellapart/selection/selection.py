@@ -129,9 +129,10 @@ class Selection:
         """What a reader of the choice should know beside the certificate, one sentence each."""
         found = []
         if self.unused > 0:
+            places = self.unused + self.support.size
             found.append(
-                f"{self.unused} of the {self.n_variables} places are left empty: "
-                "no other variable would add anything"
+                f"{self.unused} of {places} places {'is' if self.unused == 1 else 'are'} left "
+                "empty: no other variable would add anything"
             )
         for name in self.weights:
             others = self.substitutes.get(name, ())
