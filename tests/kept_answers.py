@@ -62,6 +62,16 @@ def holding_out() -> Answer:
     return {"method": "split"}
 
 
+def signed() -> Answer:
+    """Return the arguments of the first version's problem, where weights may be negative."""
+    return {"nonnegative": False}
+
+
+def by_kernel() -> Answer:
+    """Return the first version's defaults of a choice: the linear kernel at λ = 0.1, signed."""
+    return {"kernel": "linear", "regularization": 0.1, **signed()}
+
+
 # --- answers as plain values ---
 
 
@@ -110,7 +120,7 @@ def of_test(result: Any) -> Answer:
 
 def run_test(data: Data, **options: Any) -> Any:
     """Return a `two_sample_test` with few permutations and seed 0, unless told otherwise."""
-    return ta.two_sample_test(*data(), **{**FEW, **holding_out(), **options})
+    return ta.two_sample_test(*data(), **{**FEW, **holding_out(), **signed(), **options})
 
 
 def compared(data: Data, **options: Any) -> Answer:
@@ -120,7 +130,7 @@ def compared(data: Data, **options: Any) -> Answer:
 
 def selected(data: Data, n_variables: int, **options: Any) -> Answer:
     """Answer of `select_variables`."""
-    given = {"random_state": 0, **options}
+    given = {"random_state": 0, **by_kernel(), **options}
     return of_selection(ta.select_variables(*data(), n_variables, **given))
 
 
@@ -147,7 +157,7 @@ def monitored(data: Data, *batches: Data, **options: Any) -> Answer:
 def fitted(table: Data, **options: Any) -> Answer:
     """Answer of `MMDSelector.fit`."""
     X, y = table()
-    selector = ta.MMDSelector(**{"random_state": 0, **options}).fit(X, y)
+    selector = ta.MMDSelector(**{"random_state": 0, **by_kernel(), **options}).fit(X, y)
     answer = of_selection(selector.selection_)
     answer |= parts(selector, "n_variables_ regularization_ classes_ gap_ scores_")
     kept = selector.get_feature_names_out()

@@ -5,7 +5,9 @@ the commit says why. Changed so far: the words of two warnings (permutations, no
 number of annealed runs of one search on more rows than it searches on, which are now drawn in one
 way everywhere; and the Gram matrix of a linear kernel with a weight on a constant column, which it
 now leaves out like every kernel of the family (a constant added to K changes no MMD²). The answers
-of `split=False` are gone with that test.
+of `split=False` are gone with that test. Weights are at least 0 by default now: calls that can ask
+for signed ones do (`signed`, `by_kernel`) and groups and monitors answer with the others; and where
+λ is tuned, rows decide how large it may be, so that fewer λ are scored and some calls take another.
 """
 
 import json

@@ -118,8 +118,11 @@ def test_the_answer_is_that_of_the_dense_matrix():
     np.testing.assert_array_equal(result.witness(sparse.csr_array(x)), plain.witness(x))
     np.testing.assert_array_equal(result.witness(sparse.csr_array(x[:1])), plain.witness(x[:1]))
     assert "x2" in result.to_html()
-    chosen = ta.select_variables(sparse.csr_array(x), sparse.csr_array(y), 2, solver="sdp")
-    np.testing.assert_array_equal(chosen.z, ta.select_variables(x, y, 2, solver="sdp").z)
+    signed = {"solver": "sdp", "nonnegative": False}
+    chosen = ta.select_variables(sparse.csr_array(x), sparse.csr_array(y), 2, **signed)
+    np.testing.assert_array_equal(chosen.z, ta.select_variables(x, y, 2, **signed).z)
+    weighed = ta.select_variables(sparse.csr_array(x), sparse.csr_array(y), 2)
+    np.testing.assert_array_equal(weighed.z, ta.select_variables(x, y, 2).z)
 
 
 @each("kernel", [ta.kernels.Quadratic(), ta.kernels.Gaussian()])

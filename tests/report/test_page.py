@@ -310,7 +310,7 @@ def test_nothing_chosen_is_said(result):
 def test_thousands_of_variables_are_cut_short():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 300)), rng.normal(1.0, size=(20, 300))
-    text = run(x, y, n_variables=300, regularization=0.0).to_html(stability=2)
+    text = run(x, y, n_variables=300, regularization=0.0, nonnegative=False).to_html(stability=2)
     page = Page(text)
     assert "200 of 300 are shown" in page.said("caption")[0]
     assert "The 50 heaviest of 300 variables are shown" in page.said("body")[0]
@@ -435,8 +435,8 @@ def test_negative_weights_are_explained(result):
     assert "negative weight" not in result.to_html()
     selection = replace(result.selection, z=result.selection.z * [1.0, -1.0, 1.0])
     body = redraw(result, selection=selection).said("body")[0]
-    assert "steadies the others" in body
-    assert "A negative weight belongs to" in body
+    assert "counts against" in body
+    assert "A negative weight, which only signed weights can have," in body
     assert "−0." in body
 
 
@@ -514,12 +514,15 @@ def test_many_names_are_cut_short():
     assert listed([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
 
 
-def test_negative_weights_without_regularization_are_chance():
+def test_substitutes_and_what_differs_are_told():
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(60, 8)), rng.normal(size=(60, 8))
-    Y[:, 0] += 2
-    result = run(X, Y, n_variables=8, regularization=0.0)
-    assert result.selection.z.min() < 0
+    X, Y = rng.normal(size=(80, 5)), rng.normal(size=(90, 5))
+    Y[:, 0] += 1.5
+    for Z in (X, Y):
+        Z[:, 3] = Z[:, 0] + 0.2 * rng.normal(size=len(Z))
+    result = ta.two_sample_test(X, Y, n_variables=1, n_permutations=99, random_state=0)
+    chosen, other = result.variables[0], {"x0": "x3", "x3": "x0"}[result.variables[0]]
+    assert result.selection.substitutes == {chosen: (other,)}
     body = Page(result.to_html(stability=False)).said("body")[0]
-    assert "differs less than chance would make it, and so says nothing" in body
-    assert "steadies the others" not in body
+    assert f"{chosen} could be replaced by {other}." in " ".join(body.split()).lower()
+    assert f"{chosen} shift" in " ".join(body.split())

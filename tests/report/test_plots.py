@@ -36,7 +36,14 @@ def make_result(d, name="v{}", seed=0):
     columns = max(d, 2)
     x, y = rng.normal(size=(60, columns)), rng.normal(0.5, 1.0, size=(80, columns))
     result = ta.two_sample_test(
-        x, y, method="split", n_variables=d, regularization=0.0, n_permutations=99, random_state=0
+        x,
+        y,
+        method="split",
+        n_variables=d,
+        regularization=0.0,
+        nonnegative=False,
+        n_permutations=99,
+        random_state=0,
     )
     names = tuple(name.format(s) for s in range(columns))
     return replace(

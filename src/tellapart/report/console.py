@@ -37,6 +37,8 @@ def show_result(result: TestResult, console: Console | None = None) -> None:
     say("\n".join(result.evidence()), out)
     out.print(weight_table(result.selection))
     say(f"Certificate: {result.selection.certificate}.", out)
+    for remark in result.selection.remarks:
+        say(f"{remark}.", out)
 
 
 def findings_table(result: TestResult) -> Table:
@@ -71,8 +73,13 @@ def weight_table(selection: Selection) -> Table:
     table.add_column("variable", overflow="fold")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
+    reasons = dict(zip(selection.variables, selection.reasons, strict=False))
+    if reasons:
+        table.add_column("differs in", overflow="fold")
     for name, weight in selection.weights.items():
-        table.add_row(_text(name), f"{weight:.3f}", "█" * max(round(abs(weight) * BAR_WIDTH), 1))
+        bar = "█" * max(round(abs(weight) * BAR_WIDTH), 1)
+        reason = [_text(reasons[name])] if reasons else []
+        table.add_row(_text(name), f"{weight:.3f}", bar, *reason)
     return table
 
 

@@ -19,13 +19,15 @@ Lines = tuple[str, ...]
 class Variable:
     """One chosen variable: its weight, what the weight means, and both samples in short.
 
-    `x` and `y` are lines of text about the held-out rows of each sample.
+    `reason` is what it differs in, where that is known; `x` and `y` are lines of text about the
+    held-out rows of each sample.
     """
 
     name: str
     weight: str
     share: float
     role: str
+    reason: str
     x: Lines
     y: Lines
 
@@ -34,13 +36,14 @@ def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary])
     """Return the variables summarised, in their order, with weight and role."""
     weights = selection.weights
     heaviest = max(map(abs, weights.values()), default=1.0)
-    regularized = selection.regularization > 0
+    reasons = dict(zip(selection.variables, selection.reasons, strict=False))
     return [
         Variable(
             name=summary.name,
             weight=number(weights[summary.name], ".3f"),
             share=abs(weights[summary.name]) / heaviest,
-            role=role_of(weights[summary.name], heaviest, regularized=regularized),
+            role=role_of(weights[summary.name], heaviest),
+            reason=reasons.get(summary.name, ""),
             x=describe_side(summary.x),
             y=describe_side(summary.y),
         )
@@ -48,18 +51,16 @@ def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary])
     ]
 
 
-def role_of(weight: float, heaviest: float, *, regularized: bool = True) -> str:
+def role_of(weight: float, heaviest: float) -> str:
     """Say how much a weight counts; weights have no direction, so neither do the words.
-
-    `regularized` says whether λ > 0: else a negative weight is chance.
 
     Examples
     --------
     >>> role_of(0.8, 0.8), role_of(0.1, 0.8), role_of(-0.2, 0.8)
-    ('counts most', 'counts little', 'steadies the others')
+    ('counts most', 'counts little', 'counts against')
     """
     if weight < 0:
-        return "steadies the others" if regularized else "chance"
+        return "counts against"
     if weight >= heaviest:
         return "counts most"
     if weight >= 0.5 * heaviest:

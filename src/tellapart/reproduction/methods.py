@@ -86,6 +86,8 @@ class Ours:
             n_variables=self.settings.n_variables,
             kernel=self.kernel,
             regularization="cv" if self.regularization is None else self.regularization,
+            # The paper's weights may be negative.
+            nonnegative=False,
             solver=self.solver,
             test_size=self.settings.test_size,
             n_permutations=PERMUTATIONS,
@@ -105,6 +107,7 @@ class Ours:
                 number,
                 kernel=self.kernel,
                 regularization=regularization,
+                nonnegative=False,
                 solver=self.solver,
                 random_state=self.settings.seed,
             ).support

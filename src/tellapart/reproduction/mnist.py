@@ -63,6 +63,8 @@ def measure(keys: Row, data: Path | None) -> list[Row]:
         y[:rows],
         method="split",
         n_variables=VARIABLES,
+        # The paper's weights may be negative.
+        nonnegative=False,
         test_size=TEST / rows,
         n_permutations=999,
         alpha=ALPHA,

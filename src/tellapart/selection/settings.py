@@ -25,6 +25,7 @@ from tellapart.search.choice import Solvers, resolve_solver
 from tellapart.selection.selection import EVIDENCE, RATIO, REGULARIZED
 from tellapart.statistics.mmd import ESTIMATORS, check_rows
 from tellapart.strs import Solver
+from tellapart.strs.base import PLAIN_ONLY
 from tellapart.strs.solve import SMALLEST_GAP
 
 AUTO = "auto"
@@ -95,6 +96,13 @@ class SelectionSettings:
             raise InputError(
                 "objective='evidence' has a kernel, λ, solver and weights of its own: leave "
                 "kernel, regularization, solver and nonnegative out, or name another objective"
+            )
+        signed = isinstance(self.solver, str) and self.solver in PLAIN_ONLY
+        if signed and (self.nonnegative or self.objective == RATIO):
+            raise InputError(
+                f"solver {self.solver!r} takes neither weights of at least 0 nor ratios: use "
+                "'branch-and-bound', 'brute-force', 'local-search' or 'truncation', or give "
+                "nonnegative=False for the paper's signed weights"
             )
         if self.objective == RATIO and not self.fittable.abilities.exact:
             raise InputError(
