@@ -88,7 +88,7 @@ def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidenc
         RANK: standardised(special.ndtr(scores.normal)),
         FAR: standardised(np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)),
     }
-    adjusted = without_factors(scores.normal)
+    adjusted = _without_factors(scores)
     if adjusted is not None:
         made[FACTOR] = adjusted
     held = dict.fromkeys((*SINGLE, *WAVES))
@@ -115,3 +115,17 @@ def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidenc
     )
     own = np.array([table[name][place] for name, place in zip(best, places, strict=True)])
     return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, made)
+
+
+def _without_factors(scores: Scores) -> Singles | None:
+    """Return the numeric columns' scores without common factors, and 0 for levels of categories.
+
+    The levels of one category exclude each other: what they have in common is no factor.
+    """
+    numeric = scores.numeric
+    rest = without_factors(scores.normal[:, numeric])
+    if rest is None:
+        return None
+    adjusted = np.zeros_like(scores.normal)
+    adjusted[:, numeric] = rest
+    return adjusted
