@@ -4,7 +4,7 @@ import numpy as np
 
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
-from tellapart.evidence.columns import FACTOR, column_evidence
+from tellapart.evidence.columns import FACTOR, REASONS, column_evidence
 from tellapart.evidence.factors import without_factors
 from tellapart.evidence.zscores import normal_tail, standardised, within_samples, zscores
 from tellapart.scan.scores import make_scores
@@ -41,8 +41,7 @@ def test_shift_spread_and_shape_are_told_apart():
     found = evidence(x, y)
     top = np.argsort(-found.log_odds)[:3]
     assert set(found.columns[top]) == {3, 7, 11}
-    reasons = dict(zip(found.columns.tolist(), found.reasons, strict=True))
-    assert (reasons[3], reasons[7], reasons[11]) == ("shift", "spread", "shape")
+    assert tuple(REASONS[found.scores[s]] for s in (3, 7, 11)) == ("shift", "spread", "shape")
     assert found.zscores[3] < 0
 
 
@@ -59,6 +58,7 @@ def test_common_factors_hide_shifts_that_show_without_them():
 def test_no_factors_in_noise():
     rng = np.random.default_rng(0)
     assert without_factors(rng.normal(size=(100, 50)).astype(np.float32)) is None
+    assert without_factors(np.empty((100, 0), dtype=np.float32)) is None
 
 
 def test_a_category_differs_by_its_best_level():

@@ -68,11 +68,6 @@ class ColumnEvidence:
     places: IntArray
     made: Mapping[str, Singles]
 
-    @property
-    def reasons(self) -> list[str]:
-        """What each column differs in: "shift", "spread" or "shape"."""
-        return [REASONS[score] for score in self.scores]
-
     def best_scores(self, scores: Scores, chosen: IntArray) -> Singles:
         """Return the scores that show some of the columns best, one column each."""
         return np.column_stack([self._of(scores, c)[:, self.places[c]] for c in chosen])

@@ -23,7 +23,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.evidence import pairs, triples
-from tellapart.evidence.columns import ColumnEvidence, column_evidence
+from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
 from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
 from tellapart.evidence.mixture import strength
@@ -157,7 +157,7 @@ def _joined(
         strengths=strength(log_odds),
         shared=shared,
         likeness=likeness,
-        reasons=tuple(found.reasons[place] for place in kept),
+        reasons=tuple(REASONS[found.scores[place]] for place in kept),
         n_rows=(samples.n_x, samples.n_y),
     )
 

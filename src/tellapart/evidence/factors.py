@@ -14,6 +14,8 @@ from tellapart.evidence.zscores import standardised
 from tellapart.scan.scores import Singles
 
 MOST_FACTORS = 5
+# Fewer columns than this for each factor could be made of factors alone.
+COLUMNS_OF_A_FACTOR = 4
 # Columns that the factors are learned from at most, spread evenly over all.
 MOST_COLUMNS = 500
 # How far above the edge of the noise's spectrum, (1 + √(D/N))², an eigenvalue must lie.
@@ -36,11 +38,14 @@ def without_factors(normal: Singles) -> Singles | None:
     True
     """
     n_rows, n_columns = normal.shape
+    if n_columns < COLUMNS_OF_A_FACTOR:
+        return None
     step = -(-n_columns // MOST_COLUMNS)
     some = standardised(normal[:, ::step])
     values, vectors = np.linalg.eigh(some.T @ some / n_rows)
     edge = (1 + np.sqrt(some.shape[1] / n_rows)) ** 2
-    count = min(int((values > ABOVE_NOISE * edge).sum()), MOST_FACTORS, n_columns // 4)
+    above = int((values > ABOVE_NOISE * edge).sum())
+    count = min(above, MOST_FACTORS, n_columns // COLUMNS_OF_A_FACTOR)
     if count == 0:
         return None
     factors = standardised(some @ vectors[:, -count:])
