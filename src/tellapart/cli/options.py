@@ -33,7 +33,7 @@ class Options:
         str,
         typer.Option(
             help="linear (single variables, with a proof), quadratic (pairs too), gaussian (any "
-            "joint difference), or auto: what the scan found decides; linear with a split."
+            "joint difference), or auto: by evidence after a scan; linear with a split."
         ),
     ] = "auto"
     regularization: Annotated[

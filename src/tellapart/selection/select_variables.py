@@ -61,7 +61,7 @@ def select_variables(
     objective : str
         "auto"; "evidence"; "regularized", F as above; or "ratio": aᵀz/√(zᵀ(V + r·v·I)z) with a
         and V of the linear kernel, v the median of V's diagonal and r = `regularization` (3 by
-        default), under which copies of one variable do not take the places of others.
+        default), under which copies of one variable take fewer places from others.
     nonnegative : bool
         Whether weights must be at least 0. K_z is a kernel only then; False gives the paper's
         signed weights.

@@ -29,8 +29,9 @@ def choose_after(
 ) -> Chosen:
     """Choose the variables on all rows: by evidence, or by the kernel that was asked for.
 
-    With a kernel, λ is 0 where a choice without it can be proved best, else 1, unless the settings
-    give it, and as many variables as the scan suggests, unless they are given.
+    With a kernel, λ is 0 where a choice without it can be proved best, else the default of the
+    kernel, unless the settings give it, and as many variables as the scan suggests, unless they
+    are given.
     """
     if settings.by_evidence:
         return weigh_evidence(samples, settings, rng=rng, progress=progress, n_jobs=n_jobs)

@@ -85,8 +85,9 @@ def two_sample_test(
         the choice is by evidence (`tellapart.select_variables`); with a split "linear".
     regularization : "cv" or float
         With a kernel: λ ≥ 0, how much variance counts against a choice. "cv": with a scan 0 where
-        a choice without it can be proved best (the linear and the quadratic kernel), else 1; with
-        a split it is chosen by cross-validation on the training rows.
+        a choice without it can be proved best (the linear and the quadratic kernel), else that of
+        "auto" (`tellapart.select_variables`); with a split it is chosen by cross-validation on the
+        training rows.
     nonnegative : bool
         Whether weights must be at least 0. K_z is a kernel only then, and a test with a negative
         weight can be blind to a difference; False gives the paper's signed weights.
