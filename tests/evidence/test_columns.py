@@ -57,8 +57,8 @@ def test_common_factors_hide_shifts_that_show_without_them():
 
 def test_no_factors_in_noise():
     rng = np.random.default_rng(0)
-    assert without_factors(rng.normal(size=(100, 50)).astype(np.float32)) is None
-    assert without_factors(np.empty((100, 0), dtype=np.float32)) is None
+    assert without_factors(rng.normal(size=(100, 50)).astype(np.float32), 50) is None
+    assert without_factors(np.empty((100, 0), dtype=np.float32), 50) is None
 
 
 def test_a_category_differs_by_its_best_level():

@@ -83,7 +83,7 @@ def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidenc
         RANK: standardised(special.ndtr(scores.normal)),
         FAR: standardised(np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)),
     }
-    adjusted = _without_factors(scores)
+    adjusted = _without_factors(scores, n_x)
     if adjusted is not None:
         made[FACTOR] = adjusted
     held = dict.fromkeys((*SINGLE, *WAVES))
@@ -112,13 +112,13 @@ def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidenc
     return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, made)
 
 
-def _without_factors(scores: Scores) -> Singles | None:
+def _without_factors(scores: Scores, n_x: int) -> Singles | None:
     """Return the numeric columns' scores without common factors, and 0 for levels of categories.
 
     The levels of one category exclude each other: what they have in common is no factor.
     """
     numeric = scores.numeric
-    rest = without_factors(scores.normal[:, numeric])
+    rest = without_factors(scores.normal[:, numeric], n_x)
     if rest is None:
         return None
     adjusted = np.zeros_like(scores.normal)
