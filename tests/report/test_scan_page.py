@@ -76,7 +76,8 @@ def test_families_and_the_choice_are_explained(result, page):
     assert "goes through all families in just the way the true labels do" in body
     assert "all families share one set of permutations" in body
     assert "The p-value does not depend on this choice." in body
-    assert "as what the scan found suggests" in body
+    assert "as they carry nearly all the evidence of ten" in body
+    assert "none: the choice is by evidence" in body
     assert "random halves of all rows" in body
     assert "Which few variables tell them apart best?" in page.said("h2")
 

@@ -3,7 +3,7 @@
 Columns that follow common factors (a batch, a patient's size, an index of the market) are noisy
 together. The leading principal components of the normal scores within the samples, those above what
 noise alone would give, stand for the factors, and what is left of each column after its regression
-on them is compared between the samples. Columns that are clearly shifted have no part in the factors:
+on them is compared between the samples. Clearly shifted columns have no part in the factors:
 a factor that is shifted itself would make columns differ that do not.
 """
 

@@ -51,7 +51,7 @@ def _method(stability: Stability, rows: str) -> str:
     of = f"halves of {rows}" if stability.halves else f"draws from {rows}"
     return (
         f"The choice was made again on {stability.n_resamples} random {of} ({x:,} and {y:,} rows "
-        "each), with the same kernel, λ and number of variables."
+        "each), with all settings and the number of variables unchanged."
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tellapart.selection.selection import ROUNDING, Selection
+from tellapart.selection.selection import EVIDENCE, ROUNDING, Selection
 from tellapart.testing.marginals import ColumnSummary, Marginal, Moments, Shares
 from tellapart.testing.result import TestResult
 
@@ -146,8 +146,13 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
 
 def _choices_after_scan(result: TestResult, n_variables: int) -> tuple[str, str]:
     number_why = regularization_why = "as asked for"
+    weighed = result.selection.objective == EVIDENCE
     if result.settings.get("n_variables", 0) is None:
         number_why = "as what the scan found suggests"
+        if weighed:
+            number_why = "as they carry nearly all the evidence of ten"
+    if weighed:
+        return f"at most {n_variables}, {number_why}", "none: the choice is by evidence"
     if result.settings.get("regularization") == "cv":
         regularization_why = "a fixed value: variance has its share in the choice"
         if result.regularization == 0:
