@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/bench_evidence.py [pairs]      # results/evidence.md
 
-The share of the true variables found on the kinds of benchmarks/development/known_answers.py, beside
+The share of the true variables found on the kinds of development/known_answers.py, beside
 the linear kernel, its ratio, mixed bandwidths, and the F test. For data on which nothing was tuned
 see benchmarks/which_few.
 """
