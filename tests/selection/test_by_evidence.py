@@ -1,5 +1,6 @@
 """The choice by evidence: its proof, its groups, its number, what it says."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,7 @@ import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.selection.by_evidence import HEURISTIC, best_of, enough_variables
+from tellapart.strs import solve
 from tellapart.strs.control import Control
 
 
@@ -159,3 +161,17 @@ def test_the_ratio_and_signed_weights_stay_within_reach():
     assert signed.z.min() < 0
     assert signed.kernel == "linear"
     assert ta.select_variables(x, y, 8, regularization=0.1).z.min() >= 0
+
+
+def test_ctrl_c_keeps_the_best_so_far_and_proves_nothing(monkeypatch):
+    evidence = gather_evidence(samples_of(*mixed_case(0)), 3, rng=np.random.default_rng(0))
+    assert evidence.groups
+
+    def stopped(problem, **given):
+        return replace(solve(problem, **given), interrupted=True)
+
+    monkeypatch.setattr("tellapart.selection.by_evidence.solve", stopped)
+    found = best_of(evidence, 3, Control())
+    assert found.upper_bound is None
+    assert found.groups == ()
+    assert np.linalg.norm(found.z) == pytest.approx(1.0)

@@ -232,3 +232,12 @@ def test_progress_is_told(result):
         2, random_state=77, progress=lambda stage, detail: seen.append((stage, detail))
     )
     assert seen == [("stability", "resample 1 of 2"), ("stability", "resample 2 of 2")]
+
+
+def test_no_column_may_vary_in_a_resample_of_evidence():
+    x, y = np.zeros((40, 2)), np.zeros((40, 2))
+    x[0, 0] = y[1, 1] = 1.0
+    result = ta.two_sample_test(x, y, n_variables=1, n_permutations=99, random_state=0)
+    found = result.stability(12)
+    assert found.n_resamples == 12
+    assert found.counts.sum() <= 12

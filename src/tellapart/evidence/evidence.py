@@ -88,7 +88,7 @@ class Evidence:
 def gather_evidence(
     samples: Samples, n_variables: int, *, rng: np.random.Generator, n_jobs: int = 1
 ) -> Evidence:
-    """Return the evidence of two samples of which at least one column varies.
+    """Return the evidence of two samples; of no columns where none varies in the rows used.
 
     Pairs and triples are looked at where `n_variables` has room for them. They take part where
     their dependence is surer to differ than any of their columns is by itself, and than the
@@ -97,6 +97,10 @@ def gather_evidence(
     part = samples.draw(_most_rows(samples.n_columns), rng)
     with one_blas_thread():
         scores = make_scores(part, n_jobs)
+        if scores.column.size == 0:
+            none = np.empty((0, 0))
+            rows = (part.n_x, part.n_y)
+            return Evidence(scores.column, (), np.empty(0), none, none, (), rows)
         found = column_evidence(scores, part.n_x, n_variables)
         groups = [
             group

@@ -58,6 +58,10 @@ def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str 
         if best is None or found.value > best.value:
             z = _column_weights(evidence, chosen, found.z)
             best = Best(z, chosen, found.value, None, found.solver)
+        if found.interrupted:
+            # Ctrl-C: the best so far stands, and of the sets not visited nothing is proved.
+            bounds.append(None)
+            break
     assert best is not None
     proved = [bound for bound in bounds if bound is not None]
     bound = max(proved) if len(proved) == len(bounds) else None

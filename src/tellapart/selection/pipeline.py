@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.data.samples import Samples
+from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.kernels import FittedKernel, Linear, resolve_kernel
 from tellapart.kernels.tuned import with_multiplier
@@ -105,6 +106,11 @@ def weigh_evidence(
     varying_columns(samples, linear)
     number = settings.n_variables
     evidence = gather_evidence(samples, number or MOST_VARIABLES, rng=rng, n_jobs=threads)
+    if evidence.n_columns == 0:
+        raise InputError(
+            f"X and Y must have a column that varies in the {sum(evidence.n_rows):,} rows that "
+            "evidence is drawn from; got none: rare values need kernel='linear', which takes all"
+        )
     limit = PROOF_SECONDS if settings.time_limit is None else settings.time_limit
     control = Control(
         gap=settings.gap,

@@ -222,7 +222,10 @@ def measure_stability(
 def _by_evidence(
     part: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
 ) -> IntArray:
+    """Return the columns chosen by evidence, none where no column varies in the resample."""
     evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs)
+    if evidence.n_columns == 0:
+        return np.empty(0, dtype=np.intp)
     number = min(n_variables, evidence.n_columns)
     best = best_of(evidence, number, Control(time_limit=limit, rng=rng), HEURISTIC)
     return evidence.columns[np.flatnonzero(best.z)]
