@@ -1,4 +1,4 @@
-"""Far fewer rows than columns: the relaxation is loose, and the supports are scanned."""
+"""Far fewer rows than columns: the relaxation is loose, and the supports are enumerated."""
 
 import numpy as np
 import pytest
@@ -14,26 +14,26 @@ def few_rows(seed, size=30, rows=8):
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_proved_by_a_scan(nonnegative, monkeypatch):
-    scans = []
+def test_proved_by_a_enumeration(nonnegative, monkeypatch):
+    enumerations = []
 
-    class Counted(branch_and_bound.Scan):
+    class Counted(branch_and_bound.Enumeration):
         def __init__(self, *arguments):
-            scans.append(self)
+            enumerations.append(self)
             super().__init__(*arguments)
 
-    monkeypatch.setattr(branch_and_bound, "Scan", Counted)
+    monkeypatch.setattr(branch_and_bound, "Enumeration", Counted)
     for seed in range(4):
         V, a = few_rows(seed)
         problem = SparseTrustRegion(-2 * V, a, 3, nonnegative=nonnegative)
         solution = solve(problem, "branch-and-bound")
         assert solution.status == "optimal"
         assert solution.value == pytest.approx(solve(problem, "brute-force").value, rel=1e-4)
-    assert any(scan.finished for scan in scans)
+    assert any(enumeration.finished for enumeration in enumerations)
 
 
-def test_no_time_for_a_scan_leaves_the_bound_of_the_root(monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "SCAN_WORK", 0)
+def test_no_time_for_an_enumeration_leaves_the_bound_of_the_root(monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "ENUMERATION_WORK", 0)
     V, a = few_rows(0)
     problem = SparseTrustRegion(-2 * V, a, 3)
     solution = solve(problem, "branch-and-bound")

@@ -9,8 +9,8 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.strs.base import finish, is_plain, until_interrupted
+from tellapart.strs.bounds.enumeration.enumeration import Enumeration
 from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
-from tellapart.strs.bounds.scan.scan import Scan
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
 from tellapart.strs.incumbent import Incumbent
@@ -33,20 +33,20 @@ CURVED = 0.25
 """…if the largest eigenvalue of A is at least this part of the value…"""
 SEMIDEFINITE_LIMIT = 300
 """…and there are at most this many variables."""
-SCAN_LIMIT = 1_000
-"""Up to this many variables a loose node may be scanned support by support…"""
-SCAN_WORK = 3 * 10**11
+ENUMERATION_LIMIT = 1_000
+"""Up to this many variables a loose node may be enumerated support by support…"""
+ENUMERATION_WORK = 3 * 10**11
 """…if that promises to take no more operations than these; it takes a tenth of them, a minute."""
 LEAST_MULTIPLIER = 0.02
-"""A scan's multiplier μ is at least this part of the value…"""
+"""An enumeration's multiplier μ is at least this part of the value…"""
 SLACK_OF_BEST = 0.15
 """…and as large as leaves the best support's own bound within this part of its value."""
-SCAN_GAPS = (0.3, 0.1, 0.03, 0.0)
-"""The relative gaps that scans prove one after the other, down to the one asked for."""
-SHORT_SCAN = 5
-"""Up to this many variables to pick, a scan takes seconds: the gap asked for is proved at once."""
+ENUMERATION_GAPS = (0.3, 0.1, 0.03, 0.0)
+"""The relative gaps that enumerations prove one after the other, down to the one asked for."""
+SHORT_ENUMERATION = 5
+"""Up to this many variables to pick it takes seconds: the gap asked for is proved at once."""
 JUST_BELOW = 0.999
-"""The part of the allowed gap that a scan leaves: its end must be within the gap asked for."""
+"""The part of the allowed gap that it leaves: its end must be within the gap asked for."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class BranchAndBound:
     scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
     rounded, polished and improved by swaps. Where the relaxation is loose and no semidefinite
     bound is better (few rows: variance averages away over columns that may not be used together),
-    the supports of a node are scanned in compiled code (`bounds.scan`). Stops at the gap, the time
-    limit or Ctrl-C, always with the best point and a proved bound over all open nodes.
+    the supports of a node are enumerated in compiled code (`bounds.enumeration`). Stops at the gap,
+    the time limit or Ctrl-C, always with the best point and a proved bound over all open nodes.
 
     Where A has large positive eigenvalues and a is small (a = 0 is sparse principal components)
     the hull bound is hardly better than λ_max(A) on the variables left. If that shows at the
@@ -220,10 +220,10 @@ class _Search:
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
             if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
-                scanned = self.scan(relaxed)
-                if scanned is None:
+                enumerated = self.enumerate_supports(relaxed)
+                if enumerated is None:
                     return ()
-                return self.branch(replace(relaxed, node=scanned))
+                return self.branch(replace(relaxed, node=enumerated))
             shifted_here = True
             node = tighten(
                 relaxed,
@@ -245,7 +245,7 @@ class _Search:
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
 
-    def scan(self, relaxed: Relaxed) -> Node | None:
+    def enumerate_supports(self, relaxed: Relaxed) -> Node | None:
         """Look at every support of a loose node in compiled code; None if that closes it.
 
         For one gap after the other: a wide one is proved much sooner, and its bound stays with
@@ -253,15 +253,19 @@ class _Search:
         """
         node = relaxed.node
         wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
-        small = relaxed.curvature.dense is not None and node.variables.shape[0] <= SCAN_LIMIT
+        small = relaxed.curvature.dense is not None and node.variables.shape[0] <= ENUMERATION_LIMIT
         if not wide or not small or self.is_curved:
             return node
         self.best.candidates = CANDIDATES
         self.best.improve(self.best.support)
-        for slack in SCAN_GAPS if node.picks(self.problem.d) > SHORT_SCAN else SCAN_GAPS[-1:]:
-            if node.bound <= self.scan_cutoff(slack) and slack > 0.0:
+        for slack in (
+            ENUMERATION_GAPS
+            if node.picks(self.problem.d) > SHORT_ENUMERATION
+            else ENUMERATION_GAPS[-1:]
+        ):
+            if node.bound <= self.enumeration_cutoff(slack) and slack > 0.0:
                 continue
-            bound = self.scan_once(node, relaxed.curvature, slack)
+            bound = self.enumerate_once(node, relaxed.curvature, slack)
             if bound is None:
                 return node
             node = replace(node, bound=min(node.bound, bound))
@@ -269,10 +273,10 @@ class _Search:
         self.nodes.close(node.bound)
         return None
 
-    def scan_once(self, node: Node, curvature: Curvature, slack: float) -> float | None:
-        """Return the bound that a scan of a node proves; None if it would take too long."""
+    def enumerate_once(self, node: Node, curvature: Curvature, slack: float) -> float | None:
+        """Return the bound that an enumeration of a node proves; None if it would take too long."""
         assert curvature.dense is not None
-        scan = Scan(
+        enumeration = Enumeration(
             curvature.dense,
             self.problem.a[node.variables],
             node.forced,
@@ -281,22 +285,24 @@ class _Search:
             self.multiplier(),
         )
         highest = -np.inf
-        for support in scan.open_supports(lambda: self.scan_cutoff(slack)):
+        for support in enumeration.open_supports(lambda: self.enumeration_cutoff(slack)):
             if support is not None:
                 found = self.best.offer_whole(node.variables[support], swaps=True)
                 highest = max(highest, found)
-            elif not scan.finished and (self.stop() or scan.promised_work > SCAN_WORK):
+            elif not enumeration.finished and (
+                self.stop() or enumeration.promised_work > ENUMERATION_WORK
+            ):
                 return None
-        return max(highest, self.scan_cutoff(slack)) if scan.finished else None
+        return max(highest, self.enumeration_cutoff(slack)) if enumeration.finished else None
 
-    def scan_cutoff(self, slack: float) -> float:
-        """Return what a scan may leave: a relative gap, or a little less than that asked for."""
+    def enumeration_cutoff(self, slack: float) -> float:
+        """Return what an enumeration may leave: a relative gap, or just below that asked for."""
         value = self.best.value
         left = max(JUST_BELOW * self.control.allowed(value), slack * abs(value))
         return value + left - self.problem.forming_error
 
     def multiplier(self) -> float:
-        """Return the μ of a scan: a large one makes variables less alike, and families smaller.
+        """Return the μ of an enumeration: a large one makes variables less alike, families smaller.
 
         But every support's bound moves away from its maximum: by how much, the best one says.
         """

@@ -1,13 +1,13 @@
-"""A scan names every support whose maximum exceeds the cutoff, whatever it skips."""
+"""An enumeration names every support whose maximum exceeds the cutoff, whatever it skips."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from tellapart.strs.bounds.scan import scan as module
-from tellapart.strs.bounds.scan.close import dual_bounds
-from tellapart.strs.bounds.scan.scan import Scan
+from tellapart.strs.bounds.enumeration import enumeration as module
+from tellapart.strs.bounds.enumeration.close import dual_bounds
+from tellapart.strs.bounds.enumeration.enumeration import Enumeration
 from tellapart.strs.domains.space import Space, SpaceOrthant
 from tellapart.strs.domains.sphere import SPHERE
 from tellapart.strs.domains.sphere_orthant import SphereOrthant
@@ -44,9 +44,13 @@ def test_nothing_above_the_cutoff_is_left_out(domain, picks, given, monkeypatch)
         for share in (0.0, 0.5, 0.95, 1.0):
             cutoff = float(np.quantile(list(maxima.values()), share))
             mu = 0.3 * cutoff if domain.on_sphere and cutoff > 0 else 0.05 * domain.on_sphere
-            scan = Scan(M, a, forced, picks, domain, mu)
-            found = [tuple(s.tolist()) for s in scan.open_supports(lambda: cutoff) if s is not None]  # noqa: B023
-            assert scan.finished
+            enumeration = Enumeration(M, a, forced, picks, domain, mu)
+            found = [
+                tuple(s.tolist())
+                for s in enumeration.open_supports(lambda: cutoff)  # noqa: B023
+                if s is not None
+            ]
+            assert enumeration.finished
             assert len(found) == len(set(found))
             above = {support for support, value in maxima.items() if value > cutoff}
             assert above <= set(found)
@@ -56,25 +60,25 @@ def test_families_are_skipped():
     rng = np.random.default_rng(0)
     M, a = np.eye(60) + 0.01 * few_rows(0, 20, 60)[0], 0.01 * rng.normal(size=60)
     a[:4] = 2.0
-    scan = Scan(M, a, np.zeros(60, dtype=bool), 5, SPHERE, 1.0)
+    enumeration = Enumeration(M, a, np.zeros(60, dtype=bool), 5, SPHERE, 1.0)
     best = SPHERE.maximise(-M[:4, :4], a[:4])[1]
-    assert not [s for s in scan.open_supports(lambda: 1.01 * best) if s is not None]
-    assert scan.finished
-    assert scan.work < 100_000
-    assert scan.promised_work == scan.work
+    assert not [s for s in enumeration.open_supports(lambda: 1.01 * best) if s is not None]
+    assert enumeration.finished
+    assert enumeration.work < 100_000
+    assert enumeration.promised_work == enumeration.work
 
 
-def test_what_is_not_definite_is_not_scanned():
+def test_what_is_not_definite_is_not_enumerated():
     M = -np.eye(5)
     for forced in (np.zeros(5, dtype=bool), np.arange(5) < 2):
-        scan = Scan(M, np.ones(5), forced, 2, SPHERE, 0.5)
-        assert list(scan.open_supports(lambda: 0.0)) == []
-        assert not scan.finished
+        enumeration = Enumeration(M, np.ones(5), forced, 2, SPHERE, 0.5)
+        assert list(enumeration.open_supports(lambda: 0.0)) == []
+        assert not enumeration.finished
     # Definite on single variables only: the walk gives up, and says so.
     M = np.eye(5) + 5 * (np.ones((5, 5)) - np.eye(5))
-    scan = Scan(M, np.ones(5), np.zeros(5, dtype=bool), 4, SPHERE, 0.0)
-    list(scan.open_supports(lambda: 0.0))
-    assert not scan.finished
+    enumeration = Enumeration(M, np.ones(5), np.zeros(5, dtype=bool), 4, SPHERE, 0.0)
+    list(enumeration.open_supports(lambda: 0.0))
+    assert not enumeration.finished
 
 
 @pytest.mark.parametrize("domain", DOMAINS[:2])

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.bounds.scan.walk import MARGIN
+from tellapart.strs.bounds.enumeration.walk import MARGIN
 from tellapart.strs.orthant import multiplier_on_orthant
 from tellapart.strs.secular import secular_root
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.bounds.scan.close import dual_bounds
-from tellapart.strs.bounds.scan.walk import DONE, MARGIN, STUCK, TINY_PIVOT, thin_out, walk
+from tellapart.strs.bounds.enumeration.close import dual_bounds
+from tellapart.strs.bounds.enumeration.walk import DONE, MARGIN, STUCK, TINY_PIVOT, thin_out, walk
 from tellapart.strs.domains.base import Domain
 
 PAUSE = 30_000_000
@@ -19,7 +19,7 @@ ROOM = 20_000
 """Supports found between two pauses, beyond one row of them."""
 
 
-class Scan:
+class Enumeration:
     """The supports of the variables `forced` and `picks` others; M = −A and a run along all.
 
     `open_supports` yields those whose best dual bound may exceed a cutoff; the maxima over all
@@ -105,7 +105,7 @@ class Scan:
 
     @property
     def promised_work(self) -> float:
-        """About the operations of the whole scan, too many rather than too few.
+        """About the operations of the whole enumeration, too many rather than too few.
 
         As if the supports not visited yet took as many each as those done with; the most
         promising come first, and take the most.
