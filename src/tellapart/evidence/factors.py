@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.evidence.zscores import standardised, within_samples, zscores
+from tellapart.evidence.zscores import centred_within, standardised, within_samples, zscores
 from tellapart.scan.scores import Singles
 
 MOST_FACTORS = 5
@@ -34,7 +34,7 @@ def without_factors(normal: Singles, n_x: int) -> Singles | None:
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> noise = rng.normal(size=(200, 10)).astype(np.float32)
+    >>> noise = rng.normal(size=(200, 20)).astype(np.float32)
     >>> without_factors(noise, 100) is None
     True
     >>> common = rng.normal(size=(200, 1)).astype(np.float32)
@@ -55,6 +55,6 @@ def without_factors(normal: Singles, n_x: int) -> Singles | None:
     if count == 0:
         return None
     factors = standardised(some @ vectors[:, -count:])
-    inside = within_samples(factors, n_x)
-    slopes = np.linalg.lstsq(inside, within_samples(normal, n_x), rcond=None)[0]
+    inside = centred_within(factors, n_x)
+    slopes = np.linalg.lstsq(inside, centred_within(normal, n_x), rcond=None)[0]
     return standardised(normal - factors @ slopes)

@@ -45,9 +45,14 @@ def normal_tail(t: FloatArray, freedom: float) -> FloatArray:
     return np.asarray(np.sign(t) * bent * (8 * freedom + 1) / (8 * freedom + 3))
 
 
-def within_samples(scores: Singles, n_x: int) -> Singles:
-    """Return scores centred within each sample, standardised over both."""
+def centred_within(scores: Singles, n_x: int) -> Singles:
+    """Return scores less their mean in each sample."""
     centred = scores.copy()
     centred[:n_x] -= centred[:n_x].mean(axis=0)
     centred[n_x:] -= centred[n_x:].mean(axis=0)
-    return standardised(centred)
+    return centred
+
+
+def within_samples(scores: Singles, n_x: int) -> Singles:
+    """Return scores centred within each sample, standardised over both."""
+    return standardised(centred_within(scores, n_x))
