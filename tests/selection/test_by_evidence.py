@@ -175,3 +175,14 @@ def test_ctrl_c_keeps_the_best_so_far_and_proves_nothing(monkeypatch):
     assert found.upper_bound is None
     assert found.groups == ()
     assert np.linalg.norm(found.z) == pytest.approx(1.0)
+
+
+def test_rows_that_were_drawn_are_told(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 3)), rng.normal(1.0, size=(40, 3))
+    assert ta.select_variables(x, y, 2).drawn_rows is None
+    monkeypatch.setattr("tellapart.evidence.evidence.MOST_ROWS", 50)
+    found = ta.select_variables(x, y, 2, random_state=0)
+    assert found.drawn_rows == (50, 40)
+    assert "chosen on 50 and 40 rows, drawn at random." in found.summary()
+    assert found.to_dict()["drawn_rows"] == [50, 40]

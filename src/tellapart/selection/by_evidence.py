@@ -112,6 +112,7 @@ def select_by_evidence(
         reasons=tuple(_reason(s, groups, reasons, samples.names) for s in support.tolist()),
         substitutes=find_substitutes(samples.names, evidence, support),
         n_candidates=evidence.n_columns,
+        drawn_rows=None if evidence.n_rows == (samples.n_x, samples.n_y) else evidence.n_rows,
     )
 
 

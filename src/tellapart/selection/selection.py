@@ -73,6 +73,8 @@ class Selection:
         For a chosen variable, others that could stand in for it, the likest first.
     n_candidates : int or None
         Columns that took part in the choice; None for all that vary.
+    drawn_rows : pair of int or None
+        Rows of X and Y, drawn at random, that the choice was made on; None for all.
     """
 
     support: IntArray
@@ -94,6 +96,7 @@ class Selection:
     reasons: tuple[str, ...] = ()
     substitutes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_candidates: int | None = None
+    drawn_rows: tuple[int, int] | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -134,6 +137,9 @@ class Selection:
                 f"{self.unused} of {places} places {'is' if self.unused == 1 else 'are'} left "
                 "empty: no other variable would add anything"
             )
+        if self.drawn_rows is not None:
+            x, y = self.drawn_rows
+            found.append(f"chosen on {x:,} and {y:,} rows, drawn at random")
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
@@ -227,6 +233,7 @@ class Selection:
             "reasons": dict(zip(self.variables, self.reasons, strict=False)),
             "substitutes": {name: list(others) for name, others in self.substitutes.items()},
             "n_candidates": self.n_candidates,
+            "drawn_rows": None if self.drawn_rows is None else list(self.drawn_rows),
         }
 
     def _repr_html_(self) -> str:
