@@ -6,6 +6,9 @@ First the whole call, `two_sample_test(X, Y)`, beside a permutation test of one 
 would write it in NumPy, with one matrix product for all permutations: in the same process, in turn,
 warm, 999 permutations each, with the threads that BLAS has.
 
+And a cold start: `python -c` with the default call on 200 + 200 rows of 50 columns, start of the
+interpreter, imports and all, compiled code in its cache.
+
 Then the scan alone, without the choice of variables that follows it, on one thread: normal columns
 with one weak factor, one of them shifted. Something small is scanned before, so that no compiling
 counts, and every size has a process of its own, so that the peak is its own.
@@ -16,6 +19,8 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -93,6 +98,23 @@ def beside(rows: int, columns: int) -> dict[str, object]:
     }
 
 
+COLD = """
+import numpy as np, tellapart as ta
+X, Y = np.random.default_rng(0).normal(size=(2, 200, 50))
+ta.two_sample_test(X, Y, random_state=0)
+"""
+
+
+def cold_start() -> float:
+    """Return the seconds of a process that makes one default call, the best of a few."""
+    seconds = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", COLD], check=True)
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
 def measure(rows: int, columns: int) -> dict[str, object]:
     """Return the time and the peak of one scan."""
     rng = np.random.default_rng(0)
@@ -135,8 +157,8 @@ def main() -> None:
         f'{multiprocessing.cpu_count()} cores, warm, medians of {REPEATS}; "first" is the first '
         "call of a process, compiled code loaded from its cache:\n\n"
         + table(compared)
-        + "\n\nThe scan alone, on one thread:\n\n"
-        + table(rows)
+        + f"\n\nA process that makes the first of these calls and ends: {cold_start():.1f} s.\n\n"
+        "The scan alone, on one thread:\n\n" + table(rows)
     )
     store("scan_time", text, rows)
 

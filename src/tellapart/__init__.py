@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tellapart import baselines, datasets, kernels, objective, strs
+    from tellapart.data.chunks.open_dataset import open_dataset
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
@@ -40,6 +41,7 @@ __all__ = [
     "datasets",
     "kernels",
     "objective",
+    "open_dataset",
     "select_variables",
     "strs",
     "two_sample_test",
@@ -60,6 +62,7 @@ _HOME = {
     "TestResult": "testing.result",
     "compare_groups": "testing.groups",
     "compare_to_reference": "testing.monitor",
+    "open_dataset": "data.chunks.open_dataset",
     "select_variables": "selection.select_variables",
     "two_sample_test": "testing.two_sample",
     "with_names": "data.sources",

@@ -14,13 +14,13 @@ from tellapart.baselines.variable_tests import (
     own_pvalues,
     total_variation,
 )
-from tellapart.permutation.columns import permuted_statistics, standardise
+from tellapart.permutation.columns import by_rows, permuted_statistics, standardise
 
 
 def test_ks_statistics_are_scipys_for_every_permutation_ties_included():
     samples = make()
     labels, rows = label_rows(samples)
-    table = permuted_statistics(samples, np.arange(3), labels, ks_statistic, 1)
+    table = permuted_statistics(samples, np.arange(3), labels, by_rows(ks_statistic), 1)
     pooled = np.concatenate([samples.x, samples.y])
     for i, row in enumerate(rows):
         for s in range(3):

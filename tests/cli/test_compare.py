@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
-from tellapart.cli import run
+from tellapart.cli import inputs, run
+from tellapart.data.chunks import open_dataset
+from tellapart.data.files import read_table
 
 LONG = "a name so long that any table on eighty columns would have to cut it short, but must not"
 SPLIT = ["--method", "split"]
@@ -222,3 +224,50 @@ def test_bugs_keep_their_traceback(in_folder, monkeypatch):
     monkeypatch.setattr("tellapart.testing.two_sample.run_test", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         run(["compare", "a.csv", "b.parquet"])
+
+
+@pytest.fixture
+def folders(in_folder):
+    """Write both samples in several files, too."""
+    for name, form in (("a.csv", "csv"), ("b.parquet", "parquet")):
+        table = read_table(name)
+        (in_folder / name[0]).mkdir()
+        for k, start in enumerate(range(0, table.num_rows, 33)):
+            part, path = table.slice(start, 33), in_folder / name[0] / f"part{k}.{form}"
+            csv.write_csv(part, path) if form == "csv" else parquet.write_table(part, path)
+    return in_folder
+
+
+def answer(capsys, *arguments):
+    assert run(["compare", *arguments, "--seed", "0", "--json", "-"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_folders_and_patterns_stand_for_their_files(folders, capsys):
+    for given in (("a", "b"), ("a/*.csv", "b/part?.parquet"), ("a", "b.parquet")):
+        assert answer(capsys, *given)["pvalue"] == 0.001
+
+
+def test_large_files_are_read_block_by_block(folders, capsys, monkeypatch):
+    opened = []
+    monkeypatch.setattr(inputs, "LARGE_FILE_BYTES", 1)
+    monkeypatch.setattr(
+        open_dataset, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
+    )
+    answer(capsys, "a.csv", "b.parquet")
+    assert opened == ["a.csv", "b.parquet"]
+
+
+def test_folders_have_no_groups(folders, capsys):
+    assert run(["compare", "a", "--by", "arm"]) == 2
+    assert "a: --by takes one file; of a folder or a pattern" in capsys.readouterr().err
+
+
+def test_patterns_that_match_nothing(folders, capsys):
+    assert run(["compare", "a", "none/*.csv"]) == 2
+    assert "none/*.csv: no file of csv, tsv, parquet, feather matches" in capsys.readouterr().err
+
+
+def test_no_output_overwrites_a_file_of_a_folder(folders, capsys):
+    assert run(["compare", "a", "b", "--json", "b/part0.parquet"]) == 2
+    assert "part0.parquet" in capsys.readouterr().err

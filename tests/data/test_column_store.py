@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from each import each
-from tellapart.data.column_store import ChosenColumns, SparseColumns
+from tellapart.data.column_store import ChosenColumns, MappedColumns, SparseColumns
 from tellapart.errors import InputError
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
@@ -93,3 +93,28 @@ def test_chosen_columns_stand_where_they_stood():
     np.testing.assert_array_equal(held.columns(np.array([1]))[:, 0], values[:, 1])
     with pytest.raises(InputError, match="column 3 must be one of the chosen variables"):
         held[:, [1, 3]]
+
+
+def test_mapped_columns_are_float64_when_asked_for():
+    values = (np.arange(12).reshape(4, 3) / 4).astype(np.float32)
+    held = MappedColumns(values)
+    assert held.shape == (4, 3)
+    assert held[:, [2, 0]].dtype == np.float64
+    np.testing.assert_array_equal(held[:, [2, 0]], values[:, [2, 0]])
+    np.testing.assert_array_equal(held.rows(np.array([3, 1]))[:, 1], values[[3, 1], 1])
+    np.testing.assert_array_equal(held.columns(np.array([2]))[:, 0], values[:, 2])
+    np.testing.assert_array_equal(held.transposed(np.array([1]), slice(1, 3)), values[1:3, [1]].T)
+
+
+def test_extremes_of_every_store():
+    values = dense()
+    places = np.arange(5)
+    stores = (
+        SparseColumns.from_scipy(sparse.csc_array(values)),
+        MappedColumns(values),
+        ChosenColumns(values, places, 5),
+    )
+    for held in stores:
+        low, high = held.extremes()
+        np.testing.assert_array_equal(low, values.min(axis=0))
+        np.testing.assert_array_equal(high, values.max(axis=0))

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 from each import each, every_library
+from tellapart.data.sources import with_names
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 
@@ -203,3 +204,25 @@ def test_pandas_and_polars_are_never_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@each("dtype", ["f8", "f4", "f2", "i4", "u2", ">f8"])
+def test_memory_mapped_arrays_are_never_copied_whole(dtype, tmp_path):
+    values = np.random.default_rng(0).integers(0, 99, (5000, 3)).astype(dtype)
+    np.save(tmp_path / "x.npy", values)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    samples = read_samples(with_names(mapped, list("abc")), values)
+    held = samples.x if isinstance(samples.x, np.ndarray) else samples.x.values
+    assert np.shares_memory(held, mapped)
+    np.testing.assert_array_equal(samples.x[:, [2, 0]], values[:, [2, 0]].astype(float))
+    assert samples.x[:, 0].dtype == np.float64
+
+
+def test_bad_values_in_memory_mapped_arrays_are_counted(tmp_path):
+    values = np.zeros((9, 2), dtype=np.float32)
+    values[4, 1], values[7, 1] = np.nan, np.nan
+    np.save(tmp_path / "x.npy", values)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    with pytest.raises(InputError, match=r"missing values; got values in column 'x1' \(2 in X\)"):
+        read_samples(mapped, values[:3])
+    assert read_samples(mapped, values[:3], missing="drop-rows").n_x == 7

@@ -4,7 +4,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.permutation.bins import FEWEST_BINS, LARGER_SHARE, draw_bins, rows_per_bin
+from tellapart.permutation.bins import (
+    FEWEST_BINS,
+    LARGER_SHARE,
+    draw_bins,
+    permute_bins,
+    rows_per_bin,
+)
 
 
 @given(st.integers(2, 3000), st.integers(2, 3000), st.integers(0, 99))
@@ -54,3 +60,21 @@ def test_few_rows_are_enumerated():
     drawn = draw_bins(3, 3, 999, np.random.default_rng(0))
     assert drawn.exact
     assert drawn.count == 20
+
+
+@given(st.integers(2, 3000), st.integers(2, 3000), st.integers(0, 99))
+def test_packed_bins_are_the_same_bins(n_x, n_y, seed):
+    packed = permute_bins(n_x, n_y, 19, np.random.default_rng(seed))
+    drawn = draw_bins(n_x, n_y, 19, np.random.default_rng(seed))
+    np.testing.assert_array_equal(np.sort(packed.order), np.arange(n_x + n_y))
+    assert packed.starts[-1] == n_x + n_y
+    assert (packed.rows > 0).all()
+    labels = packed.of_rows(packed.labels(slice(0, packed.count)))
+    # The true labels come first, and every permutation has as many of each.
+    np.testing.assert_array_equal(labels[0], np.arange(n_x + n_y) < n_x)
+    np.testing.assert_array_equal(labels.sum(axis=1), n_x)
+    np.testing.assert_array_equal(labels[:, drawn.rows[:, 0]], drawn.labels)
+    assert (packed.rows_per_bin, packed.exact) == (drawn.rows_per_bin, drawn.exact)
+    values = np.random.default_rng(seed).normal(size=n_x + n_y)
+    sums = packed.labels(slice(0, packed.count)) @ packed.sums(values)
+    np.testing.assert_allclose(sums, labels @ values, atol=1e-9)

@@ -8,16 +8,15 @@ import pytest
 
 from each import each
 from tellapart.data.samples import Samples
-from tellapart.kernels import Linear
+from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
+from tellapart.permutation import mmd
+from tellapart.permutation.bins import permute_bins
 from tellapart.permutation.labels import draw_permutations, least_pvalue
-from tellapart.permutation.mmd import (
-    _feature_forms,
-    _gram_forms,
-    _mmd2,
-    permutation_test,
-)
+from tellapart.permutation.mmd import permutation_test
 
 BUDGET = 10**9
+SCALED = Linear().fit(Samples(np.zeros((2, 1)), np.ones((2, 1)), ("u",), ("numeric",)))
+"""A Gaussian kernel of bandwidth 1."""
 
 
 def make_samples(m, n, columns=3, seed=0, shift=0.0, discrete=False, kinds=None):
@@ -131,27 +130,113 @@ def test_blocks_change_nothing(budget, scale):
     np.testing.assert_allclose(blocked.null_distribution, whole.null_distribution, atol=1e-14)
 
 
+def dense_null(samples, kernel, z, n_permutations, seed):
+    """Return all statistics by the Gram matrix of all rows and the labels of each."""
+    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, np.random.default_rng(seed))
+    pooled = np.concatenate([samples.x, samples.y])
+    gram = kernel.gram(pooled, pooled, z)
+    np.fill_diagonal(gram, 0.0)
+    labels = np.concatenate([bins.of_rows(some) for _, some in bins.blocks()])
+    m, n = samples.n_x, samples.n_y
+    weights = labels / math.sqrt(m * (m - 1)), (1 - labels) / math.sqrt(n * (n - 1))
+    within = sum(np.einsum("ij,ij->i", part @ gram, part) for part in weights)
+    return within - 2 * np.einsum("ij,ij->i", labels @ gram, 1 - labels) / (m * n), bins
+
+
+@each("m, n, rows", [(140, 200, 1), (30, 900, 1), (760, 803, 3), (510, 1_200, 2)])
+@each(
+    "kernel",
+    [Linear(), Linear(scalar="laplace"), Linear(bandwidth="mixed"), Gaussian(), Quadratic()],
+)
+def test_every_way_is_the_dense_formula_for_labels_of_bins(monkeypatch, m, n, rows, kernel):
+    """Light and heavy tails, one value far out; few rows, many rows, unequal numbers of them."""
+    monkeypatch.setattr(mmd, "FEW_ROWS", 500)
+    samples = make_samples(m, n, columns=4, shift=0.1)
+    for values in (samples.x, samples.y):
+        values[:, 3] = np.exp(3 * values[:, 3])
+    samples.y[0, 2] = 1e6
+    fitted, z = kernel.fit(samples), weights(4)
+    null = permutation_test(
+        samples, fitted, z, n_permutations=19, alpha=0.05, rng=np.random.default_rng(1)
+    )
+    expected, bins = dense_null(samples, fitted, z, 19, 1)
+    assert null.rows_per_bin == bins.rows_per_bin == rows
+    found = np.concatenate([[null.statistic], null.null_distribution])
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_bins_of_one_row_are_the_permutations_of_all_rows():
+    samples = make_samples(200, 230, shift=0.1)
+    bins = permute_bins(200, 230, 99, np.random.default_rng(3))
+    drawn = draw_permutations(200, 230, 99, np.random.default_rng(3))
+    labels = np.concatenate([bins.of_rows(some) for _, some in bins.blocks()])
+    np.testing.assert_array_equal(labels, drawn.block(0, 430))
+    expected, _ = dense_null(samples, Linear().fit(samples), weights(), 99, 3)
+    null = run(samples, n_permutations=99, seed=3)
+    np.testing.assert_allclose(null.null_distribution, expected[1:], atol=1e-13)
+
+
 @each("kinds", [None, ("categorical", "numeric", "categorical")])
-def test_features_equal_gram(kinds):
-    samples = make_samples(250, 300, shift=0.1, kinds=kinds)
-    kernel, z = Linear().fit(samples), weights()
-    labels = draw_permutations(250, 300, 99, np.random.default_rng(0))
-    pooled = np.concatenate([samples.x, samples.y])
-    fast = _feature_forms(pooled, kernel, z, labels, BUDGET)
-    slow = _gram_forms(pooled, kernel, z, labels, BUDGET)
-    assert fast is not None
-    np.testing.assert_allclose(_mmd2(fast, 250, 300), _mmd2(slow, 250, 300), atol=1e-11)
-    assert fast.total == pytest.approx(slow.total, rel=1e-11)
-    assert slow.magnitude <= fast.magnitude * (1 + 1e-9)
+@each("kernel", [Gaussian(bandwidth="median"), Quadratic()])
+def test_random_features_approximate_the_kernel_and_the_result_says_so(monkeypatch, kinds, kernel):
+    samples = make_samples(300, 300, shift=0.2, kinds=kinds)
+    fitted, z = kernel.fit(samples), np.abs(weights())
+
+    def test():
+        rng = np.random.default_rng(0)
+        return permutation_test(samples, fitted, z, n_permutations=99, alpha=0.05, rng=rng)
+
+    exact = test()
+    with monkeypatch.context() as few:
+        few.setattr(mmd, "MOST_PAIRED_ROWS", 500)
+        few.setattr(mmd, "RANDOM_FEATURES", 4_000)
+        random = test()
+    assert exact.note == ""
+    assert random.note == "with 4,000 random frequencies for the kernel"
+    assert random.statistic == pytest.approx(exact.statistic, rel=0.2)
+    assert random.null_distribution.std() == pytest.approx(exact.null_distribution.std(), rel=0.4)
 
 
-def test_features_are_left_where_the_gram_matrix_is_cheaper():
-    samples = make_samples(10, 10)
-    labels = draw_permutations(10, 10, 9, np.random.default_rng(0))
-    pooled = np.concatenate([samples.x, samples.y])
-    assert _feature_forms(pooled, Linear().fit(samples), weights(), labels, BUDGET) is None
-    laplace = Linear(scalar="laplace").fit(samples)
-    assert _feature_forms(np.tile(pooled, (40, 1)), laplace, weights(), labels, BUDGET) is None
+def test_a_kernel_without_features_is_tested_on_rows_drawn_at_random(monkeypatch):
+    monkeypatch.setattr(mmd, "MOST_PAIRED_ROWS", 200)
+    samples = make_samples(300, 90, shift=3.0)
+    own = AdditiveIndex(
+        value=lambda t: 1 / (1 + t),
+        slope=lambda t: -1 / (1 + t) ** 2,
+        curvature=lambda t: 2 / (1 + t) ** 3,
+    ).fit(samples)
+    null = permutation_test(
+        samples, own, weights(), n_permutations=99, alpha=0.05, rng=np.random.default_rng(0)
+    )
+    assert null.note == "on 100 of 300 and 90 of 90 rows, drawn at random"
+    assert null.pvalue == 0.01
+
+
+@each("scale", [1e-290, 1e-9, 1.0, 1e9, 1e290])
+@each("m, n", [(40, 50), (600, 700)])
+def test_values_of_every_scale(scale, m, n):
+    """The unit of a column changes nothing, heavy tails or not."""
+    samples = make_samples(m, n, shift=0.1)
+    samples.x[:, 1], samples.y[:, 1] = np.exp(2 * samples.x[:, 1]), np.exp(2 * samples.y[:, 1])
+    scaled = Samples(samples.x * scale, samples.y * scale, samples.names, samples.kinds)
+    one, other = run(samples), run(scaled)
+    assert one.pvalue == other.pvalue
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-6)
+
+
+@each("m, n", [(12, 14), (520, 540)])
+def test_pvalues_of_equal_distributions_are_as_uniform_as_can_be(m, n):
+    """With 19 permutations P(p ≤ k/20) = k/20 exactly; 400 pairs, four standard errors."""
+    pvalues = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        x, y = rng.standard_t(2, size=(m, 1)), rng.standard_t(2, size=(n, 1))
+        samples = Samples(x, y, ("u",), ("numeric",))
+        null = permutation_test(samples, SCALED, np.ones(1), n_permutations=19, alpha=0.05, rng=rng)
+        pvalues.append(null.pvalue)
+    for k in (1, 4, 10):
+        share = np.mean(np.array(pvalues) <= k / 20 + 1e-9)
+        assert abs(share - k / 20) < 4 * math.sqrt(k / 20 * (1 - k / 20) / 400)
 
 
 @each("m, n", [(5, 5), (3, 6)])

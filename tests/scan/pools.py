@@ -2,22 +2,31 @@
 
 import numpy as np
 
+from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.tables import read_samples
-from tellapart.permutation.bins import draw_bins
-from tellapart.scan.pool import Pool
-from tellapart.scan.scores import make_scores
+from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.scan import scan
+
+
+def plan_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
+    """Return the pool of two samples, the plan, and what the families asked for."""
+    samples = in_chunks(read_samples(x, y))
+    rng = np.random.default_rng(seed)
+    labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    return scan.make_pool(samples, labels, rng, n_jobs)
 
 
 def make_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
     """Return the pool of two samples."""
-    samples = read_samples(x, y)
-    labels = draw_bins(samples.n_x, samples.n_y, n_permutations, np.random.default_rng(seed))
-    return Pool(make_scores(samples), labels, n_jobs)
+    return plan_pool(x, y, n_permutations, seed, n_jobs)[0]
 
 
 def is_x(pool, e):
-    """Return which rows carry the label x under permutation e."""
-    labels = np.zeros(pool.labels.n_rows, dtype=bool)
-    labels[pool.labels.rows[pool.labels.labels[e] > 0].ravel()] = True
-    labels[pool.labels.fixed_x] = True
-    return labels
+    """Return which rows carry the label x under permutation e, rows of X first."""
+    labels = []
+    for sample, count in enumerate(pool.labels.n_rows_of):
+        bins, _ = pool.labels.of_rows(sample, 0, count)
+        first = sample * pool.labels.n_bins_of[0]
+        own = pool.labels.labels[e, first : first + pool.labels.n_bins_of[sample]] > 0
+        labels.append(np.append(own, sample == 0)[bins])
+    return np.concatenate(labels)

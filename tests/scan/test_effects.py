@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import effects
 
 
@@ -9,39 +10,56 @@ def _rng():
     return np.random.default_rng(0)
 
 
-def _drawn(x, y):
-    return effects.Resamples(len(x), len(y), _rng())
+def _drawn(n_x, n_y, rng=None):
+    rng = rng or _rng()
+    bins = draw_keyed_bins(n_x, n_y, 1, rng)
+    return bins, effects.Resamples(bins, rng)
+
+
+def _sums(bins, x, y):
+    """Sums of features (rows × F) over the bins of each sample."""
+    sides = []
+    for sample, features in enumerate((x, y)):
+        at, _ = bins.of_rows(sample, 0, len(features))
+        own = np.zeros((bins.n_bins_of[sample] + 1, features.shape[1]))
+        np.add.at(own, at, features)
+        sides.append(own)
+    return tuple(sides)
+
+
+def _of(measure, x, y):
+    bins, drawn = _drawn(len(x), len(y))
+    powers = [np.column_stack([v, v**2]) for v in (x, y)]
+    return measure(_sums(bins, *powers), drawn)
 
 
 def test_mean_shift_counts_in_spreads_within_the_samples():
-    x, y = np.array([1.0, 3.0] * 50), np.array([-1.0, 1.0] * 50)
-    found = effects.mean_shift(x, y, _drawn(x, y))
+    found = _of(effects.mean_shift, np.array([1.0, 3.0] * 50), np.array([-1.0, 1.0] * 50))
     assert found.effect == 2.0
     assert found.values == (2.0, 0.0)
     assert found.interval[0] < 2.0 < found.interval[1]
 
 
 def test_samples_without_spread_have_a_finite_shift():
-    assert np.isfinite(
-        effects.mean_shift(np.ones(9), np.zeros(9), _drawn(np.ones(9), np.zeros(9))).effect
-    )
+    assert np.isfinite(_of(effects.mean_shift, np.ones(9), np.zeros(9)).effect)
 
 
 def test_spread_ratio():
-    x, y = np.array([-3.0, 3.0] * 50), np.array([-1.0, 1.0] * 50)
-    assert effects.spread_ratio(x, y, _drawn(x, y)).effect == 3.0
+    found = _of(effects.spread_ratio, np.array([-3.0, 3.0] * 50), np.array([-1.0, 1.0] * 50))
+    assert found.effect == 3.0
+    assert found.values == (3.0, 1.0)
 
 
 def test_measures_agree_with_their_definitions():
     rng = _rng()
     v = rng.exponential(size=4000)
     z = (v - v.mean()) / v.std()
-    means = effects.powers(v).mean(axis=0)[np.newaxis]
+    means = np.array([[np.mean(v**k) for k in (1, 2, 3, 4)]])
     np.testing.assert_allclose(effects.skewness(means)[0], np.mean(z**3))
     np.testing.assert_allclose(effects.kurtosis(means)[0], np.mean(z**4))
     a, b = rng.normal(size=(2, 500))
     b += a
-    pair = effects.pair_features(a, b).mean(axis=0)[np.newaxis]
+    pair = np.array([[np.mean(f) for f in (a, a * a, b, b * b, a * b)]])
     np.testing.assert_allclose(effects.correlation(pair)[0], np.corrcoef(a, b)[0, 1])
 
 
@@ -49,7 +67,9 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng = _rng()
     hits = 0
     for _ in range(60):
-        x, y = rng.normal(size=2500) + 0.3, rng.normal(size=300)  # the larger one in bins
-        low, high = effects.mean_shift(x, y, effects.Resamples(2500, 300, rng)).interval
+        x, y = rng.normal(size=2500) + 0.3, rng.normal(size=700)  # both in bins
+        bins, drawn = _drawn(2500, 700, rng)
+        powers = [np.column_stack([v, v**2]) for v in (x, y)]
+        low, high = effects.mean_shift(_sums(bins, *powers), drawn).interval
         hits += low <= 0.3 <= high
     assert hits / 60 > 0.85

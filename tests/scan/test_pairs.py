@@ -5,32 +5,35 @@ from pools import is_x, make_pool
 
 from each import each
 from tellapart.scan.pairs import each_pair
+from tellapart.scan.scores import score_rows
 
 
-def changes_of(pool, first, second, s, t):
+def changes_of(pool, name):
     """All changes in one matrix, (permutations × pairs)."""
-    changes = np.full((pool.count, s.size), np.nan)
+    changes = np.full((pool.count, pool.requests.pairs[name].size), np.nan)
 
     def receive(rows, block, values):
         changes[rows, block] = values
 
-    each_pair(pool, first, second, s, t, receive)
+    each_pair(pool, name, receive)
     return changes
 
 
-@each("n_x, n_y", [(30, 40), (1101, 1302)])
+@each("n_x, n_y", [(30, 40), (1101, 1302), (2600, 3000)])
 def test_changes_are_those_of_the_correlations_within_the_samples(n_x, n_y):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(n_x, 4)), rng.normal(size=(n_y, 4))
     x[:, 1] += x[:, 0]
     pool = make_pool(x, y, n_permutations=5)
-    s, t = np.array([0, 1, 3]), np.array([1, 2, 0])
-    found = changes_of(pool, "normal", "spread", s, t)
-    one, other = pool.scores.of("normal"), pool.scores.of("spread")
+    found = changes_of(pool, "normal × spread")
+    asked = pool.requests.pairs["normal × spread"]
+    scores = score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
+    one, other = scores.of("normal"), scores.of("spread")
     for e in range(pool.count):
         rows = is_x(pool, e)
-        for q in range(3):
-            r = [np.corrcoef(one[side, s[q]], other[side, t[q]])[0, 1] for side in (rows, ~rows)]
+        for q in range(asked.size):
+            s, t = asked.s[q], asked.t[q]
+            r = [np.corrcoef(one[side, s], other[side, t])[0, 1] for side in (rows, ~rows)]
             expected = (r[0] - r[1]) / (1 - r[0] * r[1])
             assert abs(found[e, q] - expected) < 2e-4
 
@@ -38,11 +41,10 @@ def test_changes_are_those_of_the_correlations_within_the_samples(n_x, n_y):
 def test_threads_do_not_change_a_bit():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(300, 6)), rng.normal(size=(200, 6))
-    s, t = np.triu_indices(6, 1)
     answers = []
     for n_jobs in (1, 3):
         pool = make_pool(x, y, 300, n_jobs=n_jobs)
-        answers.append(changes_of(pool, "normal", "normal", s, t))
+        answers.append(changes_of(pool, "normal × normal"))
     np.testing.assert_array_equal(*answers)
 
 
@@ -50,5 +52,4 @@ def test_a_column_that_does_not_vary_in_one_sample_changes_nothing():
     x, y = np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))
     x[:, 1] = np.arange(20)
     pool = make_pool(x, y, 3)
-    one = np.array([0])
-    assert np.isfinite(changes_of(pool, "normal", "normal", one, one + 1)).all()
+    assert np.isfinite(changes_of(pool, "normal × normal")).all()

@@ -4,7 +4,7 @@ import numpy as np
 from pools import is_x, make_pool
 from scipy.spatial.distance import cdist
 
-from tellapart.scan.whole_rows import WholeRows
+from tellapart.scan.whole_rows import MOST_ROWS, WholeRows
 
 
 def _data(n_x, n_y, columns):
@@ -14,9 +14,9 @@ def _data(n_x, n_y, columns):
 
 def test_energy_is_the_energy_distance():
     pool = make_pool(*_data(25, 30, 3), n_permutations=5)
-    rows = WholeRows.of(pool, np.random.default_rng(0))
+    rows = WholeRows.of(pool)
     found = rows.energy()
-    points = pool.scores.clipped
+    points = pool.outline.clipped
     for e in range(pool.count):
         x, y = points[is_x(pool, e)], points[~is_x(pool, e)]
         expected = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
@@ -24,10 +24,10 @@ def test_energy_is_the_energy_distance():
 
 
 def test_bins_give_the_same_energy_as_their_rows():
-    pool = make_pool(*_data(1100, 1100, 2), n_permutations=3)
+    pool = make_pool(*_data(1000, 1000, 2), n_permutations=3)
     assert pool.labels.rows_per_bin == 4
-    found = WholeRows.of(pool, np.random.default_rng(0)).energy()
-    points = pool.scores.clipped
+    found = WholeRows.of(pool).energy()
+    points = pool.outline.clipped
     x, y = points[is_x(pool, 1)], points[~is_x(pool, 1)]
     expected = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
     assert abs(found[1] - expected) < 1e-3
@@ -35,11 +35,20 @@ def test_bins_give_the_same_energy_as_their_rows():
 
 def test_the_dual_form_is_the_primal_one():
     pool = make_pool(*_data(12, 14, 40), n_permutations=5)
-    rows = WholeRows.of(pool, np.random.default_rng(0))
+    rows = WholeRows.of(pool)
     found = rows.decorrelated(0.3)
-    values = pool.scores.clipped.astype(float)
+    values = pool.outline.clipped.astype(float)
     inverse = np.linalg.inv(values.T @ values / len(values) + 0.3 * np.eye(40))
     for e in range(pool.count):
         x = is_x(pool, e)
         delta = values[x].mean(axis=0) - values[~x].mean(axis=0)
         assert abs(found[e] / (delta @ inverse @ delta) - 1) < 1e-3
+
+
+def test_of_many_rows_some_of_each_bin_are_kept():
+    pool = make_pool(*_data(6000, 7000, 2), n_permutations=3)
+    rows = WholeRows.of(pool)
+    assert rows.rows_per_bin == MOST_ROWS // pool.labels.n_bins < pool.labels.rows_per_bin
+    assert rows.n_rows == rows.rows_per_bin * pool.labels.n_bins
+    assert not (rows.points == 0).all(axis=1).any()
+    assert rows.energy()[0] > rows.energy()[1:].max()

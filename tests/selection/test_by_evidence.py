@@ -184,5 +184,5 @@ def test_rows_that_were_drawn_are_told(monkeypatch):
     monkeypatch.setattr("tellapart.evidence.evidence.MOST_ROWS", 50)
     found = ta.select_variables(x, y, 2, random_state=0)
     assert found.drawn_rows == (50, 40)
-    assert "chosen on 50 and 40 rows, drawn at random." in found.summary()
+    assert "the rest by 50 and 40 rows, drawn at random." in found.summary()
     assert found.to_dict()["drawn_rows"] == [50, 40]

@@ -13,11 +13,12 @@ from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.tuned import MULTIPLIERS
 from tellapart.search.linear import linear_problem
 from tellapart.selection.folds import make_folds, ratio, split_in_halves
+from tellapart.selection.prepared import Prepared
 from tellapart.selection.tuning import (
+    COARSE_GRID,
     GRID,
     N_SEARCH_SPLITS,
     N_SPLITS,
-    SEARCH_GRID,
     NumberScore,
     RegularizationScore,
     as_good_as_the_best,
@@ -39,12 +40,10 @@ def silent(stage, detail):
 
 def tuned(samples, n_variables=None, regularization=None, seed=0, progress=silent, kernel=LINEAR):
     return tune(
-        samples,
-        kernel,
+        Prepared(samples, kernel, 1),
         n_variables=n_variables,
         regularization=regularization,
         rng=np.random.default_rng(seed),
-        n_jobs=1,
         progress=progress,
     )
 
@@ -234,7 +233,7 @@ def test_bandwidth_and_regularization_are_tuned_together(kernel):
     tuning = tuned(case(40, 6, 2), 2, None, kernel=kernel)
     assert tuning.multiplier in MULTIPLIERS
     assert {score.multiplier for score in tuning.regularizations} == set(MULTIPLIERS)
-    assert tuning.regularization in SEARCH_GRID
+    assert tuning.regularization in COARSE_GRID
     assert tuning.n_variables == 2
     assert all(len(score.ratios) == N_SEARCH_SPLITS for score in tuning.regularizations)
     chosen = best_ratio(tuning.regularizations)
@@ -278,4 +277,4 @@ def test_a_kernel_of_ones_own_has_no_bandwidth_to_tune():
     )
     tuning = tuned(case(40, 6, 2), 2, None, kernel=own)
     assert {score.multiplier for score in tuning.regularizations} == {1.0}
-    assert tuning.regularization in SEARCH_GRID
+    assert tuning.regularization in COARSE_GRID

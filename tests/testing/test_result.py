@@ -140,3 +140,24 @@ def test_json_leaves_nothing_behind_and_replaces_whole(result, tmp_path):
 def test_bad_paths_are_one_clear_error(result, path):
     with pytest.raises(InputError, match="path"):
         result.to_json(path)
+
+
+def test_bins_of_rows_are_told_wherever_permutations_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(1_200, 3)), rng.normal(size=(1_200, 3))
+    split = ta.two_sample_test(
+        X, Y, method="split", n_variables=1, regularization=0.1, n_permutations=99, random_state=0
+    )
+    scan = ta.two_sample_test(X, Y, n_permutations=99, random_state=0)
+    standard = ta.baselines.StandardMMD(n_permutations=99, random_state=0).test(X, Y)
+    assert split.rows_per_bin == 2
+    assert scan.rows_per_bin == scan.scan.rows_per_bin
+    assert standard.rows_per_bin == 4
+    assert "99 random permutations of the held-out rows, in bins of 2." in split.summary()
+    assert "99 random permutations of all rows, in bins of 4." in standard.summary()
+    assert split.to_dict()["rows_per_bin"] == 2
+    assert json.loads(split.to_json())["note"] == ""
+    assert "of bins of 2 rows" in split.to_html(stability=False)
+    monkeypatch.setattr("tellapart.permutation.mmd.MOST_PAIRED_ROWS", 1_000)
+    standard = ta.baselines.StandardMMD(n_permutations=99, random_state=0).test(X, Y)
+    assert "bins of 4, with 1,024 random frequencies for the kernel." in standard.summary()

@@ -24,7 +24,7 @@ from tellapart.data.tables import read_samples
 from tellapart.errors import warn_caller
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.labels import least_pvalue
+from tellapart.permutation.bins import least_binned_pvalue
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method, TestResult
@@ -221,6 +221,8 @@ class Baseline(ABC):
             held_out=held_out,
             settings=self.to_dict(),
             method=self.method,
+            rows_per_bin=null.rows_per_bin,
+            note=null.note,
         )
 
     def everything(self, samples: Samples, kernel: FittedKernel | None, value: float) -> Selection:
@@ -267,7 +269,7 @@ class Baseline(ABC):
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
         """Warn where no p-value could reach the level."""
-        least = least_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
+        least = least_binned_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
         if not self.symmetric and held_out.n_x == held_out.n_y:
             least = max(least / 2, 1 / (self.n_permutations + 1))
         if least > self.alpha:

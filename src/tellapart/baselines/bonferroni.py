@@ -29,6 +29,7 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError, warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
+from tellapart.permutation.bins import PermutedBins, least_binned_pvalue, permute_bins
 from tellapart.permutation.columns import (
     TIE,
     mmd_statistic,
@@ -36,12 +37,7 @@ from tellapart.permutation.columns import (
     standardise,
 )
 from tellapart.permutation.holm import holm
-from tellapart.permutation.labels import (
-    Permutations,
-    count_permutations,
-    draw_permutations,
-    least_pvalue,
-)
+from tellapart.permutation.labels import count_permutations
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method
@@ -217,41 +213,48 @@ class FittedBonferroni(FittedBaseline):
         settings = self.settings
         columns = _varying(samples, settings.n_threads)
         if settings.correction == "max-t":
-            labels = draw_permutations(samples.n_x, samples.n_y, how.n_permutations, how.rng)
-            table = self._table(samples, columns, labels)
+            bins = permute_bins(samples.n_x, samples.n_y, how.n_permutations, how.rng)
+            table = self._table(samples, columns, bins)
             statistics, table = table[0].copy(), standardise(table)
-            null = null_of(table.max(axis=1), TIE, how.alpha, exact=labels.exact)
+            null = null_of(
+                table.max(axis=1),
+                TIE,
+                how.alpha,
+                exact=bins.exact,
+                rows_per_bin=bins.rows_per_bin,
+            )
             return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
         statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
-        permuted = np.ones(columns.size, dtype=np.bool_)
+        permuted, size = np.ones(columns.size, dtype=np.bool_), 1
         if settings.statistic == "ks":
             permuted = np.isin(columns, unordered_columns(samples))
             distances = ks_tests(samples, columns[~permuted], settings.n_threads)
             statistics[~permuted], pvalues[~permuted] = distances
         if permuted.any():
             n_permutations = _enough(samples, columns.size, how.n_permutations, how.alpha)
-            labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, how.rng)
+            bins = permute_bins(samples.n_x, samples.n_y, n_permutations, how.rng)
+            size = bins.rows_per_bin
             # A variable's own p-value needs its own column only: a few of them at a time.
             places = np.flatnonzero(permuted)
-            step = max(TABLE_ENTRIES // labels.bits.shape[0], 1)
+            step = max(TABLE_ENTRIES // bins.count, 1)
             for start in range(0, places.size, step):
                 few = places[start : start + step]
-                table = self._table(samples, columns[few], labels)
+                table = self._table(samples, columns[few], bins)
                 statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
         )
-        null = _null_of_pvalue(float(adjusted.min()), how.alpha)
+        null = _null_of_pvalue(float(adjusted.min()), how.alpha, size)
         return VariableTests(columns, statistics, pvalues, adjusted, null)
 
-    def _table(self, samples: Samples, columns: IntArray, labels: Permutations) -> FloatArray:
+    def _table(self, samples: Samples, columns: IntArray, bins: PermutedBins) -> FloatArray:
         """Return the statistic of each column under each permutation."""
         statistic = (
             distance_statistic(unordered_columns(samples))
             if self.settings.statistic == "ks"
             else mmd_statistic(self.scalars)
         )
-        return permuted_statistics(samples, columns, labels, statistic, self.settings.n_threads)
+        return permuted_statistics(samples, columns, bins, statistic, self.settings.n_threads)
 
 
 def _varying(samples: Samples, n_jobs: int) -> IntArray:
@@ -273,7 +276,7 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
         # Twice the least number: with that itself, one permutation above the observed is too many.
         n_labels = math.ceil(2 * n_columns / alpha) - 1
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
-    least = n_columns * least_pvalue(samples.n_x, samples.n_y, n_labels)
+    least = n_columns * least_binned_pvalue(samples.n_x, samples.n_y, n_labels)
     if least > alpha:
         _warn_of_reach("p-value of permutations", n_columns, least, alpha)
     elif n_labels > n_permutations:
@@ -292,7 +295,7 @@ def _warn_of_reach(what: str, n_columns: int, least: float, alpha: float) -> Non
     )
 
 
-def _null_of_pvalue(pvalue: float, alpha: float) -> PermutationNull:
+def _null_of_pvalue(pvalue: float, alpha: float, rows_per_bin: int) -> PermutationNull:
     """Return a test that has a p-value but no permuted statistics to show."""
     smallest = float(np.finfo(np.float64).tiny)
     return PermutationNull(
@@ -303,4 +306,5 @@ def _null_of_pvalue(pvalue: float, alpha: float) -> PermutationNull:
         threshold=float(np.nextafter(-math.log10(alpha), -math.inf)),
         exact=False,
         n_permutations=0,
+        rows_per_bin=rows_per_bin,
     )

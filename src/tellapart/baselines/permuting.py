@@ -9,7 +9,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.permutation.labels import Permutations, draw_permutations
+from tellapart.permutation.bins import permute_bins
 from tellapart.permutation.nulls import PermutationNull, null_of
 
 LABEL_ENTRIES = 2_000_000
@@ -33,6 +33,8 @@ def permutation_null(
     tolerance: float,
 ) -> PermutationNull:
     """Test a statistic of the labels against all, or many random, permutations of the rows.
+
+    Where both samples are large, bins of rows are permuted; the labels are those of the rows.
 
     Parameters
     ----------
@@ -61,11 +63,29 @@ def permutation_null(
     >>> null.statistic, null.pvalue
     (100.0, 0.001)
     """
-    labels = draw_permutations(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
-    n_rows = held_out.n_x + held_out.n_y
-    step = max(LABEL_ENTRIES // n_rows, 1)
-    parts = [
-        statistic(Permutations(labels.bits[start : start + step], labels.exact).block(0, n_rows))
-        for start in range(0, labels.bits.shape[0], step)
-    ]
-    return null_of(np.concatenate(parts), tolerance, how.alpha, exact=labels.exact)
+    bins = permute_bins(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
+    entries = LABEL_ENTRIES * bins.n_groups // (held_out.n_x + held_out.n_y)
+    parts = [statistic(bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
+    return null_of(
+        np.concatenate(parts),
+        tolerance,
+        how.alpha,
+        exact=bins.exact,
+        rows_per_bin=bins.rows_per_bin,
+    )
+
+
+def permuted_means(
+    held_out: Samples, scores: FloatArray, how: Permuting, *, tolerance: float
+) -> PermutationNull:
+    """Test mean_x − mean_y of a score per pooled row: sums over bins are all it needs."""
+    bins = permute_bins(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
+    sums, total = bins.sums(scores), float(scores.sum())
+    of_x = np.concatenate([labels @ sums for _, labels in bins.blocks()])
+    return null_of(
+        of_x / held_out.n_x - (total - of_x) / held_out.n_y,
+        tolerance,
+        how.alpha,
+        exact=bins.exact,
+        rows_per_bin=bins.rows_per_bin,
+    )

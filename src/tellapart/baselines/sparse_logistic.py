@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
-from tellapart.arrays import FloatArray
 from tellapart.baselines.base import FittedBaseline, SelectingBaseline
-from tellapart.baselines.permuting import Permuting, permutation_null
+from tellapart.baselines.permuting import Permuting, permuted_means
 from tellapart.baselines.sparse_logistic_gamma import choose_gamma
 from tellapart.baselines.sparse_logistic_problem import LogisticProblem
 from tellapart.baselines.sparse_logistic_search import solve
@@ -142,18 +141,8 @@ class FittedClassifier(FittedBaseline):
         under the alternative; here X is the positive side.
         """
         scores = self.direction.scores(np.concatenate([held_out.x, held_out.y]))
-        total, m, n = float(scores.sum()), held_out.n_x, held_out.n_y
-
-        def difference_of_means(labels: FloatArray) -> FloatArray:
-            of_x = labels @ scores
-            return of_x / m - (total - of_x) / n
-
-        return permutation_null(
-            held_out,
-            difference_of_means,
-            how,
-            tolerance=TIE_TOLERANCE * float(np.abs(scores).max()),
-        )
+        tolerance = TIE_TOLERANCE * float(np.abs(scores).max())
+        return permuted_means(held_out, scores, how, tolerance=tolerance)
 
 
 def _checked_gamma(value: object) -> float | str:

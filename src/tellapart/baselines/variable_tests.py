@@ -16,7 +16,7 @@ from scipy.stats import ks_2samp
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
-from tellapart.permutation.columns import TIE, ColumnStatistic
+from tellapart.permutation.columns import TIE, ColumnStatistic, by_rows
 
 # Pairs of rows up to which the distribution of the Kolmogorov–Smirnov distance is exact: beyond,
 # it takes long to count and the limit is as good.
@@ -79,11 +79,11 @@ def distance_statistic(unordered: IntArray) -> ColumnStatistic:
     """Return the distance of one column under labels, by whether its values have an order."""
     columns = frozenset(unordered.tolist())
 
-    def statistic(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:
+    def distance_of(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:
         distance = total_variation if column in columns else ks_statistic
         return distance(column, values, labels)
 
-    return statistic
+    return by_rows(distance_of)
 
 
 def unordered_columns(samples: Samples) -> IntArray:

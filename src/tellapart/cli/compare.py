@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input, title_of
+from tellapart.cli.inputs import (
+    STANDARD_INPUT,
+    files_of,
+    is_several,
+    open_input,
+    read_input,
+    title_of,
+)
 from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import show_result
+from tellapart.text import safe
 
 if TYPE_CHECKING:
-    from tellapart.data.samples import Samples
+    from tellapart.testing.result import TestResult
+    from tellapart.testing.settings import TestSettings
 
 EXAMPLES = """\
 Examples:
@@ -24,6 +33,8 @@ tellapart compare patients.parquet --by sepsis --seed 1
 
 tellapart compare treated.csv control.csv --method split --variables 5
 
+tellapart compare "logs/2023-*.parquet" logs/2024 --seed 1
+
 zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 """
 
@@ -32,10 +43,18 @@ zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 def compare(
     context: typer.Context,
     a: Annotated[
-        str, typer.Argument(metavar="A", help="File of the first sample, or of both; - for stdin.")
+        str,
+        typer.Argument(
+            metavar="A",
+            help="File of the first sample, or of both; a folder or pattern of files; - for stdin.",
+        ),
     ],
     b: Annotated[
-        str | None, typer.Argument(metavar="B", help="File of the second sample; - for stdin.")
+        str | None,
+        typer.Argument(
+            metavar="B",
+            help="File of the second sample; a folder or pattern of files; - for stdin.",
+        ),
     ] = None,
     by: Annotated[
         str | None, typer.Option(help="Column of A that says which sample a row belongs to.")
@@ -51,38 +70,50 @@ def compare(
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.testing.settings import TestSettings
-    from tellapart.testing.two_sample import run_test
 
     outputs = check_outputs(
         options.json, plot, options.report, inputs=files_of(a, b), quiet=options.quiet
     )
-    settings = TestSettings(
-        **options.settings, alpha=alpha, n_permutations=permutations, progress=outputs.progress
-    )
-    samples, labels = _read(a, b, by, options)
-    result = run_test(samples, settings, labels)
+    chosen = {
+        **options.settings,
+        "alpha": alpha,
+        "n_permutations": permutations,
+        "progress": outputs.progress,
+    }
+    settings = TestSettings(**chosen)
+    if by is None and b is not None:
+        result = _compare_files(a, b, chosen, options)
+    elif by is not None and b is None:
+        result = _compare_groups(a, by, settings, options)
+    else:
+        raise InputError("compare takes two files A B, or one file A and --by COLUMN")
     if outputs.show:
         show_result(result)
     outputs.draw(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
 
 
-def _read(
-    a: str, b: str | None, by: str | None, options: Options
-) -> tuple[Samples, tuple[str, str]]:
-    """Return both samples, and what to call them: the file names, or the two values of `by`."""
-    if (b is None) == (by is None):
-        raise InputError("compare takes two files A B, or one file A and --by COLUMN")
-    from tellapart.data.grouping import group_name, read_groups
-    from tellapart.data.tables import read_samples
+def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> TestResult:
+    """Compare two files, or two folders or patterns of files, called by their names."""
+    from tellapart.testing.two_sample import two_sample_test
 
-    form, missing = options.form, options.missing
-    if by is not None:
-        samples, (first, second) = read_groups(read_input(a, form), by, missing=missing)
-        return samples, (group_name(by, first), group_name(by, second))
-    assert b is not None
     if a == b == STANDARD_INPUT:
         raise InputError("compare can read one of A and B from standard input, not both")
-    samples = read_samples(read_input(a, form), read_input(b, form), missing=missing)
-    titles = (title_of(a), title_of(b))
-    return samples, titles if titles[0] != titles[1] else (a, b)
+    x, y = open_input(a, options.form), open_input(b, options.form)
+    candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
+    labels = next(pair for pair in candidates if pair[0] != pair[1])
+    return two_sample_test(x, y, labels=labels, missing=options.missing, **chosen)
+
+
+def _compare_groups(a: str, by: str, settings: TestSettings, options: Options) -> TestResult:
+    """Compare the two groups of one file, called by the two values of `by`."""
+    from tellapart.data.grouping import group_name, read_groups
+    from tellapart.testing.two_sample import run_test
+
+    if is_several(a):
+        raise InputError(
+            f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
+        )
+    table = read_input(a, options.form)
+    samples, (first, second) = read_groups(table, by, missing=options.missing)
+    return run_test(samples, settings, (group_name(by, first), group_name(by, second)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 from tellapart.errors import InputError
 
 STANDARD_INPUT = "-"
+# A file of this size or more is read block by block.
+LARGE_FILE_BYTES = 1 << 30
 
 
 def read_input(path: str, form: str | None) -> Any:
@@ -26,9 +30,31 @@ def read_input(path: str, form: str | None) -> Any:
     return read_stream(sys.stdin.buffer, form or "csv")
 
 
+def open_input(path: str, form: str | None) -> Any:
+    """Read a file, or open a folder, a pattern or a large file, to be read block by block."""
+    from tellapart.data.chunks.open_dataset import open_dataset
+
+    is_large = os.path.isfile(path) and os.path.getsize(path) >= LARGE_FILE_BYTES
+    # AnnData is read in one piece whatever its size.
+    if is_several(path) or (is_large and "h5ad" not in (form, path.lower()[-4:])):
+        return open_dataset(path, form=form)
+    return read_input(path, form)
+
+
+def is_several(path: str) -> bool:
+    """Say whether a path is a folder, or a pattern that no file is called by."""
+    from tellapart.data.chunks.open_dataset import is_pattern
+
+    return os.path.isdir(path) or is_pattern(path)
+
+
 def files_of(*paths: str | None) -> list[str | int]:
     """Return the files to read: their paths, and the descriptor of standard input for `-`."""
-    files: list[str | int] = [path for path in paths if path and path != STANDARD_INPUT]
+    named = [path for path in paths if path and path != STANDARD_INPUT]
+    files: list[str | int] = []
+    for path in named:
+        inside = os.path.join(path, "**") if os.path.isdir(path) else path
+        files.extend(glob.glob(inside, recursive=True) if is_several(path) else [path])
     if STANDARD_INPUT in paths and sys.stdin is not None:
         with suppress(AttributeError, OSError):  # a stream that no file is behind
             files.append(sys.stdin.fileno())
@@ -37,4 +63,6 @@ def files_of(*paths: str | None) -> list[str | int]:
 
 def title_of(path: str) -> str:
     """Return what to call the data of a file: its name without folder and ending."""
-    return "standard input" if path == STANDARD_INPUT else Path(path).stem
+    if path == STANDARD_INPUT:
+        return "standard input"
+    return path if is_several(path) and not os.path.isdir(path) else Path(path).stem

@@ -70,7 +70,11 @@ class Options:
     ] = None
     quiet: Quiet = False
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds for the proof of optimality; 10 by default.")
+        float | None,
+        typer.Option(
+            help="Seconds for the whole test, made of fewer rows where all would take longer; "
+            "without it only the proof of optimality is limited, to 10."
+        ),
     ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
 

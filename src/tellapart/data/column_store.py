@@ -41,6 +41,12 @@ class ColumnStore(ABC):
     def columns(self, columns: IntArray) -> ColumnStore:
         """Return a store of some columns."""
 
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value of every column."""
+        columns = (self[:, s] for s in range(self.shape[1]))
+        ends = np.array([(column.min(), column.max()) for column in columns])
+        return ends[:, 0], ends[:, 1]
+
     @overload
     def __getitem__(self, key: RowIndex) -> ColumnStore: ...
     @overload
@@ -126,10 +132,57 @@ class SparseColumns(ColumnStore):
         """Return a store of some columns."""
         return SparseColumns(sparse.csc_array(self.matrix[:, columns]))
 
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value of every column."""
+        low, high = self.matrix.min(axis=0), self.matrix.max(axis=0)
+        return low.toarray().ravel(), high.toarray().ravel()
+
     def columns_where(self, entries: NDArray[np.bool_]) -> IntArray:
         """Return the sorted columns that some of the stored entries belong to."""
         places = np.flatnonzero(entries)
         return np.unique(np.searchsorted(self.matrix.indptr, places, side="right") - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class MappedColumns(ColumnStore):
+    """A memory-mapped array of numbers that are not float64: only what is asked for is converted.
+
+    Parameters
+    ----------
+    values : array of shape (rows, columns)
+        Integers or floats of any size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> MappedColumns(np.array([[1, 2], [3, 4]], dtype=np.float32))[:, 1]
+    array([2., 4.])
+    """
+
+    values: NDArray[Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        rows, columns = self.values.shape
+        return int(rows), int(columns)
+
+    def transposed(self, columns: IntArray, rows: slice = slice(None)) -> FloatArray:
+        """Return some columns of some rows as a dense array, one column per row of the result."""
+        return np.ascontiguousarray(self.values[rows][:, columns].T, dtype=np.float64)
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value of every column, without a copy."""
+        low, high = self.values.min(axis=0), self.values.max(axis=0)
+        return low.astype(np.float64), high.astype(np.float64)
+
+    def rows(self, rows: IntArray) -> MappedColumns:
+        """Return a store of some rows."""
+        return MappedColumns(self.values[rows])
+
+    def columns(self, columns: IntArray) -> MappedColumns:
+        """Return a store of some columns."""
+        return MappedColumns(self.values[:, columns])
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,16 +64,38 @@ class Column:
         return cast(FloatArray, table[self._codes()])
 
     def label_counts(self) -> Counter[str]:
-        """Return how often each label occurs."""
+        """Return how often each label occurs; those that never do are left out."""
         codes = self._codes()
         counts = np.bincount(codes[codes >= 0], minlength=len(self.labels))
         total: Counter[str] = Counter()
-        for label, count in zip(self.labels, counts, strict=True):
-            total[label] += int(count)
+        for code in np.flatnonzero(counts):
+            total[self.labels[code]] += int(counts[code])
         return total
+
+    def facts(self) -> ColumnFacts:
+        """Return what decides how the column is compared."""
+        has_labels = self.form in ("category", "text")
+        counts = self.label_counts() if has_labels else Counter[str]()
+        return ColumnFacts(self.title, self.name, self.form, self.dtype, self.values.size, counts)
 
     def _codes(self) -> IntArray:
         return np.where(np.isnan(self.values), -1, self.values).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What decides how a column is compared: its form, and how often each label occurs.
+
+    Attributes are those of `Column`; `n_rows` counts the rows, and `counts` the labels of
+    categories and text.
+    """
+
+    title: str
+    name: str
+    form: Form
+    dtype: str
+    n_rows: int
+    counts: Counter[str]
 
 
 def looks_numeric(text: str) -> bool:
@@ -127,6 +149,16 @@ def read_column(title: str, name: str, series: Series) -> Column:
     raise _unsupported(title, name, dtype)
 
 
+def read_arrow(title: str, name: str, values: Any) -> Column:
+    """Return one column of an Arrow record batch as numbers; see `read_column`."""
+    if not is_arrow_number(values.type):
+        # Through narwhals, for the rare types that need more than Arrow knows of them.
+        return read_column(
+            title, name, nw.from_native(pa.chunked_array([values]), series_only=True)
+        )
+    return Column(title, name, "numeric", safe(values.type), _floats(values))
+
+
 def pool_columns(
     columns: Sequence[Column],
 ) -> tuple[list[FloatArray], Kind, tuple[str, ...] | None]:
@@ -134,6 +166,14 @@ def pool_columns(
 
     Labels are pooled over the samples and sorted, and the values are codes into them.
     """
+    kind, labels = pool_facts([column.facts() for column in columns])
+    if labels is None or labels is BOOLEAN_LABELS:
+        return [c.values for c in columns], kind, labels
+    return [c.codes_among(labels) for c in columns], kind, labels
+
+
+def pool_facts(columns: Sequence[ColumnFacts]) -> tuple[Kind, tuple[str, ...] | None]:
+    """Return the kind of one column of several samples, and its sorted labels if it has any."""
     _check_text([c for c in columns if c.form == "text"], {c.form for c in columns})
     forms = {"category" if c.form == "text" else c.form for c in columns if c.form != "empty"}
     if len(forms) > 1:
@@ -143,13 +183,17 @@ def pool_columns(
             f"got {_described(x)} in {x.title} and {_described(y)} in {y.title}"
         )
     if forms <= {"numeric"}:
-        return [c.values for c in columns], "numeric", None
+        return "numeric", None
     if forms == {"boolean"}:
-        return [c.values for c in columns], "categorical", BOOLEAN_LABELS
-    # Adding counters leaves out labels that are declared but never occur.
-    counts = sum((c.label_counts() for c in columns), Counter[str]())
-    labels = sorted_labels(counts)
-    return [c.codes_among(labels) for c in columns], "categorical", labels
+        return "categorical", BOOLEAN_LABELS
+    return "categorical", sorted_labels(sum((c.counts for c in columns), Counter[str]()))
+
+
+def is_arrow_number(kind: Any) -> bool:
+    """Say whether an Arrow type is one of numbers."""
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
 
 
 def _to_arrow(series: Series) -> Any:
@@ -164,7 +208,7 @@ def _read_arrow(title: str, name: str, dtype: str, values: Any, series: Series) 
     kind = values.type
     if pa.types.is_null(kind):
         return Column(title, name, "empty", dtype, np.full(len(values), np.nan))
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if is_arrow_number(kind):
         return Column(title, name, "numeric", dtype, _floats(values))
     if pa.types.is_boolean(kind):
         return Column(title, name, "boolean", dtype, _floats(values), BOOLEAN_LABELS)
@@ -207,14 +251,14 @@ def _encoded(title: str, name: str, form: Form, dtype: str, values: Any, series:
     return Column(title, name, form, dtype, indices, tuple(label_of(v) for v in levels))
 
 
-def _check_text(columns: list[Column], forms: set[Form]) -> None:
+def _check_text(columns: list[ColumnFacts], forms: set[Form]) -> None:
     """Refuse text that is damaged numbers, or that names the rows."""
     if not columns or "category" in forms:
         return  # where one dtype says "category", that is the user's word on it
-    counts = sum((column.label_counts() for column in columns), Counter[str]())
+    counts = sum((column.counts for column in columns), Counter[str]())
     subject = f"column {columns[0].name!r} of {' and '.join(c.title for c in columns)}"
     _refuse_numbers(subject, counts)
-    n_rows = sum(column.values.size for column in columns)
+    n_rows = sum(column.n_rows for column in columns)
     if len(counts) > max(MOST_LABELS, n_rows / 2):
         raise InputError(
             f"{subject} looks like an identifier: {len(counts)} distinct texts in {n_rows} rows; "
@@ -257,7 +301,7 @@ def _dtype_name(series: Series) -> str:
     return safe(native.dtype if hasattr(native, "dtype") else native.type)
 
 
-def _described(column: Column) -> str:
+def _described(column: ColumnFacts) -> str:
     kind = {"numeric": "numbers", "boolean": "booleans", "category": "categories", "text": "text"}
     return f"{kind[column.form]} ({column.dtype})"
 

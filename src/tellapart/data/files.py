@@ -61,7 +61,7 @@ def read_table(path: str | os.PathLike[str], form: str | None = None) -> Any:
     {'age': [31, 47], 'sex': ['f', 'm']}
     """
     file = Path(path)
-    reader = READERS[_form_of(file) if form is None else check_choice("form", form, READERS)]
+    reader = READERS[form_of(file) if form is None else check_choice("form", form, READERS)]
     _check_readable(file)
     # What is no regular file cannot be read twice or from its end: take all of it first. And
     # Arrow opens no file whose name is not UTF-8.
@@ -99,11 +99,11 @@ def _read(title: str, reader: Callable[[Content], Any], content: Content) -> Any
 
 
 def _read_commas(content: Content) -> pa.Table:
-    return _read_delimited(content, ",")
+    return _read_delimited(content, DELIMITERS["csv"])
 
 
 def _read_tabs(content: Content) -> pa.Table:
-    return _read_delimited(content, "\t")
+    return _read_delimited(content, DELIMITERS["tsv"])
 
 
 def _read_delimited(content: Content, delimiter: str) -> pa.Table:
@@ -114,18 +114,23 @@ def _read_delimited(content: Content, delimiter: str) -> pa.Table:
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=csv.ConvertOptions(strings_can_be_null=True),
     )
-    for column in table.schema:
+    check_delimited(table.schema, delimiter)
+    return table
+
+
+def check_delimited(schema: pa.Schema, delimiter: str) -> None:
+    """Raise if delimited text is in another encoding, or has another delimiter."""
+    for column in schema:
         # Text that Arrow cannot decode it hands out as bytes.
         if pa.types.is_binary(column.type):
             raise InputError(f"column {column.name!r} is not UTF-8 text; save the file as UTF-8")
-    only = table.column_names[0]
+    only = schema.names[0]
     others = [mark for mark in ",;\t|" if mark != delimiter and mark in only]
-    if table.num_columns == 1 and pa.types.is_string(table.schema.types[0]) and others:
+    if len(schema) == 1 and pa.types.is_string(schema.types[0]) and others:
         raise InputError(
             f"expected columns separated by {delimiter!r}; got a single column {only!r}, "
             f"which looks separated by {others[0]!r}"
         )
-    return table
 
 
 def _read_parquet(content: Content) -> pa.Table:
@@ -167,6 +172,7 @@ def _open(content: Content) -> Any:
     return pa.BufferReader(content) if isinstance(content, bytes) else content.open("rb")
 
 
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 READERS: dict[str, Callable[[Content], Any]] = {
     "csv": _read_commas,
     "tsv": _read_tabs,
@@ -189,7 +195,8 @@ ENDINGS = {
 }
 
 
-def _form_of(file: Path) -> str:
+def form_of(file: Path) -> str:
+    """Return the format that the ending of a file's name says."""
     name = file.name.lower()
     for ending, form in ENDINGS.items():
         if name.endswith(ending):
@@ -215,17 +222,25 @@ def _check_readable(file: Path) -> None:
 
 
 def _without_row_labels(title: str, table: pa.Table) -> pa.Table:
-    """Leave out saved row labels: they would tell any two files apart, and mean nothing."""
-    names = table.column_names
+    labels = set(row_labels(title, table.column_names))
+    if not labels:
+        return table
+    kept = [place for place, name in enumerate(table.column_names) if name not in labels]
+    return table.select(kept)
+
+
+def row_labels(title: str, names: list[str]) -> list[str]:
+    """Return the columns that are saved row labels, to be left out, and warn of them.
+
+    They would tell any two files apart, and mean nothing.
+    """
     labels = [
-        place
+        name
         for place, name in enumerate(names)
         if (place == 0 and not name.strip()) or name.startswith(PANDAS_INDEX)
     ]
-    if not labels:
-        return table
-    warn_caller(
-        f"{title}: column {', '.join(repr(names[place]) for place in labels)} is taken for "
-        "row labels and left out",
-    )
-    return table.select([place for place in range(len(names)) if place not in labels])
+    if labels:
+        warn_caller(
+            f"{title}: column {', '.join(map(repr, labels))} is taken for row labels and left out",
+        )
+    return labels

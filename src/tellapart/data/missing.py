@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, SparseColumns
-from tellapart.data.samples import Samples, Values, rows_of
+from tellapart.data.column_store import ColumnStore, MappedColumns, SparseColumns
+from tellapart.data.samples import Samples, Values, extremes_of, rows_of
 from tellapart.errors import InputError
 
 POLICIES = ("error", "drop-rows", "drop-columns")
@@ -86,53 +86,48 @@ def keep_complete(
     suspects = np.flatnonzero(np.any([_is_suspect(values) for values in matrices], axis=0))
     if not suspects.size:
         return Kept()
-    found = _Found(matrices, names, suspects, titles)
-    every = " and ".join(titles)
-    found.refuse(np.isinf, f"{every} must hold finite numbers; got infinite")
-    found.refuse(
-        _is_too_large,
-        f"{every} must hold magnitudes of at most {LARGEST:g} (differences are squared); "
-        "rescale the columns; got larger",
+    flaws = Flaws(
+        tuple(names[int(s)] for s in suspects),
+        tuple(titles),
+        *(_counted(matrices, suspects, test) for test in (np.isinf, _is_too_large, np.isnan)),
     )
-    counts = found.count(np.isnan)
-    gaps = suspects[counts.any(axis=0)]
+    flaws.refuse(policy)
+    gaps = suspects[flaws.missing.any(axis=0)]
     if policy == "drop-columns":
-        return Kept(columns=_other_columns(len(names), gaps))
-    if policy == "drop-rows":
-        pairs = zip(matrices, titles, strict=True)
-        return Kept(rows=tuple(_complete_rows(values, gaps, title) for values, title in pairs))
-    raise InputError(
-        f"{every} must not have missing values; got {found.listed(counts)}; "
-        'pass missing="drop-rows" or missing="drop-columns" to leave them out'
-    )
+        return Kept(columns=other_columns(len(names), gaps))
+    pairs = zip(matrices, titles, strict=True)
+    return Kept(rows=tuple(_complete_rows(values, gaps, title) for values, title in pairs))
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The columns of some samples in which something is wrong."""
+class Flaws:
+    """How many values of each column are infinite, too large or missing: one row per sample."""
 
-    matrices: Sequence[Values]
-    names: Sequence[str]
-    columns: IntArray
-    titles: Sequence[str]
+    names: tuple[str, ...]
+    titles: tuple[str, ...]
+    infinite: IntArray
+    too_large: IntArray
+    missing: IntArray
 
-    def count(self, test: Test) -> IntArray:
-        """Return how many values pass `test`: one row per sample, one entry per column."""
-        return np.array(
-            [
-                [np.count_nonzero(test(values[:, s])) for s in self.columns]
-                for values in self.matrices
-            ],
-            dtype=np.intp,
-        )
+    def refuse(self, policy: str) -> None:
+        """Raise if there is anything that the policy for missing values does not deal with."""
+        every = " and ".join(self.titles)
+        if self.infinite.any():
+            raise InputError(
+                f"{every} must hold finite numbers; got infinite {self._listed(self.infinite)}"
+            )
+        if self.too_large.any():
+            raise InputError(
+                f"{every} must hold magnitudes of at most {LARGEST:g} (differences are squared); "
+                f"rescale the columns; got larger {self._listed(self.too_large)}"
+            )
+        if self.missing.any() and policy == "error":
+            raise InputError(
+                f"{every} must not have missing values; got {self._listed(self.missing)}; "
+                'pass missing="drop-rows" or missing="drop-columns" to leave them out'
+            )
 
-    def refuse(self, test: Test, complaint: str) -> None:
-        """Raise if any value passes `test`."""
-        counts = self.count(test)
-        if counts.any():
-            raise InputError(f"{complaint} {self.listed(counts)}")
-
-    def listed(self, counts: IntArray) -> str:
+    def _listed(self, counts: IntArray) -> str:
         """Return "values in column 'a' (3 in X, 1 in Y), … and 4 more columns"."""
         entries = []
         affected = np.flatnonzero(counts.any(axis=0))
@@ -142,10 +137,18 @@ class _Found:
                 for count, title in zip(counts[:, place], self.titles, strict=True)
                 if count
             ]
-            entries.append(f"column {self.names[self.columns[place]]!r} ({', '.join(parts)})")
+            entries.append(f"column {self.names[place]!r} ({', '.join(parts)})")
         more = affected.size - len(entries)
         tail = f" and {more} more column{'s' if more > 1 else ''}" if more else ""
         return f"values in {', '.join(entries)}{tail}"
+
+
+def _counted(matrices: Sequence[Values], columns: IntArray, test: Test) -> IntArray:
+    """Return how many values pass `test`: one row per sample, one entry per column."""
+    return np.array(
+        [[np.count_nonzero(test(values[:, s])) for s in columns] for values in matrices],
+        dtype=np.intp,
+    )
 
 
 def _is_suspect(values: Values) -> NDArray[np.bool_]:
@@ -154,19 +157,20 @@ def _is_suspect(values: Values) -> NDArray[np.bool_]:
         suspect = np.zeros(values.shape[1], dtype=np.bool_)
         suspect[values.columns_where(~(np.abs(values.matrix.data) <= LARGEST))] = True
         return suspect
-    if isinstance(values, ColumnStore):
+    if isinstance(values, ColumnStore) and not isinstance(values, MappedColumns):
         raise TypeError(f"a sample is read as a matrix or as sparse columns, not as {values!r}")
     # NaN passes through minimum and maximum, and no comparison with it is true.
-    with np.errstate(invalid="ignore"):
-        largest = np.maximum(values.max(axis=0), -values.min(axis=0))
-        return np.asarray(~(largest <= LARGEST))
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = extremes_of(values)
+        return np.asarray(~(np.maximum(high, -low) <= LARGEST))
 
 
 def _is_too_large(values: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(np.abs(values) > LARGEST)
 
 
-def _other_columns(n_columns: int, gaps: IntArray) -> IntArray:
+def other_columns(n_columns: int, gaps: IntArray) -> IntArray:
+    """Return the columns without gaps, of which there must be one."""
     kept = np.setdiff1d(np.arange(n_columns), gaps)
     if not kept.size:
         raise InputError(
@@ -181,9 +185,14 @@ def _complete_rows(values: Values, gaps: IntArray, title: str) -> IntArray:
     for s in gaps:
         complete &= ~np.isnan(values[:, s])
     kept = np.flatnonzero(complete)
-    if kept.size < FEWEST_ROWS:
+    check_rows_left(title, kept.size, complete.size)
+    return kept
+
+
+def check_rows_left(title: str, n_left: int, n_rows: int) -> None:
+    """Raise if too few rows are left without missing values."""
+    if n_left < FEWEST_ROWS:
         raise InputError(
             f'missing="drop-rows" must leave at least {FEWEST_ROWS} rows of {title}; '
-            f"got {kept.size} of {complete.size}"
+            f"got {n_left} of {n_rows}"
         )
-    return kept

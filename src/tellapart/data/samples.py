@@ -102,6 +102,13 @@ def columns_of(values: Values, columns: IntArray) -> Values:
     return values.columns(columns) if isinstance(values, ColumnStore) else values[:, columns]
 
 
+def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest value of every column of one sample."""
+    if isinstance(values, ColumnStore):
+        return values.extremes()
+    return values.min(axis=0), values.max(axis=0)
+
+
 def _split_rows(
     n: int, test_size: float, rng: np.random.Generator, name: str
 ) -> tuple[IntArray, IntArray]:

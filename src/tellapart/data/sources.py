@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arrays import FloatArray
-from tellapart.data.column_store import SparseColumns
+from tellapart.data.column_store import ColumnStore, MappedColumns, SparseColumns
 from tellapart.data.columns import (
     BOOLEAN_LABELS,
     Column,
@@ -86,7 +86,7 @@ def with_names(matrix: Any, names: Iterable[object]) -> NamedMatrix:
     every = tuple(str(name) for name in names)
     if len(every) != shape[1]:
         raise InputError(f"names must be one per column, {shape[1]} in all; got {len(every)}")
-    return NamedMatrix(matrix, _distinct("names", every))
+    return NamedMatrix(matrix, distinct("names", every))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Source:
         Names of the columns, if they have any.
     shape : pair of int
         Rows and columns.
-    data : float or bool array, SparseColumns, or tuple of columns
+    data : float or bool array, column store, or tuple of columns
         A matrix if all columns are numbers or all are booleans, else the columns one by one.
     boolean : bool
         Whether a sparse matrix held truth values.
@@ -110,13 +110,18 @@ class Source:
     title: str
     names: tuple[str, ...] | None
     shape: tuple[int, int]
-    data: NDArray[Any] | SparseColumns | tuple[Series, ...]
+    data: NDArray[Any] | ColumnStore | tuple[Series, ...]
     boolean: bool = False
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, D."""
+        return self.shape[1]
 
     @property
     def numbers(self) -> Values | None:
         """The whole sample as it is, if every column is numeric and in one matrix."""
-        if isinstance(self.data, SparseColumns):
+        if isinstance(self.data, ColumnStore):
             return None if self.boolean else self.data
         if isinstance(self.data, tuple) or self.data.dtype != np.float64:
             return None
@@ -144,9 +149,9 @@ def open_source(title: str, data: object) -> Source:
     frame = as_frame(title, data)
     if frame is not None:
         return from_frame(title, frame_names(title, frame), frame)
-    values = _as_array(title, data)
-    check_shape(title, *values.shape)
-    return Source(title, None, values.shape, _as_numbers(title, values))
+    source = open_matrix(title, data)
+    check_shape(title, *source.shape)
+    return source
 
 
 def open_matrix(title: str, data: object) -> Source:
@@ -160,7 +165,10 @@ def open_matrix(title: str, data: object) -> Source:
     if sparse.issparse(matrix):
         return _from_sparse(title, names, matrix)
     values = _as_array(title, matrix)
-    return Source(title, names, values.shape, _as_numbers(title, values))
+    numbers = (
+        _mapped(title, values) if isinstance(matrix, np.memmap) else _as_numbers(title, values)
+    )
+    return Source(title, names, values.shape, numbers)
 
 
 def is_anndata(data: object) -> bool:
@@ -187,7 +195,8 @@ def as_frame(title: str, data: object) -> Frame | None:
         data = pa.Table.from_batches([data])
     elif isinstance(data, pa.RecordBatchReader):
         data = data.read_all()
-    elif _package(data) == "pyarrow" and hasattr(data, "to_table"):  # a dataset or its scanner
+    elif _package(data) in ("pyarrow", "tellapart") and hasattr(data, "to_table"):
+        # A dataset or its scanner, where all of it is needed in memory.
         data = data.to_table()
     try:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
@@ -200,15 +209,20 @@ def as_frame(title: str, data: object) -> Frame | None:
 
 def frame_names(title: str, frame: Frame) -> tuple[str, ...]:
     """Return the names of a table's columns, which must be distinct as texts."""
-    return _distinct(title, tuple(str(name) for name in frame.columns))
+    return distinct(title, tuple(str(name) for name in frame.columns))
 
 
 def check_shape(title: str, n_rows: int, n_columns: int) -> None:
     """Raise if there are too few rows or columns."""
-    if n_columns == 0:
-        raise InputError(f"{title} must have at least one column; got none")
+    check_columns(title, n_columns)
     if n_rows < FEWEST_ROWS:
         raise InputError(f"{title} must have at least {FEWEST_ROWS} rows; got {n_rows}")
+
+
+def check_columns(title: str, n_columns: int) -> None:
+    """Raise if there are no columns."""
+    if n_columns == 0:
+        raise InputError(f"{title} must have at least one column; got none")
 
 
 def described(data: object) -> str:
@@ -237,7 +251,7 @@ def _as_named_matrix(title: str, data: Any) -> object:
         matrix = data.sparse.to_coo()
     except ValueError as error:
         raise InputError(f"{title} must have sparse columns with 0 left out; {error}") from None
-    return NamedMatrix(matrix, _distinct(title, tuple(str(name) for name in data.columns)))
+    return NamedMatrix(matrix, distinct(title, tuple(str(name) for name in data.columns)))
 
 
 def _package(data: object) -> str:
@@ -246,7 +260,7 @@ def _package(data: object) -> str:
 
 def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
     """Return the names of the variables and the matrix X."""
-    names = _distinct(title, tuple(str(name) for name in data.var_names))
+    names = distinct(title, tuple(str(name) for name in data.var_names))
     matrix = data.X
     if matrix is None:
         raise InputError(
@@ -280,7 +294,8 @@ def _from_sparse(title: str, names: tuple[str, ...] | None, matrix: Any) -> Sour
     return Source(title, names, held.shape, held, boolean)
 
 
-def _distinct(title: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def distinct(title: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names if no two are the same."""
     if len(set(names)) < len(names):  # such as 1 and "1"
         raise _repeated(title, names)
     return names
@@ -320,6 +335,13 @@ def _as_array(title: str, data: object) -> Matrix:
             f"{title} must be {EXPECTED}; got {described(data)} of {values.ndim} dimensions"
         )
     return cast(Matrix, values)
+
+
+def _mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:
+    """Return a memory-mapped array, never as a copy of the whole; see `_as_numbers`."""
+    if values.dtype.kind in "iuf" and values.dtype != np.float64:
+        return MappedColumns(values)
+    return _as_numbers(title, values)
 
 
 def _as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:

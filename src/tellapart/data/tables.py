@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
-from tellapart.data.column_store import SparseColumns
+from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
 from tellapart.data.missing import POLICIES, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
@@ -16,6 +17,17 @@ from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
 
 _NUMERIC: Kind = "numeric"
+
+
+class Headed(Protocol):
+    """A sample that was opened: its title, and the names of its columns if they have any."""
+
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def names(self) -> tuple[str, ...] | None: ...  # noqa: D102
+    @property
+    def n_columns(self) -> int: ...  # noqa: D102
 
 
 def read_samples(
@@ -67,7 +79,7 @@ def read_samples(
     """
     policy = check_choice("missing", missing, POLICIES)
     left, right = open_source(titles[0], X), open_source(titles[1], Y)
-    names, order = _match_columns(left, right)
+    names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
     return handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
 
@@ -95,10 +107,10 @@ def _read_by_column(
 ) -> tuple[list[Values], tuple[Kind, ...], dict[str, tuple[str, ...]]]:
     places = [np.arange(len(names)) if order is None else order for order in orders]
     matrices: list[Values] = [
-        # Numbers and truth values are their own codes: what is sparse stays as it is. The others
+        # Numbers and truth values are their own codes: a store of them stays as it is. The others
         # in Fortran order: columns are written here, and read later, one at a time.
         source.data.columns(place)
-        if isinstance(source.data, SparseColumns)
+        if isinstance(source.data, ColumnStore)
         else np.empty(source.shape, order="F")
         for source, place in zip(sources, places, strict=True)
     ]
@@ -119,14 +131,14 @@ def _read_by_column(
     return matrices, tuple(kinds), categories
 
 
-def _match_columns(left: Source, right: Source) -> tuple[tuple[str, ...], IntArray | None]:
+def match_columns(left: Headed, right: Headed) -> tuple[tuple[str, ...], IntArray | None]:
     """Return the common names, and where each stands in the right sample if not in its place."""
-    n_columns = left.shape[1]
+    n_columns = left.n_columns
     if left.names is None or right.names is None:
-        if n_columns != right.shape[1]:
+        if n_columns != right.n_columns:
             raise InputError(
                 f"{left.title} and {right.title} must have the same number of columns; "
-                f"got {n_columns} and {right.shape[1]}"
+                f"got {n_columns} and {right.n_columns}"
             )
         names = left.names or right.names or tuple(f"x{s}" for s in range(n_columns))
         return names, None

@@ -12,13 +12,14 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.factors import without_factors
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
 from tellapart.evidence.zscores import standardised, zscores
+from tellapart.scan.differences import Differences
 from tellapart.scan.scores import Scores, Singles
+from tellapart.scan.units import FAR_OUT
 
 RANK = "rank"
 """The ranks themselves: shifts of heavy-tailed columns show best in them."""
 FAR = "far"
 """How far a value lies beyond 1.8 spreads: a few outlying rows show best in it."""
-FAR_OUT = 1.8
 FACTOR = "without factors"
 """The score of `tellapart.evidence.factors`."""
 SINGLE = ("normal", "clipped", RANK, "spread", "squared", "wave 2", "skew", "fourth", "atom", FAR)
@@ -77,8 +78,13 @@ class ColumnEvidence:
         return self.made[name] if name in self.made else scores.of(name)
 
 
-def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidence:
-    """Return how strongly each column differs, about `n_variables` of them at first sight."""
+def column_evidence(
+    scores: Scores, n_x: int, n_variables: int, differences: Differences | None = None
+) -> ColumnEvidence:
+    """Return how strongly each column differs, about `n_variables` of them at first sight.
+
+    Where the scores are those of drawn rows, `differences` has the z-scores over all rows.
+    """
     made = {
         RANK: standardised(special.ndtr(scores.normal)),
         FAR: standardised(np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)),
@@ -89,6 +95,11 @@ def column_evidence(scores: Scores, n_x: int, n_variables: int) -> ColumnEvidenc
     held = dict.fromkeys((*SINGLE, *WAVES))
     table = {name: zscores(scores.of(name), n_x) for name in held if name not in made}
     table |= {name: zscores(score, n_x) for name, score in made.items()}
+    if differences is not None:
+        table = {
+            name: differences.aligned(name, own, scores.column, scores.level)
+            for name, own in table.items()
+        }
     single = [name for name in (*SINGLE, FACTOR) if name in table]
     factors = [log_bayes_factor(table[name] ** 2) for name in single]
     factors += [

@@ -28,6 +28,7 @@ from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
 from tellapart.evidence.mixture import strength
 from tellapart.evidence.zscores import within_samples
+from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scores import Scores, Singles, make_scores
 from tellapart.threads import one_blas_thread
 
@@ -86,31 +87,47 @@ class Evidence:
 
 
 def gather_evidence(
-    samples: Samples, n_variables: int, *, rng: np.random.Generator, n_jobs: int = 1
+    samples: Samples,
+    n_variables: int,
+    *,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    differences: Differences | None = None,
 ) -> Evidence:
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
     Pairs and triples are looked at where `n_variables` has room for them. They take part where
     their dependence is surer to differ than any of their columns is by itself, and than the
     columns whose places they would take: else single columns tell the samples apart better.
+
+    Beyond `MOST_ROWS` rows of a sample, dependence is that of rows drawn at random. Single columns
+    and correlations are judged by all rows all the same: by `differences` where these are known,
+    else by a pass over the rows.
     """
     part = samples.draw(_most_rows(samples.n_columns), rng)
+    if differences is None and part is not samples:
+        differences = find_differences(samples, n_jobs)
     with one_blas_thread():
         scores = make_scores(part, n_jobs)
         if scores.column.size == 0:
             none = np.empty((0, 0))
             rows = (part.n_x, part.n_y)
             return Evidence(scores.column, (), np.empty(0), none, none, (), rows)
-        found = column_evidence(scores, part.n_x, n_variables)
+        found = column_evidence(scores, part.n_x, n_variables, differences)
         groups = [
             group
-            for group in _groups(part, scores, n_variables)
+            for group in _groups(part, scores, n_variables, differences)
             if group.log_odds > _surest_rival(found, group, n_variables)
         ][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
         kept = _candidates(found, members)
         own = found.best_scores(scores, kept)
         return _joined(found, kept, own, groups, part)
+
+
+def judged_by_draw(samples: Samples) -> bool:
+    """Say whether dependence would be judged by drawn rows."""
+    return max(samples.n_x, samples.n_y) > _most_rows(samples.n_columns)
 
 
 def _surest_rival(found: ColumnEvidence, group: Group, n_variables: int) -> float:
@@ -166,14 +183,16 @@ def _joined(
     )
 
 
-def _groups(samples: Samples, scores: Scores, n_variables: int) -> list[Group]:
+def _groups(
+    samples: Samples, scores: Scores, n_variables: int, differences: Differences | None
+) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
     fewer = min(samples.n_x, samples.n_y)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
     places = _linked(scores, samples, pairs.MOST_COLUMNS)
     x, y, columns = _copulas(samples, scores.column[places])
-    groups = pairs.find_pairs(x, y, columns, MOST_SEEN)
+    groups = pairs.find_pairs(x, y, columns, MOST_SEEN, differences)
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS:
         most = triples.most_columns(samples.n_x + samples.n_y)
         if columns.size > most:

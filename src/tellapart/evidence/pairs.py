@@ -17,6 +17,7 @@ from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
 from tellapart.evidence.zscores import normal_tail
+from tellapart.scan.differences import Differences
 from tellapart.scan.scores import Singles
 
 KINDS = (
@@ -34,10 +35,17 @@ LEAST_VARIANCE = 1e-3
 MEDIAN = 0.6745
 
 
-def find_pairs(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int) -> list[Group]:
+def find_pairs(
+    x: CopulaScores,
+    y: CopulaScores,
+    columns: IntArray,
+    most: int,
+    differences: Differences | None = None,
+) -> list[Group]:
     """Return the pairs that more likely differ than not, the surest first, `most` at most.
 
-    `columns` are the columns of the samples that the scores stand for.
+    `columns` are the columns of the samples that the scores stand for. Where the scores are those
+    of drawn rows, `differences` has the changes of correlation over all rows.
     """
     if columns.size < 2:
         return []
@@ -50,6 +58,8 @@ def find_pairs(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int) -
         ]
     )
     table = calibrated(table, min(n_x, n_y))
+    if differences is not None:
+        table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
     mixture = fit_mixture(log_bayes_factor(table**2), 1.0)
     groups = []
     for place in np.argsort(-mixture.log_odds, kind="stable")[:most]:

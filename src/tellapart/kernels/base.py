@@ -70,11 +70,20 @@ class ScalarKernel(Protocol):
         """Return the kernel sums of the two samples of this column in O(n) or O(n log n)."""
         ...
 
-    def features(self, values: FloatArray) -> FloatArray | None:
+    def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return Φ (n × r) with ΦΦᵀ = Gram to 1e-12, or None where no short one exists.
 
         The pooled values of the test half go in at once; columns r are few (tens to a few
-        hundred) or the answer is None.
+        hundred) or the answer is None. With `starts`, the values stand group after group and the
+        answer is the sums of Φ over the groups, (G × r): `starts` says where each begins, and
+        where the last ends.
+        """
+        ...
+
+    def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
+        """Return S (G × G), S_gh the sum of k(u_i, u_j) over i in group g and j in group h.
+
+        For columns without short features: it must not take the square of the rows.
         """
         ...
 

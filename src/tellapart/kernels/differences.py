@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,10 @@ class SquaredDifference:
         """τ: says that ψ is a squared difference, whose sums over pairs open up."""
         return self.scale
 
+    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ω with exp(−ψ(u, v)/2) = E cos(ω(u − v)): normal, with variance 1/τ²."""
+        return rng.standard_normal(count) / self.scale
+
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix ψ(u_i, v_j)."""
         with np.errstate(over="ignore"):  # far apart: cut off below
@@ -51,6 +56,9 @@ class Mismatch:
     >>> Mismatch().gram(np.array([0.0, 1.0]), np.array([1.0])).tolist()
     [[1.0], [0.0]]
     """
+
+    by_level: ClassVar[bool] = True
+    """Random phases of exp(−ψ) go by the level, not by the value."""
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix 1[u_i ≠ v_j]."""

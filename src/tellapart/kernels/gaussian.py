@@ -87,6 +87,11 @@ class Exponential:
 
     variance: float
 
+    @property
+    def rate(self) -> float:
+        """1/2σ²: says that φ is one exponential, whose random frequencies are normal."""
+        return 1 / (2 * self.variance)
+
     def value(self, t: FloatArray, /) -> FloatArray:
         """Return φ(t)."""
         return np.exp(t / (-2 * self.variance))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.kernels.base import Expansion, ScalarKernel
 
 MIXED = "mixed"
@@ -49,13 +49,17 @@ class MixedScalar:
         """Return the kernel sums of the two samples, those of the parts side by side."""
         return MixedExpansion(tuple(part.expand(x, y) for part in self.parts))
 
-    def features(self, values: FloatArray) -> FloatArray | None:
+    def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return the features of all parts, or None where one of them has none."""
-        every = [part.features(values) for part in self.parts]
+        every = [part.features(values, starts) for part in self.parts]
         held = [features for features in every if features is not None]
         if len(held) < len(every):
             return None
         return np.concatenate(held, axis=1) / math.sqrt(len(held))
+
+    def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
+        """Return the sums of k between groups of rows."""
+        return self._mean([part.gram_sums(values, starts) for part in self.parts])
 
     @staticmethod
     def _mean(values: Sequence[FloatArray]) -> FloatArray:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.kernels.fastsum import (
     BoxExpansion,
     BoxGrid,
     BoxMoments,
     CountExpansion,
     SortedExpansion,
+    count_modes,
+    extent_of,
+    fourier_sums,
+    gaussian_group_sums,
+    indicator_group_sums,
+    laplace_group_sums,
 )
 
-# Columns of a feature matrix at most: above, the Gram matrix in blocks is the better way.
+# Columns of a feature matrix at most: above, sums of the kernel itself are the better way.
 MAX_FEATURES = 200
-# Truncation of the Fourier series and distance of its periodic images, both below 1e-14.
-_TAIL = math.sqrt(2 * math.log(1e14))
 
 
 class _OfDifference(ABC):
@@ -61,26 +64,25 @@ class GaussianScalar(_OfDifference):
         grid = BoxGrid(self.bandwidth)
         return BoxExpansion(BoxMoments.of(grid, x), BoxMoments.of(grid, y))
 
-    def features(self, values: FloatArray) -> FloatArray | None:
+    def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return cosines and sines Φ with ΦΦᵀ = Gram to 1e-12, or None for a long range.
 
-        exp(−u²/2) = Σ_m w_m cos(m h u), h = 2π / (R + √(2 ln 1/ε)), R = range / τ,
-        w_m = h / √(2π) · exp(−(m h)²/2), doubled for m ≥ 1.
+        See `tellapart.kernels.fastsum.fourier`.
         """
-        low, high = float(values.min()), float(values.max())
-        extent = (high / 2 - low / 2) / self.bandwidth * 2
-        step = 2 * math.pi / (extent + _TAIL)
-        modes = math.ceil(_TAIL / step) if math.isfinite(extent) else MAX_FEATURES
-        if 2 * modes + 1 > MAX_FEATURES:
+        extent = extent_of(values, self.bandwidth)
+        if count_modes(extent) > MAX_FEATURES:
             return None
-        frequencies = step * np.arange(modes + 1)
-        weights = step / math.sqrt(2 * math.pi) * np.exp(-0.5 * np.square(frequencies))
-        weights[1:] *= 2
-        centred = (values - (low + (high - low) / 2)) / self.bandwidth
-        angles = np.multiply.outer(centred, frequencies)
-        features = np.concatenate([np.cos(angles), np.sin(angles[:, 1:])], axis=1)
-        features *= np.sqrt(np.concatenate([weights, weights[1:]]))
-        return features
+        low, high = float(values.min()), float(values.max())
+        starts = _single_rows(values) if starts is None else starts
+        return fourier_sums(values, starts, self.bandwidth, extent, low + (high - low) / 2)
+
+    def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
+        """Return the sums of k between groups of rows, whatever the range of the values."""
+        return gaussian_group_sums(values, starts, self.bandwidth)
+
+    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ω with k(u, v) = E cos(ω(u − v)): normal, with variance 1/τ²."""
+        return rng.standard_normal(count) / self.bandwidth
 
     def _of_difference(self, difference: FloatArray) -> FloatArray:
         difference /= self.bandwidth
@@ -107,9 +109,21 @@ class LaplaceScalar(_OfDifference):
         """Return the kernel sums of the two samples in O(n log n)."""
         return SortedExpansion(x, y, self.bandwidth)
 
-    def features(self, values: FloatArray) -> FloatArray | None:  # noqa: ARG002
+    def features(
+        self,
+        values: FloatArray,  # noqa: ARG002
+        starts: IntArray | None = None,  # noqa: ARG002
+    ) -> FloatArray | None:
         """Return None: the kink at 0 leaves no short exact features."""
         return None
+
+    def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
+        """Return the sums of k between groups of rows."""
+        return laplace_group_sums(values, starts, self.bandwidth)
+
+    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ω with k(u, v) = E cos(ω(u − v)): Cauchy, with scale 1/τ."""
+        return rng.standard_cauchy(count) / self.bandwidth
 
     def _of_difference(self, difference: FloatArray) -> FloatArray:
         np.abs(difference, out=difference)
@@ -129,6 +143,8 @@ class Indicator:
     """
 
     compact: ClassVar[bool] = True
+    by_level: ClassVar[bool] = True
+    """Its random phases go by the level, not by the value."""
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix 1[u_i = v_j]."""
@@ -142,11 +158,20 @@ class Indicator:
         """Return the kernel sums of the two samples by counting."""
         return CountExpansion(x, y)
 
-    def features(self, values: FloatArray) -> FloatArray | None:
+    def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return one 0/1 column per level, or None for very many levels."""
         levels, position = np.unique(values, return_inverse=True)
         if levels.shape[0] > MAX_FEATURES:
             return None
-        features = np.zeros((values.shape[0], levels.shape[0]))
-        features[np.arange(values.shape[0]), position] = 1.0
-        return features
+        sizes = np.diff(_single_rows(values) if starts is None else starts)
+        place = np.repeat(np.arange(sizes.shape[0]), sizes) * levels.shape[0] + position
+        counts = np.bincount(place, minlength=sizes.shape[0] * levels.shape[0])
+        return counts.reshape(-1, levels.shape[0]).astype(np.float64)
+
+    def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
+        """Return the number of equal pairs between groups of rows."""
+        return indicator_group_sums(values, starts)
+
+
+def _single_rows(values: FloatArray) -> IntArray:
+    return np.arange(values.shape[0] + 1)

@@ -1,4 +1,4 @@
-"""The statistic of every column under every permutation of the rows.
+"""The statistic of every column under every permutation of the rows, or of bins of them.
 
 One shared set of permutations gives a matrix T, one row per permutation, the true labels first,
 and one column per variable: what tests of several variables, or of the best few, compare.
@@ -13,84 +13,58 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
-from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import ScalarKernel
-from tellapart.permutation.labels import Permutations
+from tellapart.permutation.bins import PermutedBins
+from tellapart.permutation.forms import ColumnSums
 
-# Labels at a time, 64 MB: features are made again for every block of them. And the pairs of rows
-# of one block of a Gram matrix.
+# Labels of rows at a time, 64 MB.
 LABEL_ENTRIES = 8_000_000
-GRAM_ENTRIES = 2_000_000
 # Standardised statistics, of size 1, closer than this are a tie.
 TIE = 1e-9
 
-ColumnStatistic = Callable[[int, FloatArray, FloatArray], FloatArray]
+ColumnStatistic = Callable[[int, FloatArray, PermutedBins], FloatArray]
+"""From a column, its pooled values and the permuted bins to a statistic for each permutation."""
+LabelStatistic = Callable[[int, FloatArray, FloatArray], FloatArray]
 """From a column, its pooled values and labels of shape (k, m + n) to the k statistics."""
 
 
 def mmd_statistic(scalars: tuple[ScalarKernel, ...]) -> ColumnStatistic:
-    """Return the function that gives MMD²_u of one column for each row of labels.
+    """Return the function that gives MMD²_u of one column for each permutation.
 
-    With features Φ of the pooled values, A = EΦ and B = (1 − E)Φ for labels E, it is
-    (|A|² − m)/m(m − 1) + (|B|² − n)/n(n − 1) − 2 A·B/mn, row by row.
+    It needs the sums of the column's kernel between bins only.
     """
 
-    def statistic(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:
-        scalar = scalars[column]
-        m = float(labels[0].sum())
-        n = values.shape[0] - m
-        features = scalar.features(values)
-        if features is None:
-            xx, yy, xy = _gram_sums(scalar, values, labels)
-        else:
-            a = labels @ features
-            b = features.sum(axis=0) - a
-            xx, yy = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
-            xy = np.einsum("ij,ij->i", a, b)
-        return np.asarray((xx - m) / (m * (m - 1)) + (yy - n) / (n * (n - 1)) - 2 * xy / (m * n))
+    def statistic(column: int, values: FloatArray, bins: PermutedBins) -> FloatArray:
+        return ColumnSums(scalars[column], values[bins.order], bins.starts).mmd2(bins)
 
     return statistic
 
 
-def _gram_sums(
-    scalar: ScalarKernel, values: FloatArray, labels: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the sums of k within x, within y and across, for each row of labels."""
-    xx, touching, total = np.zeros(labels.shape[0]), np.zeros(labels.shape[0]), 0.0
-    step = max(GRAM_ENTRIES // values.shape[0], 1)
-    for start in range(0, values.shape[0], step):
-        rows = slice(start, start + step)
-        gram = scalar.gram(values[rows], values)
-        sums = gram.sum(axis=1)
-        xx += np.einsum("ij,ij->i", labels[:, rows] @ gram, labels)
-        touching += labels[:, rows] @ sums
-        total += float(sums.sum())
-    return xx, total - 2 * touching + xx, touching - xx
+def by_rows(statistic: LabelStatistic) -> ColumnStatistic:
+    """Return a statistic of the labels of rows as one of the permuted bins."""
+
+    def of_bins(column: int, values: FloatArray, bins: PermutedBins) -> FloatArray:
+        entries = LABEL_ENTRIES * bins.n_groups // values.shape[0]
+        return np.concatenate(
+            [statistic(column, values, bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
+        )
+
+    return of_bins
 
 
 def permuted_statistics(
     samples: Samples,
     columns: IntArray,
-    labels: Permutations,
+    bins: PermutedBins,
     statistic: ColumnStatistic,
     n_jobs: int,
 ) -> FloatArray:
     """Return T: the statistic of each column under each permutation, shape (k, |columns|)."""
-    n_rows, k = samples.n_x + samples.n_y, labels.bits.shape[0]
-    table = np.empty((k, columns.shape[0]))
-    step = max(LABEL_ENTRIES // n_rows, 1)
-    for start in range(0, k, step):
-        check_interrupts()
-        rows = slice(start, min(start + step, k))
-        block = Permutations(labels.bits[rows], labels.exact).block(0, n_rows)
 
-        def of_column(
-            s: int, x: FloatArray, y: FloatArray, block: FloatArray = block
-        ) -> FloatArray:
-            return statistic(s, np.concatenate([x, y]), block)
+    def of_column(s: int, x: FloatArray, y: FloatArray) -> FloatArray:
+        return statistic(s, np.concatenate([x, y]), bins)
 
-        table[rows] = np.array(map_columns(of_column, samples, columns, n_jobs)).T
-    return table
+    return np.array(map_columns(of_column, samples, columns, n_jobs)).T
 
 
 def standardise(table: FloatArray) -> FloatArray:

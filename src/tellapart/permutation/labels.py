@@ -67,8 +67,8 @@ def check_memory(n_x: int, n_y: int, n_permutations: int) -> None:
         count, each = every, 9 * n_rows + STATISTIC_BYTES
     if count * each > MOST_BYTES:
         raise InputError(
-            f"n_permutations must be at most {MOST_BYTES // each:,} for {n_rows:,} rows (their "
-            f"labels may take {MOST_BYTES / 1e9:g} GB); got {n_permutations:,}"
+            f"n_permutations must be at most {MOST_BYTES // each:,} for {n_rows:,} rows or bins of "
+            f"them (their labels may take {MOST_BYTES / 1e9:g} GB); got {n_permutations:,}"
         )
 
 

@@ -7,31 +7,29 @@ labels, and its rank is a p-value that holds in finite samples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.labels import MEMORY_BUDGET, Permutations, draw_permutations
+from tellapart.kernels.random_features import draw_features
+from tellapart.kernels.tiles import GramTiles
+from tellapart.permutation.bins import PermutedBins, permute_bins
+from tellapart.permutation.forms import ColumnSums, Forms
+from tellapart.permutation.gram_sums import gram_forms
+from tellapart.permutation.labels import MEMORY_BUDGET
 from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.permutation.random_sums import random_forms
+from tellapart.threads import blas_threads, in_threads, one_blas_thread
 
-LABEL_BLOCK = 16_000_000
-"""Bytes of unpacked labels at a time: more of them only leave the cache."""
 TIE_TOLERANCE = 1e-12
 """Two statistics closer than this times the largest |K| are a tie."""
-
-
-@dataclass(frozen=True)
-class _Forms:
-    """What the statistic needs of K per permutation e, the diagonal of K left out."""
-
-    within: FloatArray  # eᵀKe
-    touching: FloatArray  # eᵀK1
-    total: float  # 1ᵀK1
-    magnitude: float  # a bound on |K|, the scale of rounding errors
+MOST_PAIRED_ROWS = 40_000
+"""Pooled rows up to which all pairs are summed, for kernels without short features."""
+FEW_ROWS = 2_500
+"""Pooled rows up to which a whole Gram matrix is cheap."""
+RANDOM_FEATURES = 1_024
+"""Random frequencies of a kernel beyond that: a cosine and a sine each."""
 
 
 def permutation_test(
@@ -43,6 +41,7 @@ def permutation_test(
     alpha: float,
     rng: np.random.Generator,
     memory_budget: int = MEMORY_BUDGET,
+    n_jobs: int | None = None,
 ) -> PermutationNull:
     """Test MMD²_u(z) of two samples against all, or many random, permutations of their rows.
 
@@ -50,6 +49,12 @@ def permutation_test(
     N_p distinct ones they are all enumerated, the true one included, and
     p = #{i : T_i ≥ T} / count. Statistics equal up to rounding count as ties, against the
     rejection: P(p ≤ α) ≤ α under H₀ for every sample size.
+
+    Where both samples are large, bins of rows are permuted (`tellapart.permutation.bins`), and what
+    is needed of the kernel are its sums between bins: by short features of the columns, or over
+    all pairs of rows once. Beyond 40,000 rows a kernel without short features takes random ones,
+    drawn without labels; one that has none either is tested on 20,000 rows of each sample at most,
+    drawn at random. `PermutationNull.note` says so.
 
     Parameters
     ----------
@@ -67,105 +72,89 @@ def permutation_test(
         The p-value is the same for the same generator state, whatever the memory budget.
     memory_budget : int
         Bytes that blocks of the Gram matrix and of the labels may take.
+    n_jobs : int or None
+        Threads; None takes as many as BLAS would.
 
     Returns
     -------
     PermutationNull
         Statistic, null distribution, p-value and critical value.
     """
-    labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, rng, memory_budget)
+    threads = blas_threads() if n_jobs is None else n_jobs
     # Only the chosen columns take part: of a wide sample, or a sparse one, no others are copied.
     used = np.flatnonzero(z)
-    pooled = np.concatenate([samples.x[:, used], samples.y[:, used]])
-    kernel, z = kernel.columns(used), z[used]
-    forms = _feature_forms(pooled, kernel, z, labels, memory_budget)
-    if forms is None:
-        forms = _gram_forms(pooled, kernel, z, labels, memory_budget)
-    statistics = _mmd2(forms, samples.n_x, samples.n_y)
-    tolerance = TIE_TOLERANCE * forms.magnitude
-    return null_of(statistics, tolerance, alpha, exact=labels.exact)
+    samples, kernel, z = samples.columns(used), kernel.columns(used), z[used]
+    note, features = "", None
+    if not kernel.abilities.short_features and samples.n_x + samples.n_y > MOST_PAIRED_ROWS:
+        levels = [len(samples.categories.get(name, ())) for name in samples.names]
+        features = draw_features(kernel, z, levels, RANDOM_FEATURES, rng)
+        if features is None:
+            drawn = samples.draw(MOST_PAIRED_ROWS // 2, rng)
+            note = (
+                f"on {drawn.n_x:,} of {samples.n_x:,} and {drawn.n_y:,} of {samples.n_y:,} rows, "
+                "drawn at random"
+            )
+            samples = drawn
+        else:
+            note = f"with {RANDOM_FEATURES:,} random frequencies for the kernel"
+    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    # The products are small: BLAS threads of their own would wait for each other on a busy machine.
+    with one_blas_thread():
+        if features is not None:
+            forms = random_forms(samples, features, bins, threads)
+        else:
+            every = np.arange(used.size)
+            pooled = np.concatenate([samples.x[:, every], samples.y[:, every]])[bins.order]
+            forms = _column_forms(pooled, kernel, z, bins, threads) or gram_forms(
+                GramTiles(kernel, pooled, z), bins, memory_budget, threads
+            )
+        statistics = forms.mmd2()
+    return null_of(
+        statistics,
+        TIE_TOLERANCE * forms.magnitude,
+        alpha,
+        exact=bins.exact,
+        rows_per_bin=bins.rows_per_bin,
+        note=note,
+    )
 
 
-def _gram_forms(
-    pooled: FloatArray,
-    kernel: FittedKernel,
-    z: FloatArray,
-    labels: Permutations,
-    memory_budget: int,
-) -> _Forms:
-    """Sum K over each permutation by products of its blocks with blocks of labels: O(N²·N_p)."""
-    n_rows, n_labels = pooled.shape[0], labels.bits.shape[0]
-    # A kernel builds its block in about three arrays of that size.
-    step = _block_size(memory_budget // 2, 3 * n_rows + 2 * n_labels)
-    inner = _block_size(min(memory_budget // 4, LABEL_BLOCK), n_labels)
-    within, touching = np.zeros(n_labels), np.zeros(n_labels)
-    total = magnitude = 0.0
-    for start in range(0, n_rows, step):
-        check_interrupts()
-        stop = min(start + step, n_rows)
-        block = kernel.gram(pooled[start:stop], pooled, z)
-        block[np.arange(stop - start), np.arange(start, stop)] = 0.0
-        magnitude = max(magnitude, float(np.abs(block).max()))
-        row_sums = block.sum(axis=1)
-        total += float(row_sums.sum())
-        mine = labels.block(start, stop)
-        touching += mine @ row_sums
-        for first in range(0, n_rows, inner):
-            last = min(first + inner, n_rows)
-            sums = labels.block(first, last) @ block[:, first:last].T
-            within += np.einsum("ij,ij->i", sums, mine)
-    return _Forms(within, touching, total, magnitude)
+def _column_forms(
+    pooled: FloatArray, kernel: FittedKernel, z: FloatArray, bins: PermutedBins, n_jobs: int
+) -> Forms | None:
+    """Sum K_z = Σ_s z_s k_s column by column: O(N r) for r features in all, whatever the tails.
 
-
-def _feature_forms(
-    pooled: FloatArray,
-    kernel: FittedKernel,
-    z: FloatArray,
-    labels: Permutations,
-    memory_budget: int,
-) -> _Forms | None:
-    """Sum K by short features, eᵀKe = Σ_s z_s ‖Φ_sᵀe‖²: O(N·r·N_p), r features in all.
-
-    None where a column has no short features or the Gram matrix is the cheaper way.
+    None for kernels that are no such sums, and where rows are so few that features would be as
+    many as they are: the Gram matrix is the cheaper way then.
     """
     if not kernel.abilities.short_features:
         return None
-    support = np.flatnonzero(z)
-    n_rows, n_labels = pooled.shape[0], labels.bits.shape[0]
-    within, touching = np.zeros(n_labels), np.zeros(n_labels)
-    total = magnitude = 0.0
-    for s in support:
-        features = kernel.scalar_kernels[s].features(pooled[:, s])
+    columns, scalars = np.ascontiguousarray(pooled.T), kernel.scalar_kernels
+    few = bins.rows_per_bin == 1 and pooled.shape[0] <= FEW_ROWS
+
+    def sums_of(s: int) -> ColumnSums:
+        sums = ColumnSums(scalars[s], columns[s], bins.starts)
+        if not few and sums.features is None:
+            _ = sums.gram  # made here, in this thread
+        return sums
+
+    forms, parts, weights = Forms(bins, n_jobs), [], []
+    dense = np.zeros((0, 0))
+    for weight, sums in zip(z, in_threads(sums_of, range(z.size), n_jobs), strict=True):
+        features = sums.features
         # Judge by the first columns: with as many features as rows the Gram matrix wins.
-        if features is None or features.shape[1] * support.size >= n_rows:
+        if few and (features is None or features.shape[1] * z.size >= pooled.shape[0]):
             return None
-        diagonal = np.einsum("ij,ij->i", features, features)
-        sums = features.sum(axis=0)
-        row_sums = features @ sums - diagonal
-        embedded = np.zeros((n_labels, features.shape[1]))
-        of_diagonal = np.zeros(n_labels)
-        step = _block_size(min(memory_budget // 4, LABEL_BLOCK), n_labels)
-        for start in range(0, n_rows, step):
-            check_interrupts()
-            stop = min(start + step, n_rows)
-            block = labels.block(start, stop)
-            embedded += block @ features[start:stop]
-            of_diagonal += block @ diagonal[start:stop]
-            touching += z[s] * (block @ row_sums[start:stop])
-        within += z[s] * (np.einsum("ij,ij->i", embedded, embedded) - of_diagonal)
-        total += float(z[s] * row_sums.sum())
-        magnitude += float(abs(z[s]) * diagonal.max())
-    return _Forms(within, touching, total, magnitude)
-
-
-def _block_size(memory_budget: int, floats_per_row: int) -> int:
-    """Return how many pooled rows fit, as a multiple of 8: labels are packed eight to a byte."""
-    return max(memory_budget // (64 * floats_per_row), 1) * 8
-
-
-def _mmd2(forms: _Forms, m: int, n: int) -> FloatArray:
-    """Return MMD²_u of each permutation from the sums of K within and across the labels."""
-    xx = forms.within
-    xy = forms.touching - forms.within
-    yy = forms.total - 2.0 * forms.touching + forms.within
-    return np.asarray(xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n))
+        if features is None:
+            dense = weight * sums.gram if dense.size == 0 else dense + weight * sums.gram
+        else:
+            parts.append(features)
+            weights.append(np.full(features.shape[1], weight))
+    if parts:
+        forms.add_features(np.concatenate(parts, axis=1), np.concatenate(weights))
+    if dense.size > 0:
+        forms.add_sums(dense)
+    # k(v, v) = 1.
+    forms.leave_out_diagonal(np.multiply(z.sum(), bins.rows))
+    forms.magnitude = float(np.abs(z).sum())
+    return forms

@@ -29,6 +29,10 @@ class PermutationNull:
         Whether every distinct permutation was enumerated.
     n_permutations : int
         Number of permutations in `null_distribution`.
+    rows_per_bin : int
+        Rows whose labels were permuted together: 1 where rows are few.
+    note : str
+        How the statistic was made cheaper for large samples; empty where it was not.
     """
 
     statistic: float
@@ -37,10 +41,18 @@ class PermutationNull:
     threshold: float
     exact: bool
     n_permutations: int
+    rows_per_bin: int = 1
+    note: str = ""
 
 
 def null_of(
-    statistics: FloatArray, tolerance: float, alpha: float, *, exact: bool
+    statistics: FloatArray,
+    tolerance: float,
+    alpha: float,
+    *,
+    exact: bool,
+    rows_per_bin: int = 1,
+    note: str = "",
 ) -> PermutationNull:
     """Return p-value and threshold; `statistics[0]` is the observed one.
 
@@ -63,6 +75,8 @@ def null_of(
         threshold=threshold,
         exact=exact,
         n_permutations=int(null.shape[0]),
+        rows_per_bin=rows_per_bin,
+        note=note,
     )
 
 

@@ -98,8 +98,10 @@ def python_call(result: TestResult) -> str:
 def _facts(result: TestResult) -> list[tuple[str, str]]:
     count = result.null_distribution.size
     how = f"{count:,}, at random"
-    if result.scan is not None and result.scan.rows_per_bin > 1:
-        how = f"{count:,}, at random, of bins of {result.scan.rows_per_bin} rows"
+    if result.rows_per_bin > 1:
+        how = f"{count:,}, at random, of bins of {result.rows_per_bin} rows"
+    if result.note:
+        how += f", {result.note}"
     if result.exact:
         how = f"all {count:,} there are: the p-value is exact"
     if count == 0:

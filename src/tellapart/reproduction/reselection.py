@@ -32,8 +32,8 @@ from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
 from tellapart.kernels.base import FittedKernel
+from tellapart.permutation.bins import permute_bins
 from tellapart.permutation.columns import TIE, mmd_statistic, permuted_statistics
-from tellapart.permutation.labels import draw_permutations
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.selection.choose import varying_columns
@@ -163,20 +163,20 @@ def best_values(
 
     Columns come in blocks; of each permutation only the largest a_s so far are held.
     """
-    labels = draw_permutations(samples.n_x, samples.n_y, n_permutations, rng)
-    count = labels.bits.shape[0]
+    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    count = bins.count
     statistic = mmd_statistic(kernel.scalar_kernels)
     largest = np.zeros((count, 0))
     step = max(min(TABLE_ENTRIES // count, BLOCK_COLUMNS), 1)
     for start in range(0, columns.size, step):
         progress("test", f"column {start + 1:,} of {columns.size:,}, {count - 1:,} permutations")
         block = columns[start : start + step]
-        table = permuted_statistics(samples, block, labels, statistic, n_jobs)
+        table = permuted_statistics(samples, block, bins, statistic, n_jobs)
         largest = _largest(np.concatenate([largest, table], axis=1), path[-1])
     sums = np.cumsum(np.square(np.maximum(largest, 0.0)), axis=1)
     lengths = np.sqrt(sums[:, np.asarray(path) - 1])
     top = largest[:, :1]
-    return BestValues(np.where(top > 0, lengths, top), labels.exact)
+    return BestValues(np.where(top > 0, lengths, top), bins.exact)
 
 
 def _largest(values: FloatArray, count: int) -> FloatArray:

@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.permutation.bins import BinnedLabels, Singles
+from tellapart.permutation.bins import Singles
+from tellapart.permutation.keyed_bins import KeyedBins
 
 # Multiplications of one family, and entries (permutation × pair) it looks at: half a second each.
 MOST_PRODUCTS = 30_000_000_000
@@ -22,7 +23,7 @@ USUAL_PERMUTATIONS = 1_000
 MOST_CORRELATED = 4_000
 
 
-def affordable(labels: BinnedLabels, kinds: int = 1) -> int:
+def affordable(labels: KeyedBins, kinds: int = 1) -> int:
     """Return how many pairs or triples a family can afford, of so many kinds of products each."""
     count = max(labels.count, USUAL_PERMUTATIONS)
     by_products = MOST_PRODUCTS // (count * labels.n_bins)

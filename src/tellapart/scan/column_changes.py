@@ -73,11 +73,11 @@ def column_changes(pool: Pool) -> ColumnChanges:
         ]
     )
     # The shares of two values, or of the levels of a category, leave nothing else to change.
-    shapeless = ~pool.scores.of("spread").any(axis=0)
+    shapeless = pool.tables.shapeless
     spread[:, shapeless] = NOTHING
     shapes[:, :, shapeless] = NOTHING
-    columns, first = np.unique(pool.scores.column, return_index=True)
-    if first.size == pool.scores.column.size:
+    columns, first = np.unique(pool.tables.column, return_index=True)
+    if first.size == pool.tables.size:
         joined = [location, spread, shapes.max(axis=0)]
         measure = first
     else:
@@ -103,9 +103,8 @@ def _log_ratio(moments: Moments) -> Singles:
 
 def _standardised_moments(pool: Pool) -> tuple[FloatArray, FloatArray]:
     """Return the squared changes of skewness and kurtosis of V within the samples."""
-    values, moments = pool.scores.clipped, pool.moments("clipped")
-    square = np.square(values)
-    third, fourth = pool.labels.means(square * values), pool.labels.means(np.square(square))
+    moments = pool.moments("clipped")
+    third, fourth = pool.means(pool.sums.power(3)), pool.means(pool.sums.power(4))
     sides = (
         (moments.mean_x, moments.inverse_x, third[0], fourth[0]),
         (moments.mean_y, moments.inverse_y, third[1], fourth[1]),

@@ -5,42 +5,46 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
 from tellapart.scan import effects, finding
 from tellapart.scan.column_changes import KINDS, SHAPE_MEASURES, ColumnChanges
+from tellapart.scan.effects import Sides
 from tellapart.scan.families.triple import SCORES
 from tellapart.scan.finding import Finding
 from tellapart.scan.groups_of_columns import Candidate
-from tellapart.scan.scores import Scores, robust_scale, robust_units
+from tellapart.scan.pool import Pool
+from tellapart.scan.sums import Halves
 
 
 class Describer:
-    """Describes changes of the columns of two samples."""
+    """Describes changes of columns, from the sums over bins."""
 
-    def __init__(self, samples: Samples, scores: Scores, rng: np.random.Generator) -> None:
-        self._samples = samples
-        self._scores = scores
-        self._drawn = effects.Resamples(samples.n_x, samples.n_y, rng)
+    def __init__(self, names: tuple[str, ...], pool: Pool, rng: np.random.Generator) -> None:
+        self._names = names
+        self._pool = pool
+        self._tables = pool.tables
+        self._sums = pool.sums
+        self._drawn = effects.Resamples(pool.labels, rng)
 
     def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:
         """Describe the change of a column by the kind it was named by."""
-        name = self._samples.names[changes.columns[place]]
+        name = self._names[changes.columns[place]]
         score = int(changes.measure[place])
-        level = self._scores.level[score]
+        level = self._tables.level[score]
         if level is not None:
             return self._share(name, score, level, pvalue)
-        raw = self._column(int(changes.columns[place]))
-        centre, half_spread = robust_scale(raw)
-        values = robust_units(raw[:, np.newaxis])[:, 0]
-        x, y = self._sides(values)
         if KINDS[kind] == finding.SHAPE:
-            return self._shape(name, int(changes.shape[place]), raw, values, pvalue)
-        # The way back to the units of the column.
-        unit, start = 2 * float(half_spread), float(centre)
+            return self._shape(name, score, int(changes.shape[place]), pvalue)
+        sums = _sides(score, self._sums.of("clipped"), self._sums.squares("clipped"))
+        # The way back from V to the units of the column: v = centre + 2·half_spread·c, and V is
+        # c less its mean, times its scale.
+        units = self._tables.units
+        scale = float(units.scale[score])
+        unit = 2 * float(units.half_spread[score]) / (scale if scale > 0 else 1.0)
+        start = float(units.centre[score]) + 2 * float(units.half_spread[score] * units.mean[score])
         if KINDS[kind] == finding.LOCATION:
-            effect, measure = effects.mean_shift(x, y, self._drawn), "mean"
+            effect, measure = effects.mean_shift(sums, self._drawn), "mean"
         else:
-            effect, measure, start = effects.spread_ratio(x, y, self._drawn), "spread", 0.0
+            effect, measure, start = effects.spread_ratio(sums, self._drawn), "spread", 0.0
         of_x, of_y = (start + unit * value for value in effect.values)
         return Finding(
             KINDS[kind], (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure
@@ -48,28 +52,30 @@ class Describer:
 
     def pair(self, candidate: Candidate, pvalue: float) -> Finding:
         """Describe the change of dependence between two columns."""
-        first, second = candidate.what.first, candidate.what.second
+        what = candidate.what
         s, t = candidate.score_columns
-        a, b = self._scores.of(first)[:, s], self._scores.of(second)[:, t]
-        features = effects.pair_features(a.astype(np.float64), b.astype(np.float64))
-        effect = effects.difference_of(effects.correlation, *self._sides(features), self._drawn)
-        names = (self._name(s), self._name(t))
-        kind = finding.CORRELATION if candidate.what.is_correlation else finding.DEPENDENCE
+        asked = self._pool.requests.pairs[what.name]
+        q = int(np.flatnonzero((asked.s == s) & (asked.t == t))[0])
+        sums = _joined(
+            _sides(s, self._sums.of(what.first), self._sums.squares(what.first)),
+            _sides(t, self._sums.of(what.second), self._sums.squares(what.second)),
+            _sides(q, self._sums.pairs(what.name)),
+        )
+        effect = effects.difference_of(effects.correlation, sums, self._drawn)
+        kind = finding.CORRELATION if what.is_correlation else finding.DEPENDENCE
         return Finding(
             kind,
-            names,
+            (self._name(s), self._name(t)),
             pvalue,
             effect.effect,
             effect.interval,
             effect.values,
-            self._pair_measure(first, second, s, t),
+            self._pair_measure(what.first, what.second, s, t),
         )
 
     def triple(self, candidate: Candidate, pvalue: float) -> Finding:
         """Describe the change of the mean product of three columns."""
-        values = SCORES[candidate.what](self._scores.normal[:, list(candidate.score_columns)])
-        product = values.astype(np.float64).prod(axis=1)[:, np.newaxis]
-        effect = effects.difference_of(effects.share, *self._sides(product), self._drawn)
+        effect = effects.difference_of(effects.share, self._product(candidate), self._drawn)
         return Finding(
             finding.TRIPLE,
             tuple(map(self._name, candidate.score_columns)),
@@ -80,16 +86,26 @@ class Describer:
             f"mean product of their {candidate.what}",
         )
 
+    def _product(self, candidate: Candidate) -> Sides:
+        """Return the sums of the product of three, wherever it was asked for."""
+        for name, asked in self._pool.requests.triples.items():
+            if asked.score == SCORES[candidate.what]:
+                members = np.column_stack([asked.s, asked.t, asked.u])
+                at = np.flatnonzero((members == candidate.score_columns).all(axis=1))
+                if at.size:
+                    return _sides(int(at[0]), self._sums.triples(name))
+        raise AssertionError(f"{candidate} was never asked for")
+
     def _name(self, score: int) -> str:
-        return self._samples.names[int(self._scores.column[score])]
+        return self._names[int(self._tables.column[score])]
 
     def _pair_measure(self, first: str, second: str, s: int, t: int) -> str:
         names = []
         for place in (s, t):
-            level = self._scores.level[place]
+            level = self._tables.level[place]
             names.append(self._name(place) if level is None else f"{self._name(place)} = {level}")
         if (first, second) == ("normal", "normal"):
-            if self._scores.level[s] is None and self._scores.level[t] is None:
+            if self._tables.level[s] is None and self._tables.level[t] is None:
                 return "correlation"
             return f"correlation of {names[0]} with {names[1]}"
         if first == second == "wave 2":
@@ -99,8 +115,16 @@ class Describer:
         return f"correlation of {names[0]} with the size of {names[1]}, whatever its sign,"
 
     def _share(self, name: str, score: int, level: str, pvalue: float) -> Finding:
-        indicator = (self._scores.normal[:, score] > 0).astype(np.float64)[:, np.newaxis]
-        effect = effects.difference_of(effects.share, *self._sides(indicator), self._drawn)
+        cells = self._tables.cell_start
+        scores = self._tables.cells[cells[score] : cells[score + 1], 0]
+        # The standardised indicator has two values: that of other levels, and that of this one.
+        low, high = float(scores.min()), float(scores.max())
+
+        def shares(means: FloatArray) -> FloatArray:
+            return np.asarray((means[:, 0] - low) / (high - low))
+
+        sums = _sides(score, self._sums.of("normal"))
+        effect = effects.difference_of(shares, sums, self._drawn)
         return Finding(
             finding.SHARE,
             (name,),
@@ -111,32 +135,30 @@ class Describer:
             f"share of {level!r}",
         )
 
-    def _shape(
-        self, name: str, which: int, raw: FloatArray, values: FloatArray, pvalue: float
-    ) -> Finding:
+    def _shape(self, name: str, score: int, which: int, pvalue: float) -> Finding:
         if SHAPE_MEASURES[which] == "atom":
-            value = _most_frequent(raw)
-            indicator = (raw == value).astype(np.float64)[:, np.newaxis]
-            effect = effects.difference_of(effects.share, *self._sides(indicator), self._drawn)
-            measure = f"share of the value {value:.4g}"
+            sums = _sides(score, self._sums.of("frequent"))
+            effect = effects.difference_of(effects.share, sums, self._drawn)
+            measure = f"share of the value {self._tables.frequent[score]:.4g}"
         else:
-            features = effects.powers(values)
+            powers = self._sums.squares("clipped"), self._sums.power(3), self._sums.power(4)
+            sums = _sides(score, self._sums.of("clipped"), *powers)
             skewed = SHAPE_MEASURES[which] == "skewness"
             kind = effects.skewness if skewed else effects.kurtosis
-            effect = effects.difference_of(kind, *self._sides(features), self._drawn)
+            effect = effects.difference_of(kind, sums, self._drawn)
             measure = kind.__name__
         return Finding(
             finding.SHAPE, (name,), pvalue, effect.effect, effect.interval, effect.values, measure
         )
 
-    def _column(self, column: int) -> FloatArray:
-        at = np.array([column])
-        return np.concatenate([self._samples.x[:, at], self._samples.y[:, at]])[:, 0]
 
-    def _sides(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return values[: self._samples.n_x], values[self._samples.n_x :]
+def _sides(place: int, *halves: Halves) -> Sides:
+    """Return the sums of one column of several features, side by side."""
+    columns = [half.column(place) for half in halves]
+    return np.column_stack([x for x, _ in columns]), np.column_stack([y for _, y in columns])
 
 
-def _most_frequent(values: FloatArray) -> float:
-    present, counts = np.unique(values, return_counts=True)
-    return float(present[counts.argmax()])
+def _joined(*sides: Sides) -> Sides:
+    return np.concatenate([x for x, _ in sides], axis=1), np.concatenate(
+        [y for _, y in sides], axis=1
+    )

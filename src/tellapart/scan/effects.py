@@ -1,8 +1,8 @@
 """How large a change is, in units people know, with a bootstrap interval.
 
-Every effect is a function of means over each sample, so a bootstrap needs no more than weighted
-means: rows are put at random into at most `MOST_BINS` bins of each sample, and bins are drawn. The
-same draws serve all effects of a result.
+Every effect is a function of means of features over each sample, and sums over bins are all that it
+needs: a bootstrap draws bins. The same draws serve all effects of a result. The rows which keep
+their labels count in the effect, not in its interval.
 """
 
 from __future__ import annotations
@@ -13,38 +13,47 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.permutation.keyed_bins import KeyedBins
 
 N_RESAMPLES = 999
-MOST_BINS = 250
 COVERAGE = 0.95
 LEAST_VARIANCE = 1e-12
+# Samples that do not vary within themselves have no spread to count in but this share of the
+# pooled one, which is 1.
 LEAST_SHARE = 0.01
 
 Measure = Callable[[FloatArray], FloatArray]
 """From means of features, shape (k, F), to k values."""
+Sides = tuple[FloatArray, FloatArray]
+"""Sums of features over the bins of X and over those of Y, (bins + 1, F) each."""
 
 
 class _Side:
-    """Bootstrap resamples of the rows of one sample."""
+    """Bootstrap resamples of the bins of one sample."""
 
-    def __init__(self, n_rows: int, rng: np.random.Generator) -> None:
-        self._size = -(-n_rows // MOST_BINS)
-        bins = n_rows // self._size
-        self._order = rng.permutation(n_rows)[: bins * self._size]
-        self._counts = rng.multinomial(bins, np.full(bins, 1 / bins), size=N_RESAMPLES) / bins
+    def __init__(self, n_rows: int, bins: int, size: int, rng: np.random.Generator) -> None:
+        self._n_rows = n_rows
+        counts = rng.multinomial(bins, np.full(bins, 1 / bins), size=N_RESAMPLES)
+        self._counts = counts / (bins * size)
 
-    def means(self, features: FloatArray) -> FloatArray:
-        """Return the means of the resamples of features, (resamples × F)."""
-        binned = features[self._order].reshape(-1, self._size, features.shape[1]).mean(axis=1)
-        return np.asarray(self._counts @ binned)
+    def mean(self, sums: FloatArray) -> FloatArray:
+        """Return the means over all rows, (1 × F)."""
+        return np.asarray(sums.sum(axis=0)[np.newaxis] / self._n_rows)
+
+    def means(self, sums: FloatArray) -> FloatArray:
+        """Return the means of the resamples, (resamples × F)."""
+        return np.asarray(self._counts @ sums[:-1])
 
 
 class Resamples:
     """Bootstrap resamples of two samples, drawn once."""
 
-    def __init__(self, n_x: int, n_y: int, rng: np.random.Generator) -> None:
-        self.x = _Side(n_x, rng)
-        self.y = _Side(n_y, rng)
+    def __init__(self, bins: KeyedBins, rng: np.random.Generator) -> None:
+        self.x, self.y = (
+            _Side(rows, count, bins.rows_per_bin, rng)
+            for rows, count in zip(bins.n_rows_of, bins.n_bins_of, strict=True)
+        )
+        self.n_rows = bins.n_rows_of
 
 
 @dataclass(frozen=True)
@@ -56,55 +65,39 @@ class Effect:
     values: tuple[float, float]
 
 
-def mean_shift(x: FloatArray, y: FloatArray, drawn: Resamples) -> Effect:
+def mean_shift(sums: Sides, drawn: Resamples) -> Effect:
     """Return the difference of the means, in units of the deviation within the samples."""
-    features = [np.column_stack([v, np.square(v)]) for v in (x, y)]
-    n_x, n_y = x.size, y.size
-    # Samples that do not vary within themselves have no spread to count in.
-    least = LEAST_SHARE**2 * float(np.concatenate([x, y]).var())
+    n_x, n_y = drawn.n_rows
 
     def difference(of_x: FloatArray, of_y: FloatArray) -> FloatArray:
         pooled = (n_x * _variance(of_x) + n_y * _variance(of_y)) / (n_x + n_y)
-        pooled = np.maximum(pooled, least)
+        pooled = np.maximum(pooled, LEAST_SHARE**2)
         return np.asarray((of_x[:, 0] - of_y[:, 0]) / np.sqrt(pooled))
 
-    values = float(x.mean()), float(y.mean())
-    return _bootstrap(features[0], features[1], difference, values, drawn)
+    return _bootstrap(sums, difference, share, drawn)
 
 
-def spread_ratio(x: FloatArray, y: FloatArray, drawn: Resamples) -> Effect:
+def spread_ratio(sums: Sides, drawn: Resamples) -> Effect:
     """Return the ratio of the deviations within the samples."""
-    features = [np.column_stack([v, np.square(v)]) for v in (x, y)]
-    values = float(x.std()), float(y.std())
-    return _bootstrap(
-        features[0],
-        features[1],
-        lambda of_x, of_y: np.sqrt(_variance(of_x) / _variance(of_y)),
-        values,
-        drawn,
-    )
+
+    def ratio(of_x: FloatArray, of_y: FloatArray) -> FloatArray:
+        return np.asarray(np.sqrt(_variance(of_x) / _variance(of_y)))
+
+    return _bootstrap(sums, ratio, lambda means: np.sqrt(_variance(means)), drawn)
 
 
-def difference_of(measure: Measure, x: FloatArray, y: FloatArray, drawn: Resamples) -> Effect:
-    """Return the difference of a measure of the means of features x and y, (rows × F) each."""
-    values = tuple(float(measure(v.mean(axis=0)[np.newaxis])[0]) for v in (x, y))
-    return _bootstrap(
-        x, y, lambda of_x, of_y: measure(of_x) - measure(of_y), (values[0], values[1]), drawn
-    )
+def difference_of(measure: Measure, sums: Sides, drawn: Resamples) -> Effect:
+    """Return the difference of a measure of the means of features."""
+    return _bootstrap(sums, lambda of_x, of_y: measure(of_x) - measure(of_y), measure, drawn)
 
 
 def share(means: FloatArray) -> FloatArray:
-    """Return the mean of the one feature."""
+    """Return the mean of the first feature."""
     return np.asarray(means[:, 0])
 
 
-def powers(values: FloatArray) -> FloatArray:
-    """Return the features v, v², v³, v⁴ for `skewness` and `kurtosis`."""
-    return np.column_stack([values, values**2, values**3, values**4])
-
-
 def skewness(means: FloatArray) -> FloatArray:
-    """Return the third standardised moment."""
+    """Return the third standardised moment, from the means of v, v², v³, v⁴."""
     m, second, third = means[:, 0], means[:, 1], means[:, 2]
     return np.asarray((third - 3 * m * second + 2 * m**3) / _variance(means) ** 1.5)
 
@@ -116,13 +109,8 @@ def kurtosis(means: FloatArray) -> FloatArray:
     return np.asarray(central / np.square(_variance(means)))
 
 
-def pair_features(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the features for `correlation`."""
-    return np.column_stack([a, a * a, b, b * b, a * b])
-
-
 def correlation(means: FloatArray) -> FloatArray:
-    """Return the correlation of a and b."""
+    """Return the correlation of a and b, from the means of a, a², b, b², ab."""
     spread = _variance(means[:, :2]) * _variance(means[:, 2:4])
     return np.asarray((means[:, 4] - means[:, 0] * means[:, 2]) / np.sqrt(spread))
 
@@ -132,14 +120,14 @@ def _variance(means: FloatArray) -> FloatArray:
 
 
 def _bootstrap(
-    x: FloatArray,
-    y: FloatArray,
+    sums: Sides,
     effect: Callable[[FloatArray, FloatArray], FloatArray],
-    values: tuple[float, float],
+    measure: Measure,
     drawn: Resamples,
 ) -> Effect:
-    true = float(effect(x.mean(axis=0)[np.newaxis], y.mean(axis=0)[np.newaxis])[0])
-    again = effect(drawn.x.means(x), drawn.y.means(y))
+    x, y = drawn.x.mean(sums[0]), drawn.y.mean(sums[1])
+    again = effect(drawn.x.means(sums[0]), drawn.y.means(sums[1]))
     edge = (1 - COVERAGE) / 2
     low, high = np.quantile(again, [edge, 1 - edge])
-    return Effect(true, (float(low), float(high)), values)
+    values = float(measure(x)[0]), float(measure(y)[0])
+    return Effect(float(effect(x, y)[0]), (float(low), float(high)), values)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
 from tellapart.scan.adjusted import Maxima, step_down
 from tellapart.scan.column_changes import ColumnChanges, column_changes
 from tellapart.scan.describe import Describer
@@ -30,7 +29,7 @@ class Findings:
 
 
 def find(
-    samples: Samples,
+    names: tuple[str, ...],
     pool: Pool,
     pair_scans: list[PairScan],
     triple_scan: TripleScan | None,
@@ -44,7 +43,7 @@ def find(
     No adjusted p-value is smaller than that of the scan itself, so nothing is named where the
     samples as a whole do not differ.
     """
-    parent = pool.scores.column
+    parent = pool.tables.column
     changes = column_changes(pool)
     pairs = GroupScores(_pair_kinds(pair_scans), parent)
     triples = GroupScores(_triple_kinds(triple_scan), parent)
@@ -55,17 +54,17 @@ def find(
         largest["triples"] = triples.largest()
     maxima = Maxima(largest)
     adjusted = step_down(maxima, "columns", changes.largest(), alpha)
-    of_column = np.ones(samples.n_columns)
+    of_column = np.ones(len(names))
     of_column[changes.columns] = np.maximum(adjusted, pvalue)
     if pvalue > alpha:
         return Findings((), of_column)
-    describer = Describer(samples, pool.scores, rng)
+    describer = Describer(names, pool, rng)
     found = [
         describer.column(changes, place, kind, max(p, pvalue))
         for place, kind, p in _named_columns(maxima, changes, adjusted, alpha)
     ]
-    columns = tuple(dict.fromkeys(samples.names.index(f.variables[0]) for f in found))
-    moved = {samples.names.index(f.variables[0]) for f in found if f.kind != SHAPE}
+    columns = tuple(dict.fromkeys(names.index(f.variables[0]) for f in found))
+    moved = {names.index(f.variables[0]) for f in found if f.kind != SHAPE}
     paired = name_groups(maxima, "pairs", pairs, alpha)
     # A shift or another spread of one column bends its dependence on others: that is one change.
     paired = [(c, p) for c, p in paired if c.what.is_correlation or not moved & set(c.columns)]

@@ -9,15 +9,18 @@ from threading import Lock
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.permutation.bins import BinnedLabels, Singles
+from tellapart.permutation.bins import Singles
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
+from tellapart.scan.sums import Halves, Sums
+from tellapart.scan.tables import Tables
 from tellapart.threads import in_slices
 
 # A deviation below this share of the pooled one is rounding: the column does not vary there.
 FLAT = 1e-3
 # What one thread takes at a time.
 PERMUTATIONS_AT_A_TIME = 128
-BINS_AT_A_TIME = 64
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,29 @@ class Moments:
 
 @dataclass(frozen=True)
 class Pool:
-    """Scores of the pooled rows and the labels that permute them."""
+    """Sums over bins of pooled rows, and the labels that permute the bins.
 
-    scores: Scores
-    labels: BinnedLabels
+    Attributes
+    ----------
+    tables : Tables
+        What turned values into scores.
+    outline : Scores
+        The scores of the rows that the tables and the plan were made from, without labels.
+    labels : KeyedBins
+        The bins and their labels under every permutation.
+    requests : Requests
+        What was summed over the bins.
+    sums : Sums
+        The sums.
+    n_jobs : int
+        Threads.
+    """
+
+    tables: Tables
+    outline: Scores
+    labels: KeyedBins
+    requests: Requests
+    sums: Sums
     n_jobs: int = 1
     _moments: dict[str, Moments] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -45,34 +67,38 @@ class Pool:
         """Number of permutations, the true labels among them."""
         return self.labels.count
 
+    def means(self, halves: Halves) -> tuple[Singles, Singles]:
+        """Return the means over x and over y, one row per permutation."""
+        of_x = halves.of_x(self.labels.labels)
+        total = halves.total().astype(np.float32)
+        return of_x / np.float32(self.labels.n_x), (total - of_x) / np.float32(self.labels.n_y)
+
+    def changes(self, halves: Halves) -> Singles:
+        """Return mean_x − mean_y of features, one row per permutation."""
+        of_x, of_y = self.means(halves)
+        return of_x - of_y
+
     def moments(self, name: str) -> Moments:
         """Return the moments of one kind of score, computed once."""
         with self._lock:
             if name not in self._moments:
-                self._moments[name] = moments_of(self.labels, self.scores.of(name))
+                mean_x, mean_y = self.means(self.sums.of(name))
+                square_x, square_y = self.means(self.sums.squares(name))
+                self._moments[name] = Moments(
+                    mean_x,
+                    mean_y,
+                    _inverse_deviation(square_x, mean_x),
+                    _inverse_deviation(square_y, mean_y),
+                )
             return self._moments[name]
 
     def differences(self, name: str) -> Singles:
         """Return δ = mean_x − mean_y of one kind of score, one row per permutation."""
-        moments = self.moments(name)
-        return moments.mean_x - moments.mean_y
+        return self.changes(self.sums.of(name))
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""
         in_slices(work, self.count, PERMUTATIONS_AT_A_TIME, self.n_jobs)
-
-    def each_bin(self, work: Callable[[slice], None]) -> None:
-        """Do the work on slices of the bins, in threads."""
-        in_slices(work, self.labels.n_bins, BINS_AT_A_TIME, self.n_jobs)
-
-
-def moments_of(labels: BinnedLabels, values: Singles) -> Moments:
-    """Return the moments of values of shape (N, F) within the samples."""
-    mean_x, mean_y = labels.means(values)
-    square_x, square_y = labels.means(np.square(values))
-    return Moments(
-        mean_x, mean_y, _inverse_deviation(square_x, mean_x), _inverse_deviation(square_y, mean_y)
-    )
 
 
 def _inverse_deviation(square: Singles, mean: Singles) -> Singles:

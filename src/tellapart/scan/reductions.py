@@ -1,4 +1,4 @@
-"""Compiled loops of the scan: products summed over bins, and what is kept of each permutation."""
+"""Compiled loops over permutations: from sums to changes, and what is kept of each."""
 
 from __future__ import annotations
 
@@ -7,33 +7,6 @@ import numpy as np
 
 # Correlations are kept off ±1, where their difference has no scale.
 _EDGE = 0.9999
-
-
-@numba.njit(cache=True, nogil=True)
-def pair_products(first, second, rows, s, t, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Set out[g, q] to the sum over bin g of first[:, s_q]·second[:, t_q]."""
-    for g in range(rows.shape[0]):
-        for q in range(s.shape[0]):
-            out[g, q] = 0.0
-        for r in range(rows.shape[1]):
-            i = rows[g, r]
-            for q in range(s.shape[0]):
-                out[g, q] += first[i, s[q]] * second[i, t[q]]
-
-
-@numba.njit(cache=True, nogil=True)
-def triple_products(values, rows, s, t, u, out, squares):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Set out[g, q] to the sum over bin g of v_s·v_t·v_u, and squares[g, q] to that of squares."""
-    for g in range(rows.shape[0]):
-        for q in range(s.shape[0]):
-            out[g, q] = 0.0
-            squares[g, q] = 0.0
-        for r in range(rows.shape[1]):
-            i = rows[g, r]
-            for q in range(s.shape[0]):
-                product = values[i, s[q]] * values[i, t[q]] * values[i, u[q]]
-                out[g, q] += product
-                squares[g, q] += product * product
 
 
 @numba.njit(cache=True, nogil=True)

@@ -9,14 +9,22 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.permutation.bins import BinnedLabels, draw_bins
+from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
 from tellapart.permutation.nulls import PermutationNull, null_of
-from tellapart.progress import Progress, silent
+from tellapart.progress import Progress, ShareDone, silent
+from tellapart.scan.bin_sums import BinSums, block_rows
 from tellapart.scan.combination import TIE, combine, family_score
-from tellapart.scan.families.correlation import PairScan, correlation_statistics
-from tellapart.scan.families.higher import higher_statistics, screening_rows
+from tellapart.scan.differences import Differences
+from tellapart.scan.families.asked import Asked, ask_families
+from tellapart.scan.families.correlation import (
+    CORRELATED,
+    PairScan,
+    correlation_statistics,
+)
+from tellapart.scan.families.higher import higher_statistics
 from tellapart.scan.families.kernel import kernel_statistics
 from tellapart.scan.families.location import location_statistics
 from tellapart.scan.families.pair import pair_statistics
@@ -25,8 +33,11 @@ from tellapart.scan.families.shape import shape_statistics
 from tellapart.scan.families.triple import TripleScan, triple_statistics
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
+from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
-from tellapart.scan.scores import make_scores
+from tellapart.scan.scores import score_rows
+from tellapart.scan.sums import Sums
+from tellapart.scan.tables import tables_of
 from tellapart.scan.whole_rows import WholeRows
 from tellapart.threads import in_threads, one_blas_thread
 
@@ -69,6 +80,8 @@ class Scan:
         Places of the columns that were named, and of those of pairs and triples.
     n_variables : int
         Columns of the best choice by the kernel family: as many as carry nearly all.
+    differences : Differences or None
+        How much every score of every column differs, over all rows.
     """
 
     null: PermutationNull
@@ -82,6 +95,7 @@ class Scan:
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
+    differences: Differences | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain Python values, ready for JSON."""
@@ -112,7 +126,7 @@ class FamilyRuns:
 
 
 def scan(
-    samples: Samples,
+    samples: Samples | ChunkedSamples,
     *,
     n_permutations: int,
     alpha: float,
@@ -124,7 +138,7 @@ def scan(
 
     Parameters
     ----------
-    samples : Samples
+    samples : Samples or ChunkedSamples
         All rows.
     n_permutations : int
         Permutations; all are enumerated where there are no more than that.
@@ -140,35 +154,29 @@ def scan(
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
-        return _scan(samples, n_permutations, alpha, rng, n_jobs, progress)
+        return _scan(in_chunks(samples), n_permutations, alpha, rng, n_jobs, progress)
 
 
 def _scan(
-    samples: Samples,
+    samples: ChunkedSamples,
     n_permutations: int,
     alpha: float,
     rng: np.random.Generator,
     n_jobs: int,
     progress: Progress,
 ) -> Scan:
-    labels = draw_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
-    scores = make_scores(samples, n_jobs)
-    if scores.column.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
-        )
-    pool = Pool(scores, labels, n_jobs)
-    plan = make_plan(pool)
-    run = run_families(pool, plan, rng, progress)
+    pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress)
+    run = run_families(pool, plan, asked, progress)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
     )
     null = null_of(combined.values, TIE, alpha, exact=labels.exact)
     progress("scan", "naming what differs")
     found = find(
-        samples,
+        samples.names,
         pool,
         [scanned for scanned in (run.correlated, run.paired) if scanned is not None],
         run.triple_scan,
@@ -188,10 +196,49 @@ def _scan(
         pairs=found.pairs,
         triples=found.triples,
         n_variables=run.n_variables,
+        differences=Differences.of(
+            pool.sums,
+            pool.tables,
+            samples.n_x,
+            samples.n_y,
+            pool.requests.pairs.get(CORRELATED.name),
+        ),
     )
 
 
-def _check_memory(samples: Samples, labels: BinnedLabels) -> None:
+def make_pool(
+    samples: ChunkedSamples,
+    labels: KeyedBins,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    progress: Progress = silent,
+) -> tuple[Pool, Plan, Asked]:
+    """Return the sums over bins of all that the families ask for: two looks at the rows.
+
+    The first, at some rows drawn from both samples alike, makes the tables and the plan; the
+    second, at all rows, adds up.
+    """
+    pooled = Outline.of(samples)
+    tables = tables_of(samples, pooled, n_jobs)
+    if tables.size == 0:
+        raise InputError(
+            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
+        )
+    outline = score_rows(tables, pooled.some_rows(tables.size, rng), n_jobs, OUTLINED)
+    plan = make_plan(outline, labels)
+    asked = ask_families(plan, outline, labels, rng, n_jobs)
+    step = block_rows(tables.size)
+    bins, parts = labels.without_labels(), []
+    share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
+    for sample, store in enumerate((samples.x, samples.y)):
+        threads = 1 if store.side_by_side else n_jobs
+        fold = BinSums(tables, bins, asked.requests, sample, threads)
+        parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
+    sums = Sums(parts[0], parts[1], full=labels.rows_per_bin > 1)
+    return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
+
+
+def _check_memory(samples: ChunkedSamples, labels: KeyedBins) -> None:
     """Raise if the statistics of so many permutations would not fit into memory."""
     each = BYTES_PER_COLUMN * samples.n_columns + BYTES_PER_BIN * labels.n_bins
     if labels.count * each > MOST_BYTES:
@@ -202,17 +249,12 @@ def _check_memory(samples: Samples, labels: BinnedLabels) -> None:
         )
 
 
-def run_families(
-    pool: Pool, plan: Plan, rng: np.random.Generator, progress: Progress
-) -> FamilyRuns:
+def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> FamilyRuns:
     """Run every family that the plan has, side by side in the threads of the pool."""
     run = FamilyRuns()
-    # What is drawn is drawn before the families run side by side, in whatever order they end.
-    rows = WholeRows.of(pool, rng)
-    seen = screening_rows(pool.labels.n_rows, rng)
 
     def location() -> FloatArray:
-        return location_statistics(pool, rows)
+        return location_statistics(pool, WholeRows.of(pool))
 
     def shape() -> FloatArray:
         return shape_statistics(pool)
@@ -231,11 +273,12 @@ def run_families(
         return run.paired.statistics
 
     def triple() -> FloatArray:
-        run.triple_scan = triple_statistics(pool, plan.triples, plan.triple_columns)
+        run.triple_scan = triple_statistics(pool, asked.triples)
         return run.triple_scan.statistics
 
     def higher() -> FloatArray:
-        return higher_statistics(pool, plan.four_columns, plan.direction_columns, seen).statistics
+        assert asked.higher is not None
+        return higher_statistics(pool, asked.higher)
 
     # The longest first, so that no thread is left alone with one of them in the end.
     every = (triple, pair, higher, correlation, location, kernel, shape)

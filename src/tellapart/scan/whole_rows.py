@@ -2,7 +2,7 @@
 
 With a symmetric matrix M of the rows, S_xx(e) the sum of M over pairs of rows that count as x,
 and so on, every statistic here is 2 S_xy/(mn) − S_xx/m² − S_yy/n² or its negative. Beyond
-`MOST_ROWS` rows a part of the bins, drawn without regard to labels, stands for all.
+`MOST_ROWS` rows some rows of each bin, drawn without regard to labels, stand for all.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
+from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
-from tellapart.scan.scores import Scores
 from tellapart.threads import in_slices
 
 # Rows whose distances are summed; the matrix itself is made in blocks of this many entries.
@@ -23,9 +23,15 @@ MOST_ROWS = 4_000
 BLOCK_ENTRIES = 4_000_000
 
 
+def points_per_bin(labels: KeyedBins) -> int:
+    """Return how many rows of each bin are kept: all of a few, else some, whatever their labels."""
+    # Rows permuted one by one are kept, as many as they are: of few none may be left out.
+    return min(max(MOST_ROWS // max(labels.n_bins, 1), 1), labels.rows_per_bin)
+
+
 @dataclass(frozen=True)
 class WholeRows:
-    """Rows of the bins in use, as points in the space of the clipped scores."""
+    """Rows of the bins, as points in the space of the clipped scores."""
 
     points: Singles
     labels: Singles
@@ -33,18 +39,10 @@ class WholeRows:
     n_jobs: int = 1
 
     @classmethod
-    def of(cls, pool: Pool, rng: np.random.Generator) -> WholeRows:
-        """Return the rows of all bins, or of bins drawn at random where rows are many."""
-        scores, labels = pool.scores, pool.labels
-        bins: IntArray = np.arange(labels.n_bins)
-        most = max(MOST_ROWS // labels.rows_per_bin, 2)
-        # Rows one by one, as many as they are: with few of one sample none may be left out.
-        if labels.rows_per_bin > 1 and bins.size > most:
-            bins = np.sort(rng.choice(labels.n_bins, most, replace=False))
-        rows = labels.rows[bins].ravel()
-        points = scores.clipped[rows] / _crowd(scores)
-        own = np.ascontiguousarray(points), labels.labels[:, bins], labels.rows_per_bin
-        return cls(*own, pool.n_jobs)
+    def of(cls, pool: Pool) -> WholeRows:
+        """Return the rows of all bins that were kept."""
+        points = np.ascontiguousarray(pool.sums.points / _crowd(pool.tables.column))
+        return cls(points, pool.labels.labels, pool.requests.points_per_bin, pool.n_jobs)
 
     @property
     def n_rows(self) -> int:
@@ -106,7 +104,7 @@ class WholeRows:
         return contrast / self.rows_per_bin**2
 
 
-def _crowd(scores: Scores) -> Singles:
+def _crowd(parent: IntArray) -> Singles:
     """Return what score columns are divided by: the levels of one column count as one column."""
-    _, place, counts = np.unique(scores.column, return_inverse=True, return_counts=True)
+    _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
     return np.sqrt(counts[place]).astype(np.float32)

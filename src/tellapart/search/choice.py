@@ -21,10 +21,10 @@ from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
 from tellapart.search.annealing import Trace
 from tellapart.search.linear import linear_problem, ratio_problem
+from tellapart.search.many_rows import Goal
 from tellapart.search.solver import QUICK, Annealing
 from tellapart.search.starts import Start
-from tellapart.statistics.coefficients import linear_coefficients
-from tellapart.statistics.objective import FittedObjective
+from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
@@ -58,7 +58,8 @@ HEURISTICS = Solvers(Thresholding(), QUICK)
 class Choice:
     """A point, its value, and what is proved about it; see `tellapart.strs.Solution`.
 
-    `history` tells how the annealed runs went; it is empty where none was needed.
+    `history` tells how the annealed runs went; it is empty where none was needed. `drawn_rows` and
+    `n_features` say what F is of where it is not of all pairs of rows: see `Goal`.
     """
 
     z: FloatArray
@@ -68,6 +69,8 @@ class Choice:
     solver: str
     seconds: float
     history: tuple[Trace, ...] = ()
+    drawn_rows: tuple[int, int] | None = None
+    n_features: int | None = None
 
 
 def resolve_solver(value: str | Solver | Annealing, abilities: Abilities) -> Solvers:
@@ -103,6 +106,7 @@ def choose_weights(
     known: tuple[Start, ...] = (),
     nonnegative: bool = False,
     objective: str = REGULARIZED,
+    coefficients: LinearCoefficients | None = None,
 ) -> Choice:
     """Return good weights of at most `n_variables` variables.
 
@@ -130,6 +134,8 @@ def choose_weights(
         Whether z ≥ 0: K_z is a kernel for such z only. Where ω(z) = z² it is no restriction.
     objective : {"regularized", "ratio"}
         F = MMD² − λσ², or the linear kernel's ratio, see `tellapart.search.linear.ratio_problem`.
+    coefficients : LinearCoefficients or None
+        Those of the linear kernel, where they are known already.
     """
     by_ratio = check_choice("objective", objective, (REGULARIZED, RATIO)) == RATIO
     if not kernel.abilities.exact:
@@ -138,9 +144,19 @@ def choose_weights(
                 "objective 'ratio' is for the linear kernel, whose MMD² is linear in z; "
                 f"got the {kernel.name} kernel; use 'regularized'"
             )
-        goal = FittedObjective(samples, kernel, regularization, nonnegative=nonnegative)
-        return _searched_and_bounded(goal, n_variables, solvers, control, n_jobs, known)
-    coefficients = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
+        goal = Goal.of(
+            samples,
+            kernel,
+            regularization,
+            nonnegative=nonnegative,
+            most_rows=solvers.search.most_rows,
+            most_exact_rows=solvers.search.most_exact_rows,
+            control=control,
+        )
+        choice = _searched_and_bounded(goal, n_variables, solvers, control, n_jobs, known)
+        return replace(choice, drawn_rows=goal.drawn_rows, n_features=goal.n_features)
+    if coefficients is None:
+        coefficients = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
     problem: SparseTrustRegion | SparseRatio
     if by_ratio:
         problem = ratio_problem(coefficients, n_variables, regularization, nonnegative)
@@ -150,17 +166,17 @@ def choose_weights(
 
 
 def _searched_and_bounded(
-    objective: FittedObjective,
+    goal: Goal,
     n_variables: int,
     solvers: Solvers,
     control: Control,
     n_jobs: int,
     known: tuple[Start, ...],
 ) -> Choice:
-    search = solvers.search
+    search, objective = solvers.search, goal.objective
     form = None if search.bound_seconds == 0 else objective.quadratic_form()
     if form is None:
-        return _searched(objective, n_variables, search, control, n_jobs, known)
+        return _searched(goal, n_variables, search, control, n_jobs, known)
     problem = SparseTrustRegion(*form, n_variables, nonnegative=objective.within_orthant)
     limit = _proof_limit(control)
     unregularized = objective.regularization == 0 and solvers.exact is not None
@@ -175,7 +191,7 @@ def _searched_and_bounded(
         # The solver gave up what was only a bound: whoever pressed Ctrl-C meant the search.
         raise KeyboardInterrupt
     start = Start("λ = 0", free.z)
-    choice = _searched(objective, n_variables, search, control, n_jobs, (start, *known))
+    choice = _searched(goal, n_variables, search, control, n_jobs, (start, *known))
     if free.upper_bound is None:
         return choice
     bound = max(free.upper_bound, choice.value)
@@ -187,14 +203,22 @@ def _proof_limit(control: Control) -> float:
 
 
 def _searched(
-    objective: FittedObjective,
+    goal: Goal,
     n_variables: int,
     search: Annealing,
     control: Control,
     n_jobs: int,
     known: tuple[Start, ...],
 ) -> Choice:
-    found = search.search(objective, n_variables, control, n_jobs=n_jobs, known=known)
+    found = search.search(
+        goal.objective,
+        n_variables,
+        control,
+        n_jobs=n_jobs,
+        known=known,
+        scored=goal.scored,
+        final=goal.final,
+    )
     status = control.status(found.value, None)
     return Choice(found.z, found.value, None, status, search.name, control.elapsed, found.traces)
 

@@ -83,12 +83,12 @@ def strongest_groups(
     groups = [
         Group(tuple(int(varying[s]) for s in group), score)
         for first, matrix in scores.items()
-        for group, score in _largest(matrix, first, count, size)
+        for group, score in largest_groups(matrix, first, count, size)
     ]
     return sorted(groups, key=lambda group: -group.score)[:count]
 
 
-def _largest(
+def largest_groups(
     scores: FloatArray, first: int, count: int, size: int
 ) -> list[tuple[tuple[int, ...], float]]:
     """Return the largest entries above the diagonal; row 0 stands for column `first`."""

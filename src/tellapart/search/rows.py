@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.search.sphere import Peak, climb, pruned
+from tellapart.search.sphere import TOLERANCE, Peak, climb, pruned
+from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 
@@ -33,35 +34,78 @@ def on_some_rows(
 
 
 def finished_on_all_rows(
-    objective: FittedObjective, finalists: Sequence[FloatArray], n_variables: int, control: Control
+    objective: FittedObjective | FourierObjective,
+    finalists: Sequence[FloatArray],
+    n_variables: int,
+    control: Control,
+    *,
+    gain: float = _GAIN,
+    tolerance: float = TOLERANCE,
 ) -> Peak:
-    """Return the best point near one of the finalists, on all rows."""
-    peaks = [_polished(objective, z, control) for z in finalists]
+    """Return the best point near one of the finalists, on all rows.
+
+    A further variable stays if F grows by the share `gain`.
+    """
+    peaks = [polished(objective, finalists[0], control, tolerance=tolerance)]
+    for z in finalists[1:]:
+        if control.out_of_time:
+            break
+        peaks.append(polished(objective, z, control, tolerance=tolerance))
     best = max(peaks, key=lambda peak: peak.value)
     while best.support.size < n_variables and not control.out_of_time:
-        slopes = objective.weight_slopes(best.z)
-        lift = objective.lift(slopes)
-        # Where Σω = 1 a newcomer takes its weight from the others, which have one slope in common.
-        common = float(objective.weights(best.z) @ slopes) if objective.squares_weights else 0.0
-        lift[best.support] = -np.inf
-        newcomer = int(np.argmax(lift))
-        if lift[newcomer] <= common:
-            break
-        start = np.sqrt(1 - _FIRST_WEIGHT) * best.z
-        # Where ω(z) = z the sign of a weight is that of its slope.
-        start[newcomer] = np.sqrt(_FIRST_WEIGHT) * (np.sign(slopes[newcomer]) or 1.0)
-        found = _polished(objective, start, control)
-        if found.value <= best.value + _GAIN * abs(best.value):
+        found = with_newcomer(objective, best.z, control, tolerance=tolerance)
+        if found is None or found.value <= best.value + gain * abs(best.value):
             break
         best = found
     return best
 
 
-def _polished(objective: FittedObjective, z: FloatArray, control: Control) -> Peak:
+def with_newcomer(
+    objective: FittedObjective | FourierObjective,
+    z: FloatArray,
+    control: Control,
+    *,
+    leaving: int | None = None,
+    to_beat: float = -np.inf,
+    tolerance: float = TOLERANCE,
+) -> Peak | None:
+    """Return the best point near z with one more variable, the steepest; None if none is steep.
+
+    `leaving` is a variable that has just left and does not come back. The point is not brought to
+    its best where `to_beat` seems out of reach.
+    """
+    support = np.flatnonzero(z)
+    slopes = objective.weight_slopes(z)
+    lift = objective.lift(slopes)
+    # Where Σω = 1 a newcomer takes its weight from the others, which have one slope in common.
+    common = float(objective.weights(z) @ slopes) if objective.squares_weights else 0.0
+    lift[support] = -np.inf
+    if leaving is not None:
+        lift[leaving] = -np.inf
+    newcomer = int(np.argmax(lift))
+    if lift[newcomer] <= common:
+        return None
+    start = np.sqrt(1 - _FIRST_WEIGHT) * z
+    # Where ω(z) = z the sign of a weight is that of its slope.
+    start[newcomer] = np.sqrt(_FIRST_WEIGHT) * (np.sign(slopes[newcomer]) or 1.0)
+    if objective.squares_weights:
+        start = np.abs(start)
+    return polished(objective, start, control, to_beat=to_beat, tolerance=tolerance)
+
+
+def polished(
+    objective: FittedObjective | FourierObjective,
+    z: FloatArray,
+    control: Control,
+    *,
+    to_beat: float = -np.inf,
+    tolerance: float = TOLERANCE,
+) -> Peak:
     """Return the best weights of the variables of z, near z."""
     used = np.flatnonzero(z)
     part = objective.columns(used)
-    peak = pruned(part, climb(part, z[used], control=control), control)
+    peak = climb(part, z[used], to_beat=to_beat, tolerance=tolerance, control=control)
+    peak = pruned(part, peak, control, tolerance=tolerance)
     full = np.zeros_like(z)
     full[used] = peak.z
     return Peak(full, peak.value)

@@ -8,12 +8,15 @@ import numpy as np
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.search.annealing import Trace, anneal
+from tellapart.search.many_rows import finished_by_frequencies
 from tellapart.search.rows import finished_on_all_rows, on_some_rows
 from tellapart.search.screening import Screen, widened
 from tellapart.search.sphere import Peak, climb, pruned
 from tellapart.search.starts import Scores, Start, feasible, make_starts, score_columns
 from tellapart.search.swaps import improve_by_exchanges
+from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs.control import Control
 from tellapart.threads import in_threads, one_blas_thread
@@ -62,7 +65,8 @@ class Annealing:
     these are then improved by exchanges of one variable for another. With many columns the
     search runs among candidates, chosen by first-order information, and is repeated while that
     brings new ones. With many rows it runs on some of them, drawn at random, and the weights of
-    the variables found are then brought to their best on all rows.
+    the variables found are then brought to their best on all rows, by features of the kernel where
+    there are more than `most_exact_rows`.
 
     Parameters
     ----------
@@ -80,6 +84,9 @@ class Annealing:
         Columns that the search runs among at most, or 4·d if that is more.
     most_rows : int
         Rows of each sample that variables are searched on at most.
+    most_exact_rows : int
+        Rows of each sample up to which all pairs of rows count in the final weights; for more see
+        `tellapart.search.many_rows`.
     bound_seconds : float
         Seconds that an upper bound may take where one can be proved, that is for the quadratic
         kernel; 0 for none. The bound leaves λσ² out and so is loose by nature.
@@ -104,6 +111,7 @@ class Annealing:
     largest_group: int = 3
     most_candidates: int = 150
     most_rows: int = 1_000
+    most_exact_rows: int = 4_000
     bound_seconds: float = 2.0
     name: str = "annealing"
 
@@ -115,6 +123,7 @@ class Annealing:
         check_integer("largest_group", self.largest_group, 1, 3)
         check_integer("most_candidates", self.most_candidates, 2)
         check_integer("most_rows", self.most_rows, 8)
+        check_integer("most_exact_rows", self.most_exact_rows, 8)
         check_number("bound_seconds", self.bound_seconds, 0.0)
 
     def search(
@@ -125,15 +134,33 @@ class Annealing:
         *,
         n_jobs: int = 1,
         known: tuple[Start, ...] = (),
+        scored: Samples | None = None,
+        final: FourierObjective | None = None,
     ) -> Found:
         """Return the best point found with at most `n_variables` non-zeros.
 
         `known` are starts of the caller's beside those that the data suggest. With
-        `objective.nonnegative` only z ≥ 0 is searched.
+        `objective.nonnegative` only z ≥ 0 is searched. Columns and groups are scored on the rows
+        `scored`, by default those searched on; where `final` is given it decides in the end.
         """
         with one_blas_thread():
             part = on_some_rows(objective, self.most_rows, control.rng)
-            found = self._search(part, n_variables, control, n_jobs, known)
+            scores = score_columns(
+                part.samples if scored is None else scored,
+                n_variables,
+                objective.regularization,
+                control,
+                largest_group=self.largest_group,
+                n_jobs=n_jobs,
+                nonnegative=objective.within_orthant,
+            )
+            found = self._search(part, scores, n_variables, control, n_jobs, known)
+            if final is not None:
+                peak, made = finished_by_frequencies(
+                    final, scores, found.finalists, n_variables, control
+                )
+                exchanges = found.exchanges + made
+                return replace(found, z=peak.z, value=peak.value, exchanges=exchanges)
             if part is objective:
                 return found
             peak = finished_on_all_rows(objective, found.finalists, n_variables, control)
@@ -143,20 +170,12 @@ class Annealing:
     def _search(
         self,
         objective: FittedObjective,
+        scores: Scores,
         n_variables: int,
         control: Control,
         n_jobs: int,
         known: tuple[Start, ...],
     ) -> Found:
-        scores = score_columns(
-            objective.samples,
-            n_variables,
-            objective.regularization,
-            control,
-            largest_group=self.largest_group,
-            n_jobs=n_jobs,
-            nonnegative=objective.within_orthant,
-        )
         must = [s for start in known for s in np.flatnonzero(start.z).tolist()]
         screen = Screen.of(objective, scores, n_variables, self.most_candidates, must)
         best: Peak | None = None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.statistics.objective import FittedObjective
 from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
 from tellapart.strs.domains.faces import FaceSearch
@@ -26,6 +26,26 @@ _HOPE = 4.0
 _FACES = 3
 # Variables with smaller entries are left out where F does not fall by more than this share.
 _NEGLIGIBLE, _NO_LOSS = 0.02, 1e-6
+
+
+class Hill(Protocol):
+    """What a climb asks of an objective; see `tellapart.statistics.objective.FittedObjective`."""
+
+    @property
+    def squares_weights(self) -> bool:
+        """Whether ω(z) = z²."""
+        ...
+
+    @property
+    def within_orthant(self) -> bool:
+        """Whether only z ≥ 0 is searched."""
+        ...
+
+    regularization: float
+
+    def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and ∇F(z) and ∇²F(z) in some variables."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -102,7 +122,7 @@ def tangent_model(
 
 
 def climb(
-    objective: FittedObjective,
+    objective: Hill,
     z: FloatArray,
     *,
     support: IntArray | None = None,
@@ -122,7 +142,7 @@ def climb(
 
     Parameters
     ----------
-    objective : FittedObjective
+    objective : Hill
         F.
     z : array
         Where to start, ‖z‖₂ = 1.
@@ -165,7 +185,7 @@ def climb(
 
 
 def _best_step(
-    objective: FittedObjective,
+    objective: Hill,
     here: Derivatives,
     y: FloatArray,
     share: float,
@@ -197,7 +217,7 @@ def _best_step(
     return step, top - now, share
 
 
-def pruned(objective: FittedObjective, peak: Peak, control: Control) -> Peak:
+def pruned(objective: Hill, peak: Peak, control: Control, *, tolerance: float = TOLERANCE) -> Peak:
     """Return the peak without the variables whose weight does nothing for F.
 
     A climb leaves tiny entries where the maximum has none.
@@ -206,5 +226,6 @@ def pruned(objective: FittedObjective, peak: Peak, control: Control) -> Peak:
     if not (small & (peak.z != 0)).any():
         return peak
     z = np.where(small, 0.0, peak.z)
-    found = climb(objective, z / np.linalg.norm(z), control=control)
-    return found if found.value >= peak.value - _NO_LOSS * abs(peak.value) else peak
+    found = climb(objective, z / np.linalg.norm(z), tolerance=tolerance, control=control)
+    loss = max(_NO_LOSS, tolerance) * abs(peak.value)
+    return found if found.value >= peak.value - loss else peak

@@ -9,9 +9,10 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
+from tellapart.search.feature_groups import strongest_groups_of_many
 from tellapart.search.interactions import MOST_WORK, strongest_groups
 from tellapart.search.linear import linear_problem
-from tellapart.search.sphere import climb
+from tellapart.search.sphere import Hill, climb
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
@@ -19,6 +20,8 @@ from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
 from tellapart.strs.solvers.thresholding import Thresholding
 
+MANY_ROWS = 4_000
+"""Rows of a sample beyond which groups are looked for by features in place of pairs of rows."""
 # Groups of each size that are grown into starts.
 N_GROUPS = 3
 # A start need not be polished.
@@ -89,11 +92,13 @@ def score_columns(
     work = most_work
     if control.time_limit is not None:
         work = min(work, _WORK_PER_SECOND * control.time_limit)
+    few = max(samples.n_x, samples.n_y) <= MANY_ROWS
+    scan = strongest_groups if few else strongest_groups_of_many
     groups = [
         group.variables
         for size in range(2, min(largest_group, n_variables) + 1)
         if not control.out_of_time
-        for group in strongest_groups(samples, kernel, size, N_GROUPS, control.rng, work)
+        for group in scan(samples, kernel, size, N_GROUPS, control.rng, work)
     ]
     return Scores(single, linear, tuple(groups))
 
@@ -187,7 +192,7 @@ def cut(z: FloatArray, n_variables: int) -> FloatArray:
     return kept / np.linalg.norm(kept)
 
 
-def spread(objective: FittedObjective, z: FloatArray) -> FloatArray:
+def spread(objective: Hill, z: FloatArray) -> FloatArray:
     """Return the point whose weights ω are in proportion to the entries of a linear solution."""
     if not objective.squares_weights:
         return z

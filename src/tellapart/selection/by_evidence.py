@@ -83,14 +83,18 @@ def select_by_evidence(
     constant: Sequence[str],
     control: Control,
     solver: str = EXACT,
+    drawn: bool = False,
 ) -> Selection:
     """Return the selection of at most `n_variables` variables.
+
+    `drawn` says that the samples are themselves rows drawn from more.
 
     Its kernel is the one that sees what was chosen: linear, or Gaussian where dependence was.
     """
     best = best_of(evidence, min(n_variables, evidence.n_columns), control, solver)
     z = np.zeros(samples.n_columns)
     z[evidence.columns] = best.z
+    all_rows = (samples.n_x, samples.n_y)
     support = np.flatnonzero(z)
     reasons = dict(zip(evidence.columns.tolist(), evidence.reasons, strict=True))
     groups = [evidence.groups[g].columns for g in best.groups]
@@ -112,7 +116,7 @@ def select_by_evidence(
         reasons=tuple(_reason(s, groups, reasons, samples.names) for s in support.tolist()),
         substitutes=find_substitutes(samples.names, evidence, support),
         n_candidates=evidence.n_columns,
-        drawn_rows=None if evidence.n_rows == (samples.n_x, samples.n_y) else evidence.n_rows,
+        drawn_rows=evidence.n_rows if drawn or evidence.n_rows != all_rows else None,
     )
 
 

@@ -14,6 +14,7 @@ from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import REGULARIZED, Selection
+from tellapart.statistics.coefficients import LinearCoefficients
 from tellapart.strs.control import Control
 
 NAMES_SHOWN = 10
@@ -35,12 +36,14 @@ def choose(
     known: Sequence[tuple[int, ...]] = (),
     nonnegative: bool = False,
     objective: str = REGULARIZED,
+    coefficients: LinearCoefficients | None = None,
 ) -> Selection:
     """Choose variables of checked samples with a fitted kernel; see `tellapart.select_variables`.
 
     Columns that `kernel` found constant are left out of the problem and named in a warning.
     `known` are groups of columns to search from, beside those that the data suggest; `objective`
-    is "regularized" or "ratio", see `tellapart.selection.selection.Selection`.
+    is "regularized" or "ratio", see `tellapart.selection.selection.Selection`. `coefficients` are
+    those of the columns that vary, where they are known already.
     """
     progress("select", "computing coefficients")
     keep = varying_columns(samples, kernel)
@@ -58,6 +61,7 @@ def choose(
         known=_starts(known, keep, n_variables),
         nonnegative=nonnegative,
         objective=objective,
+        coefficients=coefficients,
     )
     z = np.zeros(samples.n_columns)
     z[keep] = found.z
@@ -77,6 +81,8 @@ def choose(
         nonnegative=nonnegative,
         objective=objective,
         n_variables=n_variables,
+        drawn_rows=found.drawn_rows,
+        n_features=found.n_features,
     )
 
 

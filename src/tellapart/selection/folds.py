@@ -81,6 +81,27 @@ class Fold(ABC):
         ).pvalue
 
 
+class Split(Protocol):
+    """What tuning asks of a split of the training half."""
+
+    @property
+    def keep(self) -> IntArray:
+        """The columns that vary."""
+        ...
+
+    def weights(self, n_variables: int, regularization: float) -> FloatArray:
+        """Return good weights of all columns, by the first part."""
+        ...
+
+    def ratios(self, candidates: Sequence[FloatArray]) -> list[float]:
+        """Return √ñ·MMD²/σ̂ of each candidate on the second part."""
+        ...
+
+    def pvalue(self, z: FloatArray, seed: int) -> float:
+        """Return the p-value of z on the second part; one seed, one set of permutations."""
+        ...
+
+
 class Moments(Protocol):
     """MMD² and σ² of one pair of samples."""
 

@@ -10,19 +10,24 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.kernels import FittedKernel, Linear, resolve_kernel
-from tellapart.kernels.tuned import with_multiplier
 from tellapart.progress import Progress, solver_progress
+from tellapart.scan.differences import Differences
 from tellapart.search.choice import PROOF_SECONDS
 from tellapart.selection.by_evidence import (
+    LEAST_SECONDS,
     MOST_VARIABLES,
     enough_variables,
     select_by_evidence,
 )
 from tellapart.selection.choose import choose, varying_columns
+from tellapart.selection.prepared import Prepared
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
 from tellapart.selection.tuning import Tuning, tune
 from tellapart.strs.control import Control
+
+SHOWN_ROWS = 20_000
+"""Rows of each sample that give the kernel by which a choice by evidence is shown."""
 
 
 @dataclass(frozen=True)
@@ -57,18 +62,21 @@ def tune_fit_choose(
     """
     if settings.by_evidence:
         return weigh_evidence(samples, settings, rng=solve_rng, progress=progress)
-    kernel, threads = settings.fittable, settings.threads
+    # The limit is that of tuning and choice together.
+    control = Control(time_limit=settings.time_limit)
+    threads = settings.threads
+    prepared = Prepared(samples, settings.fittable, threads)
     tuning = tune(
-        samples,
-        kernel,
+        prepared,
         n_variables=settings.n_variables,
         regularization=settings.fixed_regularization,
         rng=tune_rng,
-        n_jobs=threads,
         progress=progress,
         nonnegative=settings.nonnegative,
     )
-    fitted = with_multiplier(kernel, tuning.multiplier).fit(samples, n_jobs=threads)
+    fitted = prepared.fitted(tuning.multiplier)
+    usual = settings.estimator == "unbiased"
+    left = control.remaining
     selection = choose(
         samples,
         fitted,
@@ -77,12 +85,13 @@ def tune_fit_choose(
         solvers=settings.solvers,
         rng=solve_rng,
         gap=settings.gap,
-        time_limit=settings.time_limit,
+        time_limit=None if left is None else max(left, LEAST_SECONDS),
         n_jobs=threads,
         progress=progress,
         estimator=settings.estimator,
         nonnegative=settings.nonnegative,
         objective=settings.kernel_objective,
+        coefficients=prepared.known(tuning.multiplier) if usual else None,
     )
     return Chosen(tuning, fitted, selection)
 
@@ -94,18 +103,24 @@ def weigh_evidence(
     rng: np.random.Generator,
     progress: Progress,
     n_jobs: int | None = None,
+    differences: Differences | None = None,
 ) -> Chosen:
     """Choose by evidence; where the number of variables is open, as few as carry nearly all.
 
     The kernel has no part in the choice. It is what the samples are shown by: the linear one, or
-    the Gaussian one where variables were chosen for how they depend on each other.
+    the Gaussian one where variables were chosen for how they depend on each other, with bandwidths
+    from `SHOWN_ROWS` rows of each sample at most. `differences` are those over all rows, where the
+    samples are rows drawn from them, or evidence draws some.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
-    linear = Linear().fit(samples, n_jobs=threads)
+    shown = samples.draw(SHOWN_ROWS, rng)
+    linear = Linear().fit(shown, n_jobs=threads)
     varying_columns(samples, linear)
     number = settings.n_variables
-    evidence = gather_evidence(samples, number or MOST_VARIABLES, rng=rng, n_jobs=threads)
+    evidence = gather_evidence(
+        samples, number or MOST_VARIABLES, rng=rng, n_jobs=threads, differences=differences
+    )
     if evidence.n_columns == 0:
         raise InputError(
             f"X and Y must have a column that varies in the {sum(evidence.n_rows):,} rows that "
@@ -126,8 +141,9 @@ def weigh_evidence(
         number,
         constant=[samples.names[s] for s in np.flatnonzero(linear.constant)],
         control=control,
+        drawn=differences is not None,
     )
     kernel = linear
     if selection.kernel != linear.name:
-        kernel = resolve_kernel(selection.kernel).fit(samples, n_jobs=threads)
+        kernel = resolve_kernel(selection.kernel).fit(shown, n_jobs=threads)
     return Chosen(Tuning(number, 0.0), kernel, selection)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tellapart.arguments import check_integer, check_random_state
+from tellapart.data.chunks.chunked_samples import (
+    ChunkedSamples,
+    in_chunks,
+    read_chunked,
+)
+from tellapart.data.chunks.recognize import is_chunked
 from tellapart.data.tables import read_samples
+from tellapart.evidence.evidence import judged_by_draw
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress, showing
+from tellapart.scan.differences import find_differences
 from tellapart.search import Annealing
-from tellapart.selection.pipeline import tune_fit_choose
+from tellapart.selection.pipeline import tune_fit_choose, weigh_evidence
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
@@ -114,10 +124,44 @@ def select_variables(
         progress=progress,
         estimator=estimator,
     )
-    samples = read_samples(X, Y, missing=missing)
-    settings.check_against(samples)
     # One generator: tuning draws only where a bandwidth is left to it.
     rng = check_random_state(settings.random_state)
     with showing(settings.progress) as tell:
+        if is_chunked(X) or is_chunked(Y):
+            seed = int(rng.integers(2**63))
+            chunks = read_chunked(
+                X,
+                Y,
+                missing=missing,
+                seed=seed,
+                progress=lambda rows: tell("read", f"{rows:,} rows"),
+            )
+            return _select_from_chunks(chunks, settings, rng, tell)
+        samples = read_samples(X, Y, missing=missing)
+        settings.check_against(samples)
+        if settings.by_evidence and judged_by_draw(samples):
+            chunks = in_chunks(samples, int(rng.integers(2**63)))
+            return _select_from_chunks(chunks, settings, rng, tell)
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
     return chosen.selection
+
+
+def _select_from_chunks(
+    samples: ChunkedSamples,
+    settings: SelectionSettings,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Selection:
+    """Choose by rows drawn from the samples; evidence judges single columns by all rows."""
+    settings.check_against(samples)
+    drawn = samples.drawn
+    whole = (drawn.n_x, drawn.n_y) == (samples.n_x, samples.n_y)
+    if settings.by_evidence and not whole:
+        differences = find_differences(samples, settings.threads)
+        return weigh_evidence(
+            drawn, settings, rng=rng, progress=progress, differences=differences
+        ).selection
+    chosen = tune_fit_choose(drawn, settings, tune_rng=rng, solve_rng=rng, progress=progress)
+    if whole:
+        return chosen.selection
+    return replace(chosen.selection, drawn_rows=(drawn.n_x, drawn.n_y))

@@ -74,7 +74,11 @@ class Selection:
     n_candidates : int or None
         Columns that took part in the choice; None for all that vary.
     drawn_rows : pair of int or None
-        Rows of X and Y, drawn at random, that the choice was made on; None for all.
+        Rows of X and Y, drawn at random, that the choice was made on; None for all. A choice by
+        evidence judges single columns and correlations by all rows all the same.
+    n_features : int or None
+        Features (of each column, or random frequencies of the kernel) by which `value` and weights
+        were computed, where all pairs of rows would have been too many; None for exact sums.
     """
 
     support: IntArray
@@ -97,6 +101,7 @@ class Selection:
     substitutes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_candidates: int | None = None
     drawn_rows: tuple[int, int] | None = None
+    n_features: int | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -139,7 +144,18 @@ class Selection:
             )
         if self.drawn_rows is not None:
             x, y = self.drawn_rows
-            found.append(f"chosen on {x:,} and {y:,} rows, drawn at random")
+            drawn = f"{x:,} and {y:,} rows, drawn at random"
+            if self.objective == EVIDENCE:
+                found.append(
+                    f"Columns and correlations were judged by all rows, the rest by {drawn}"
+                )
+            else:
+                found.append(f"Chosen on {drawn}")
+        if self.n_features is not None:
+            found.append(
+                f"Objective and weights are by {self.n_features:,} features of the kernel in place "
+                "of all pairs of rows"
+            )
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
@@ -234,6 +250,7 @@ class Selection:
             "substitutes": {name: list(others) for name, others in self.substitutes.items()},
             "n_candidates": self.n_candidates,
             "drawn_rows": None if self.drawn_rows is None else list(self.drawn_rows),
+            "n_features": self.n_features,
         }
 
     def _repr_html_(self) -> str:

@@ -16,6 +16,7 @@ from tellapart.arguments import (
     check_random_state,
     check_time_limit,
 )
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
@@ -156,7 +157,7 @@ class SelectionSettings:
         """How many threads to use."""
         return check_n_jobs(self.n_jobs)
 
-    def check_against(self, samples: Samples) -> None:
+    def check_against(self, samples: Samples | ChunkedSamples) -> None:
         """Raise where the samples do not allow what is asked for."""
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)

@@ -17,15 +17,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
-from tellapart.kernels.base import Abilities, Kernel
+from tellapart.kernels.base import Abilities
 from tellapart.kernels.tuned import multipliers_to_try, with_multiplier
+from tellapart.permutation.bins import rows_per_bin
 from tellapart.progress import Progress
-from tellapart.selection.folds import MOST_ROWS, Fold, make_folds, rescaled, split_in_halves
+from tellapart.selection.binned_folds import BinnedRows, split_bins
+from tellapart.selection.folds import MOST_ROWS, Split, make_folds, rescaled, split_in_halves
+from tellapart.selection.prepared import Prepared
 
 DEFAULT_REGULARIZATION = 0.1
 DEFAULT_VARIABLES = 5
@@ -90,37 +94,39 @@ class Plan:
     best: Callable[[Sequence[RegularizationScore]], RegularizationScore]
 
     @classmethod
-    def of(cls, abilities: Abilities, n_rows: int) -> Plan:
+    def of(cls, abilities: Abilities, n_rows: int, binned: bool = False) -> Plan:
         """Return the plan that the form of a kernel and the rows of the smaller sample call for.
 
-        From few rows V is hardly known, and a large λ follows its noise.
+        From few rows V is hardly known, and a large λ follows its noise. So many that they stand
+        in bins are tuned on a coarser grid.
         """
+        if abilities.closed_form and binned:
+            return cls(COARSE_GRID, N_SPLITS, None, True, best_regularization)
         if abilities.closed_form:
             most = max(DEFAULT_REGULARIZATION, n_rows / ROWS_FOR_ONE)
             grid = tuple(value for value in GRID if value <= most)
             return cls(grid, N_SPLITS, None, True, best_regularization)
-        return cls(SEARCH_GRID, N_SEARCH_SPLITS, MOST_ROWS, False, best_ratio)
+        return cls(COARSE_GRID, N_SEARCH_SPLITS, MOST_ROWS, False, best_ratio)
 
 
 GRID = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 # Rows of the smaller sample that λ = 1 takes; twice as many for λ = 2, and so on.
 ROWS_FOR_ONE = 50
 N_SPLITS = 5
-# Kernels without a closed form take longer, and their weights change less with λ.
-SEARCH_GRID = (0.0, 0.1, 1.0, 5.0)
+# For kernels without a closed form, which take longer and whose weights change less with λ, and
+# for many rows, whose power is flat between these values.
+COARSE_GRID = (0.0, 0.1, 1.0, 5.0)
 MIDDLE_REGULARIZATION = 1.0
 N_SEARCH_SPLITS = 3
 SEARCH_VARIABLES = 20
 
 
 def tune(
-    samples: Samples,
-    kernel: Kernel,
+    prepared: Prepared,
     *,
     n_variables: int | None,
     regularization: float | None,
     rng: np.random.Generator,
-    n_jobs: int,
     progress: Progress,
     nonnegative: bool = False,
 ) -> Tuning:
@@ -138,18 +144,15 @@ def tune(
 
     Parameters
     ----------
-    samples : Samples
-        The training half.
-    kernel : Kernel
-        Fitted afresh on the training part of every split, and frozen for its other part.
+    prepared : Prepared
+        The training half and the kernel: fitted afresh on the first part of every split, and frozen
+        for the other; where rows are many, fitted once on all of them.
     n_variables : int or None
         The number of variables, or None to choose it.
     regularization : float or None
         λ, or None to choose it.
     rng : numpy Generator
         Splits and permutations.
-    n_jobs : int
-        Threads.
     progress : callable
         Told how far the work is.
     nonnegative : bool
@@ -160,6 +163,7 @@ def tune(
     Tuning
         Both numbers and their scores.
     """
+    samples, kernel = prepared.samples, prepared.kernel
     multipliers = multipliers_to_try(kernel)
     first = multipliers[0] if len(multipliers) == 1 else 1.0
     start = Tuning(
@@ -169,9 +173,9 @@ def tune(
     )
     if n_variables is not None and regularization is not None and len(multipliers) == 1:
         return start
-    plan = Plan.of(kernel.abilities, min(samples.n_x, samples.n_y))
-    halves = split_in_halves(samples, plan.n_splits, rng, plan.most_rows)
-    folds = make_folds(with_multiplier(kernel, first), halves, n_jobs, nonnegative)
+    plan = Plan.of(kernel.abilities, min(samples.n_x, samples.n_y), _binned(samples))
+    splits = _splits(prepared, plan, first, rng, nonnegative)
+    folds = splits(first)
     if not folds:
         return start
     if n_variables is None and plan.number_first:
@@ -179,12 +183,7 @@ def tune(
     elif n_variables is None:
         start = replace(start, n_variables=min(samples.n_columns, SEARCH_VARIABLES))
     if regularization is None or len(multipliers) > 1:
-        families = {
-            multiplier: [rescaled(fold, with_multiplier(kernel, multiplier)) for fold in folds]
-            if multiplier != first
-            else folds
-            for multiplier in multipliers
-        }
+        families = {multiplier: splits(multiplier) for multiplier in multipliers}
         scores = _score(families, start.n_variables, regularization, plan, rng, progress)
         best = plan.best(scores)
         folds = families[best.multiplier]
@@ -199,8 +198,46 @@ def tune(
     return start
 
 
+def _splits(
+    prepared: Prepared, plan: Plan, first: float, rng: np.random.Generator, nonnegative: bool
+) -> Callable[[float], Sequence[Split]]:
+    """Return the same splits for the bandwidths times any multiplier, `first` among them.
+
+    Where rows are many and the kernel is a sum over columns, splits of bins of rows do: one pass
+    over the rows serves them all. Splits without a varying column are left out.
+    """
+    samples, kernel, n_jobs = prepared.samples, prepared.kernel, prepared.n_jobs
+    if kernel.abilities.closed_form and _binned(samples):
+        seed = int(rng.integers(2**63))
+
+        def of_bins(multiplier: float) -> Sequence[Split]:
+            fitted = prepared.fitted(multiplier)
+            if fitted.constant.all():
+                return []
+            same = np.random.default_rng(seed)
+            coefficients = prepared.coefficients(multiplier)
+            rows = BinnedRows.of(samples, fitted, coefficients, same, n_jobs)
+            return split_bins(rows, plan.n_splits, same, nonnegative)
+
+        return cache(of_bins)
+    halves = split_in_halves(samples, plan.n_splits, rng, plan.most_rows)
+    folds = make_folds(with_multiplier(kernel, first), halves, n_jobs, nonnegative)
+
+    def of_rows(multiplier: float) -> Sequence[Split]:
+        if multiplier == first:
+            return folds
+        return [rescaled(fold, with_multiplier(kernel, multiplier)) for fold in folds]
+
+    return cache(of_rows)
+
+
+def _binned(samples: Samples) -> bool:
+    """Return whether rows are so many that they stand in bins."""
+    return rows_per_bin(samples.n_x, samples.n_y) > 1
+
+
 def _score(
-    families: Mapping[float, Sequence[Fold]],
+    families: Mapping[float, Sequence[Split]],
     n_variables: int,
     regularization: float | None,
     plan: Plan,
@@ -213,7 +250,7 @@ def _score(
     seeds = [int(rng.integers(2**32)) for _ in range(n_splits)]
 
     def scored(
-        some: Mapping[float, Sequence[Fold]], grid: Sequence[float]
+        some: Mapping[float, Sequence[Split]], grid: Sequence[float]
     ) -> tuple[RegularizationScore, ...]:
         return score_regularizations(some, n_variables, grid, seeds, progress)
 
@@ -228,14 +265,14 @@ def _score(
 
 
 def _with_number(
-    tuning: Tuning, folds: Sequence[Fold], regularization: float, progress: Progress
+    tuning: Tuning, folds: Sequence[Split], regularization: float, progress: Progress
 ) -> Tuning:
     scores = score_numbers(folds, progress, regularization)
     return replace(tuning, n_variables=smallest_good_number(scores), numbers=scores)
 
 
 def score_numbers(
-    folds: Sequence[Fold], progress: Progress, regularization: float = 0.0
+    folds: Sequence[Split], progress: Progress, regularization: float = 0.0
 ) -> tuple[NumberScore, ...]:
     """Score each number of variables on the path by its held-out ratio √ñ·MMD²/σ̂."""
     path = number_path(min(fold.keep.size for fold in folds))
@@ -261,7 +298,7 @@ def smallest_good_number(scores: Sequence[NumberScore]) -> int:
 
 
 def score_regularizations(
-    families: Mapping[float, Sequence[Fold]],
+    families: Mapping[float, Sequence[Split]],
     n_variables: int,
     grid: Sequence[float],
     seeds: Sequence[int],

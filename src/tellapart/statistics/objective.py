@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
-from tellapart.statistics.objective_sums import Derivatives, sums_of
+from tellapart.statistics.objective_sums import Derivatives, Sums, sums_of
 
 MEMORY_BUDGET = 1_000_000_000
 LEAST_MEMORY_BUDGET = 1_000_000
@@ -65,7 +66,11 @@ class FittedObjective:
         self.regularization = regularization
         self.memory_budget = memory_budget
         self.nonnegative = nonnegative
-        self._sums = sums_of(samples, kernel, regularization, memory_budget)
+
+    @cached_property
+    def _sums(self) -> Sums:
+        # Made when first asked for: a search on some of many rows never asks for those of all.
+        return sums_of(self.samples, self.kernel, self.regularization, self.memory_budget)
 
     def columns(self, index: IntArray) -> FittedObjective:
         """Return the objective of some variables only, the others at 0, kernel as it is.

@@ -5,15 +5,19 @@ The p-value is that of the scan and does not depend on any of this.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tellapart.data.samples import Samples
+from tellapart.evidence.evidence import judged_by_draw
 from tellapart.progress import Progress
 from tellapart.scan.scan import Scan
 from tellapart.selection.by_evidence import MOST_VARIABLES
 from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
 from tellapart.selection.pipeline import Chosen, weigh_evidence
+from tellapart.selection.selection import Selection
 from tellapart.selection.settings import default_regularization
 from tellapart.selection.tuning import Tuning
 from tellapart.testing.settings import TestSettings
@@ -26,15 +30,28 @@ def choose_after(
     rng: np.random.Generator,
     n_jobs: int,
     progress: Progress,
+    *,
+    all_rows: tuple[int, int],
 ) -> Chosen:
     """Choose the variables on all rows: by evidence, or by the kernel that was asked for.
+
+    Where the samples are rows drawn from more, `all_rows` of each, a kernel chooses by those drawn,
+    and evidence judges single columns by all rows all the same.
 
     With a kernel, λ is 0 where a choice without it can be proved best, else the default of the
     kernel, unless the settings give it, and as many variables as the scan suggests, unless they
     are given.
     """
+    drawn = (samples.n_x, samples.n_y) != all_rows
     if settings.by_evidence:
-        return weigh_evidence(samples, settings, rng=rng, progress=progress, n_jobs=n_jobs)
+        return weigh_evidence(
+            samples,
+            settings,
+            rng=rng,
+            progress=progress,
+            n_jobs=n_jobs,
+            differences=scan.differences if drawn else None,
+        )
     kernel = settings.fittable
     abilities = kernel.abilities
     number = settings.n_variables
@@ -48,7 +65,8 @@ def choose_after(
     tuning = Tuning(number, regularization)
     closed = abilities.closed_form and regularization == 0 and settings.nonnegative
     if closed and settings.solver == "auto":
-        return Chosen(tuning, fitted, choose_nonnegative(samples, fitted, number, n_jobs))
+        selection = choose_nonnegative(samples, fitted, number, n_jobs)
+        return Chosen(tuning, fitted, _told(selection, samples, drawn=drawn))
     selection = choose(
         samples,
         fitted,
@@ -64,7 +82,19 @@ def choose_after(
         known=(*scan.pairs, *scan.triples),
         nonnegative=settings.nonnegative,
     )
-    return Chosen(tuning, fitted, selection)
+    return Chosen(tuning, fitted, _told(selection, samples, drawn=drawn))
+
+
+def draws_rows(samples: Samples, settings: TestSettings) -> bool:
+    """Say whether the choice would draw rows: then it takes those that the scan drew."""
+    return settings.by_evidence and judged_by_draw(samples)
+
+
+def _told(selection: Selection, samples: Samples, *, drawn: bool) -> Selection:
+    """Return a selection that says which rows it was made on, where not on all."""
+    if not drawn:
+        return selection
+    return replace(selection, drawn_rows=(samples.n_x, samples.n_y))
 
 
 def suggested_number(scan: Scan, *, linear: bool) -> int:

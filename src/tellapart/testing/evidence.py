@@ -1,4 +1,4 @@
-"""Where a p-value comes from, in words."""
+"""The verdict, and where its p-value comes from, in words."""
 
 from __future__ import annotations
 
@@ -11,16 +11,27 @@ if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
 
 
+def describe_verdict(result: TestResult) -> str:
+    """Return the answer in one sentence."""
+    p = f"p = {result.pvalue:.4g}, level {result.alpha:g}"
+    names = f"{safe(result.labels[0])} and {safe(result.labels[1])}"
+    if result.reject:
+        return f"{names} differ ({p})."
+    return f"No difference between {names} was found ({p}); this does not prove them alike."
+
+
 def describe_evidence(result: TestResult) -> list[str]:
     """Return lines that say what was compared with what, on which rows."""
     split, (x, y) = any(result.n_train), map(safe, result.labels)
     count = result.null_distribution.size
     rows = "the held-out rows" if split else "all rows"
-    if result.scan is not None and result.scan.rows_per_bin > 1:
-        rows = f"all rows, in bins of {result.scan.rows_per_bin}"
+    if result.rows_per_bin > 1:
+        rows += f", in bins of {result.rows_per_bin}"
     how = f"all {count} permutations of {rows}"
     if not result.exact:
         how = f"{count} random permutations of {rows}"
+    if result.note:
+        how += f", {result.note}"
     if count == 0:
         how = "its distribution under H₀"
     used = "held out" if split else "used"
@@ -29,6 +40,9 @@ def describe_evidence(result: TestResult) -> list[str]:
         f"critical value {result.threshold:.6g}, from {how}.",
         f"Rows {used} for the p-value: {result.n_test[0]} of {x}, {result.n_test[1]} of {y}.",
     ]
+    if result.drawn_from is not None:
+        of_x, of_y = result.drawn_from
+        lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")
     if split:
         lines.append(
             f"Rows used to choose the variables: {result.n_train[0]} of {x}, "

@@ -15,7 +15,7 @@ import numpy as np
 
 from tellapart.data.samples import Samples
 from tellapart.errors import warn_caller
-from tellapart.permutation.bins import rows_per_bin
+from tellapart.permutation.bins import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.scan.scan import BYTES_PER_BIN, BYTES_PER_COLUMN, scan
@@ -59,6 +59,8 @@ def refine_pvalue(
         threshold=null.threshold,
         null_distribution=null.null_distribution,
         exact=null.exact,
+        rows_per_bin=null.rows_per_bin if result.scan is None else result.rows_per_bin,
+        note=null.note,
         scan=None if result.scan is None else replace(result.scan, null=null),
     )
 
@@ -84,12 +86,14 @@ def _null(
         n_permutations=n_permutations,
         alpha=result.alpha,
         rng=rng,
+        n_jobs=n_jobs,
     )
 
 
 def _most_permutations(result: TestResult) -> int:
     if result.scan is None:
-        most = 8 * LABEL_BYTES // sum(result.n_test)
+        bins_x, bins_y, _ = binned_sizes(*result.n_test)
+        most = 8 * LABEL_BYTES // (bins_x + bins_y)
     else:
         most = SCAN_BYTES // _scan_bytes(result.held_out) - 1
     return min(MOST_PERMUTATIONS, most)

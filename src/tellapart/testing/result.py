@@ -22,12 +22,12 @@ from tellapart.selection.selection import Selection
 from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference
-from tellapart.testing.evidence import describe_evidence
+from tellapart.testing.evidence import describe_evidence, describe_verdict
 from tellapart.testing.exhibit import Exhibit, Gallery
 from tellapart.testing.method import Method as Method
 from tellapart.testing.record import record_result
 from tellapart.testing.story import tell_lines
-from tellapart.text import safe, safe_lines
+from tellapart.text import safe_lines
 from tellapart.writing import check_writable, strict_json, write_atomically
 
 if TYPE_CHECKING:
@@ -78,6 +78,11 @@ class TestResult:
         is a smaller result to store.
     scan : Scan or None
         What the scan found; None for `method="split"` and the baselines.
+    drawn_from : pair of int or None
+        Rows of X and of Y that there are, where those used were drawn from them at random: for a
+        time limit, or for a split of samples in chunks. None where all were used.
+    rows_per_bin, note : int and str
+        Rows whose labels were permuted together; what else made many rows cheaper, if so.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -100,6 +105,9 @@ class TestResult:
     method: Method | None = None
     train: Samples | None = None
     scan: Scan | None = None
+    drawn_from: tuple[int, int] | None = None
+    rows_per_bin: int = 1
+    note: str = ""
 
     @property
     def reject(self) -> bool:
@@ -141,11 +149,7 @@ class TestResult:
     @property
     def verdict(self) -> str:
         """The answer in one sentence."""
-        p = f"p = {self.pvalue:.4g}, level {self.alpha:g}"
-        names = f"{safe(self.labels[0])} and {safe(self.labels[1])}"
-        if self.reject:
-            return f"{names} differ ({p})."
-        return f"No difference between {names} was found ({p}); this does not prove them alike."
+        return describe_verdict(self)
 
     def witness(self, points: object) -> FloatArray:
         """Say at each point which sample is the denser there, as the kernel sees it.

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
+from tellapart.permutation.bins import binned_sizes
 from tellapart.permutation.labels import check_memory, check_reach
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
@@ -30,6 +32,7 @@ class TestSettings(SelectionSettings):
     test_size: float = 0.5
     n_permutations: int = 999
     alpha: float = 0.05
+    memory_budget: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
@@ -38,6 +41,9 @@ class TestSettings(SelectionSettings):
         self._keep("test_size", _checked_share("test_size", self.test_size))
         self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
         self._keep("alpha", _checked_share("alpha", self.alpha))
+        if self.memory_budget is not None:
+            budget = check_number("memory_budget", self.memory_budget, 0.0, open_low=True)
+            self._keep("memory_budget", budget)
         check_reach(self.n_permutations, self.alpha)
         if self.method == "scan" and self.test_size != TestSettings.test_size:
             raise InputError(
@@ -55,10 +61,11 @@ class TestSettings(SelectionSettings):
         """Rows that each sample needs: two, or two in each part of a split."""
         return 2 * FEWEST_ROWS if self.method == "split" else FEWEST_ROWS
 
-    def check_against(self, samples: Samples) -> None:
+    def check_against(self, samples: Samples | ChunkedSamples) -> None:
         """Raise where the samples cannot be tested as asked for."""
         super().check_against(samples)
-        check_memory(samples.n_x, samples.n_y, self.n_permutations)
+        bins_x, bins_y, _ = binned_sizes(samples.n_x, samples.n_y)
+        check_memory(bins_x, bins_y, self.n_permutations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what decides the answer as plain values: progress and threads do not."""
@@ -76,6 +83,7 @@ class TestSettings(SelectionSettings):
             "nonnegative": self.nonnegative,
             "gap": self.gap,
             "time_limit": self.time_limit,
+            "memory_budget": self.memory_budget,
         }
 
 

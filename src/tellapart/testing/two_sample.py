@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from tellapart.arguments import check_labels, check_random_state
+from tellapart.arguments import check_labels
+from tellapart.data.chunks.chunked_samples import (
+    ChunkedSamples,
+    read_chunked,
+)
+from tellapart.data.chunks.recognize import is_chunked
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
-from tellapart.errors import warn_caller
 from tellapart.interrupts import heeding_interrupts
-from tellapart.kernels import FittedKernel, Kernel
-from tellapart.permutation.labels import least_pvalue
-from tellapart.permutation.mmd import permutation_test
-from tellapart.permutation.nulls import PermutationNull
+from tellapart.kernels import Kernel
 from tellapart.progress import Progress, showing
-from tellapart.scan.scan import Scan, scan
 from tellapart.search import Annealing
-from tellapart.selection.pipeline import tune_fit_choose
-from tellapart.selection.selection import Selection
-from tellapart.selection.tuning import Tuning
 from tellapart.strs import Solver
-from tellapart.testing.after_scan import choose_after
+from tellapart.testing.limits import Limits
 from tellapart.testing.result import TestResult
+from tellapart.testing.runs import RUNS, seeds_of
 from tellapart.testing.settings import TestSettings
-from tellapart.threads import blas_threads
 
 
 def two_sample_test(
@@ -50,6 +46,7 @@ def two_sample_test(
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
+    memory_budget: float | None = None,
 ) -> TestResult:
     """Test whether two samples come from one distribution, and say what differs.
 
@@ -70,9 +67,12 @@ def two_sample_test(
 
     Parameters
     ----------
-    X, Y : array or table
+    X, Y : array, table, or data in chunks
         The two samples; row numbers may differ; columns are matched by name where there are
-        names. Two rows of each are enough for a scan, four for a split.
+        names. Two rows of each are enough for a scan, four for a split. What
+        `tellapart.open_dataset` opens, pyarrow datasets, Dask arrays and DataFrames are read
+        chunk by chunk and never held as a whole: a scan takes all their rows, a split those that
+        are drawn at random.
     method : {"scan", "split"}
         "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
         others test.
@@ -114,8 +114,13 @@ def two_sample_test(
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
-        Seconds after which the solver of the final selection stops with the best choice so far.
-        None gives a proof of optimality ten seconds; the result carries the gap reached.
+        Seconds for the whole test. A scan that would take longer is made of fewer rows, drawn at
+        random, and the result says so; the choice of variables stops with the best so far. None
+        sets no limit, and gives a proof of optimality ten seconds; the result carries the gap
+        reached.
+    memory_budget : float or None
+        Bytes that a scan may take beyond the input: what needs more is refused before work starts.
+        With a split of samples in chunks, what the rows drawn to choose and test may take.
 
     Returns
     -------
@@ -151,120 +156,41 @@ def two_sample_test(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
+        memory_budget=memory_budget,
     )
     names = check_labels(labels)
-    return run_test(read_samples(X, Y, missing=missing), settings, names)
+    if not (is_chunked(X) or is_chunked(Y)):
+        return run_test(read_samples(X, Y, missing=missing), settings, names)
+    # The rows to draw are decided by the seed while the rows are read for the first time.
+    settings = _with_seed(settings)
+    limits = Limits.begin(settings.time_limit, settings.memory_budget)
+    with showing(settings.progress) as tell:
+        seed = int(seeds_of(settings)[0])
+        samples = read_chunked(
+            X, Y, missing=missing, seed=seed, progress=lambda rows: tell("read", f"{rows:,} rows")
+        )
+    return run_test(samples, settings, names, limits)
 
 
 @heeding_interrupts()
 def run_test(
-    samples: Samples, settings: TestSettings, labels: tuple[str, str] = ("X", "Y")
+    samples: Samples | ChunkedSamples,
+    settings: TestSettings,
+    labels: tuple[str, str] = ("X", "Y"),
+    limits: Limits | None = None,
 ) -> TestResult:
     """Run the test on samples that were read already; see `two_sample_test`."""
     started = time.perf_counter()
     settings.check_against(samples)
-    if settings.random_state is None:
-        # A seed of our own: whoever gave none can still repeat the answer.
-        settings = replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
+    settings = _with_seed(settings)
+    limits = limits or Limits.begin(settings.time_limit, settings.memory_budget)
     with showing(settings.progress) as progress:
-        found = RUNS[settings.method](samples, settings, progress)
+        found = RUNS[settings.method](samples, settings, limits, progress)
     return found.result(settings, labels, time.perf_counter() - started)
 
 
-def _generators(settings: TestSettings) -> list[np.random.Generator]:
-    """Return one generator per step: how much randomness one uses does not move the others."""
-    seeds = check_random_state(settings.random_state).integers(2**63, size=4)
-    return [np.random.default_rng(seed) for seed in seeds]
-
-
-def _run_scan(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
-    """Test all rows for every kind of difference, and choose on all rows by what was found."""
-    _, _, solve_rng, permute_rng = _generators(settings)
-    _warn_of_tiny_halves(samples, settings)
-    n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
-    found = scan(
-        samples,
-        n_permutations=settings.n_permutations,
-        alpha=settings.alpha,
-        rng=permute_rng,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    chosen = choose_after(found, samples, settings, solve_rng, n_jobs, progress)
-    return _Found(
-        found.null, chosen.selection, chosen.tuning, chosen.kernel, samples, samples, found
-    )
-
-
-def _run_split(samples: Samples, settings: TestSettings, progress: Progress) -> _Found:
-    """Choose on one part of the rows, test on the other."""
-    split_rng, tune_rng, solve_rng, permute_rng = _generators(settings)
-    train, held_out = samples.split(settings.test_size, split_rng)
-    _warn_of_tiny_halves(held_out, settings)
-    chosen = tune_fit_choose(
-        train, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=progress
-    )
-    progress("test", f"{settings.n_permutations} permutations")
-    null = permutation_test(
-        held_out,
-        chosen.kernel,
-        chosen.selection.z,
-        n_permutations=settings.n_permutations,
-        alpha=settings.alpha,
-        rng=permute_rng,
-    )
-    return _Found(null, chosen.selection, chosen.tuning, chosen.kernel, train, held_out)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What the steps of a test found; where all rows choose and test, `train` is `tested`."""
-
-    null: PermutationNull
-    selection: Selection
-    tuning: Tuning
-    kernel: FittedKernel
-    train: Samples
-    tested: Samples
-    scan: Scan | None = None
-
-    def result(self, settings: TestSettings, labels: tuple[str, str], seconds: float) -> TestResult:
-        train, tested = self.train, self.tested
-        return TestResult(
-            pvalue=self.null.pvalue,
-            statistic=self.null.statistic,
-            threshold=self.null.threshold,
-            alpha=settings.alpha,
-            null_distribution=self.null.null_distribution,
-            exact=self.null.exact,
-            selection=self.selection,
-            n_train=(0, 0) if train is tested else (train.n_x, train.n_y),
-            n_test=(tested.n_x, tested.n_y),
-            tuning=self.tuning,
-            labels=labels,
-            seconds=seconds,
-            kernel=self.kernel,
-            held_out=tested,
-            settings=settings.to_dict(),
-            train=train,
-            scan=None if self.scan is None else self.scan.labelled(labels),
-        )
-
-
-RUNS: dict[str, Callable[[Samples, TestSettings, Progress], _Found]] = {
-    "scan": _run_scan,
-    "split": _run_split,
-}
-
-
-def _warn_of_tiny_halves(held_out: Samples, settings: TestSettings) -> None:
-    least = least_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
-    if least > settings.alpha:
-        rows, remedy = "rows", "use more rows"
-        if settings.method == "split":
-            rows, remedy = "held-out rows", "use more rows or a greater test_size"
-        warn_caller(
-            f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "
-            f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "
-            f"reached: {remedy}",
-        )
+def _with_seed(settings: TestSettings) -> TestSettings:
+    """Return settings with a seed: whoever gave none can still repeat the answer."""
+    if settings.random_state is not None:
+        return settings
+    return replace(settings, random_state=int(np.random.default_rng().integers(2**32)))

@@ -1,7 +1,7 @@
 """Fours and directions: found without labels, tested with them."""
 
 import numpy as np
-from pools import make_pool
+from pools import plan_pool
 
 from tellapart.scan.families.higher import higher_statistics
 
@@ -10,22 +10,21 @@ def _pair(change):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(250, 12)), rng.normal(size=(250, 12))
     change(x, rng)
-    return make_pool(x, y, 199)
+    return plan_pool(x, y, 199)
 
 
-def _ranks(pool):
-    places = np.arange(pool.scores.column.size)
-    found = higher_statistics(pool, places, places, np.arange(pool.labels.n_rows))
-    return (found.statistics >= found.statistics[0]).mean(axis=0), found
+def _ranks(pool, plan, asked):
+    found = higher_statistics(pool, asked.higher)
+    return (found >= found[0]).mean(axis=0), asked.higher
 
 
 def test_parity_of_four_columns_is_seen():
     def parity(x, rng):
         x[:, 3] = np.abs(x[:, 3]) * np.sign(x[:, 0] * x[:, 1] * x[:, 2])
 
-    ranks, found = _ranks(_pair(parity))
+    ranks, found = _ranks(*_pair(parity))
     assert ranks[0] == 1 / 200
-    assert [0, 1, 2, 3] in np.sort(found.fours, axis=1).tolist()
+    assert [0, 1, 2, 3] in np.sort(found.fours["signs"], axis=1).tolist()
 
 
 def test_a_bimodal_direction_across_four_columns_is_seen():
@@ -35,9 +34,9 @@ def test_a_bimodal_direction_across_four_columns_is_seen():
         modes = rng.choice([-0.95, 0.95], len(x)) + 0.3 * rng.normal(size=len(x))
         x += np.outer(modes - x @ v, v)
 
-    ranks, found = _ranks(_pair(bimodal))
+    ranks, found = _ranks(*_pair(bimodal))
     assert ranks[2] == 1 / 200
-    support = [set(np.flatnonzero(row)) for row in found.directions]
+    support = [set(np.flatnonzero(row)) for row in found.directions.weights]
     assert {0, 1, 2, 3} in support
 
 
@@ -46,10 +45,10 @@ def test_levels_of_one_category_are_never_taken_together():
     import pandas as pd
 
     table = pd.DataFrame({f"c{i}": rng.choice(list("abc"), 80) for i in range(5)})
-    pool = make_pool(table[:40], table[40:], 19)
-    _, found = _ranks(pool)
-    parents = pool.scores.column[found.fours]
-    assert all(len(set(row)) == 4 for row in parents.tolist())
-    for row in found.directions:
-        own = pool.scores.column[np.flatnonzero(row)]
+    pool, plan, asked = plan_pool(table[:40], table[40:], 19)
+    _, found = _ranks(pool, plan, asked)
+    for fours in found.fours.values():
+        assert all(len(set(row)) == 4 for row in pool.tables.column[fours].tolist())
+    for row in found.directions.weights:
+        own = pool.tables.column[np.flatnonzero(row)]
         assert len(set(own.tolist())) == own.size

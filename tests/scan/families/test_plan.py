@@ -1,14 +1,16 @@
 """Plans: what runs depends on sizes and pooled rows, never on labels, and the rest is explained."""
 
 import numpy as np
-from pools import make_pool
+from pools import plan_pool
 
-from tellapart.scan.families.plan import make_plan
+
+def _plan(x, y):
+    return plan_pool(x, y)[1]
 
 
 def test_small_problems_look_at_everything():
     rng = np.random.default_rng(0)
-    plan = make_plan(make_pool(rng.normal(size=(50, 10)), rng.normal(size=(50, 10))))
+    plan = _plan(rng.normal(size=(50, 10)), rng.normal(size=(50, 10)))
     assert plan.pairs.size == 45
     assert plan.triples.size == 120
     assert not plan.skipped
@@ -17,17 +19,17 @@ def test_small_problems_look_at_everything():
 
 def test_families_that_cannot_run_say_why():
     rng = np.random.default_rng(0)
-    plan = make_plan(make_pool(rng.normal(size=(5, 2)), rng.normal(size=(50, 2))))
+    plan = _plan(rng.normal(size=(5, 2)), rng.normal(size=(50, 2)))
     assert plan.runs("correlation")
     assert "8 rows" in plan.skipped["pair"]
     assert "has 5" in plan.skipped["pair"]
-    plan = make_plan(make_pool(rng.normal(size=(50, 1)), rng.normal(size=(50, 1))))
+    plan = _plan(rng.normal(size=(50, 1)), rng.normal(size=(50, 1)))
     assert plan.skipped["correlation"] == "needs two columns that vary"
 
 
 def test_wide_tables_look_at_some_columns_and_say_so():
     rng = np.random.default_rng(0)
-    plan = make_plan(make_pool(rng.normal(size=(30, 600)), rng.normal(size=(30, 600))))
+    plan = _plan(rng.normal(size=(30, 600)), rng.normal(size=(30, 600)))
     assert plan.pairs.size < 600 * 599 / 2
     assert "of 600 columns" in plan.notes["correlation"]
 
@@ -37,7 +39,7 @@ def test_labels_do_not_enter():
     rows = rng.normal(size=(60, 500))
     rows[:30, :5] += 3
     order = rng.permutation(60)
-    one = make_plan(make_pool(rows[:30], rows[30:]))
-    other = make_plan(make_pool(rows[order][:30], rows[order][30:]))
+    one = _plan(rows[:30], rows[30:])
+    other = _plan(rows[order][:30], rows[order][30:])
     np.testing.assert_array_equal(one.pairs.s, other.pairs.s)
     np.testing.assert_array_equal(one.direction_columns, other.direction_columns)

@@ -3,15 +3,17 @@
 import math
 
 import numpy as np
-from pools import is_x, make_pool
+from pools import is_x, plan_pool
 
+from each import each
+from tellapart.data.tables import read_samples
 from tellapart.scan.families.triple import (
     all_triples,
-    rank_scores,
     screened_triples,
-    signs,
     triple_statistics,
+    usable_scores,
 )
+from tellapart.scan.scores import make_scores, score_rows
 
 
 def _cumulant(a, b, c):
@@ -31,13 +33,15 @@ def test_levels_of_one_column_are_no_triple():
     assert np.column_stack([found.s, found.t, found.u]).tolist() == [[0, 1, 3], [0, 2, 3]]
 
 
-def test_the_largest_change_is_that_of_the_third_cumulant():
+@each("n_x, n_y", [(40, 50), (2600, 2800)])
+def test_the_largest_change_is_that_of_the_third_cumulant(n_x, n_y):
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(40, 4)) + 0.5, rng.normal(size=(50, 4))
-    pool = make_pool(x, y, n_permutations=6)
-    triples = all_triples(np.arange(4), np.arange(4))
-    found = triple_statistics(pool, triples, np.arange(4))
-    values = signs(pool.scores.normal).astype(float)
+    x, y = rng.normal(size=(n_x, 4)) + 0.5, rng.normal(size=(n_y, 4))
+    pool, plan, asked = plan_pool(x, y, n_permutations=6)
+    found = triple_statistics(pool, asked.triples)
+    scores = score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
+    values = scores.of("sign").astype(float)
+    triples = plan.triples
     for e in range(pool.count):
         own = []
         for s, t, u in zip(triples.s, triples.t, triples.u, strict=True):
@@ -53,13 +57,14 @@ def test_a_product_in_the_pooled_rows_stands_out():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(300, 30))
     values[:, 7] = np.abs(values[:, 7]) * np.sign(values[:, 3] * values[:, 20])
-    scores = signs(values.astype(np.float32))
+    scores = make_scores(read_samples(values[:150], values[150:])).of("sign")
     found = screened_triples(scores, np.arange(30), np.arange(30))
     assert (found.s[0], found.t[0], found.u[0]) == (3, 7, 20)
 
 
 def test_scores_of_lopsided_columns_are_left_out():
-    normal = np.zeros((100, 1), dtype=np.float32)
-    normal[:3] = 5
-    assert not signs(normal).any()
-    assert not rank_scores(normal).any()
+    values = np.zeros((100, 1))
+    values[:3] = 5
+    scores = make_scores(read_samples(values[::2], values[1::2]))
+    assert not usable_scores(scores, "signs").any()
+    assert not usable_scores(scores, "ranks").any()

@@ -1,10 +1,25 @@
 """One-dimensional kernel sums over two samples without the n × n matrix.
 
-Gaussian by boxes of moments, O(n); Laplace by sorting, O(n log n); indicator by counting.
+Gaussian by boxes of moments, O(n); Laplace by sorting, O(n log n); indicator by counting. And
+sums between groups of rows, which is what permutations of bins need.
 """
 
 from tellapart.kernels.fastsum.boxes import BoxExpansion, BoxGrid, BoxMoments
-from tellapart.kernels.fastsum.counting import CountExpansion
-from tellapart.kernels.fastsum.sorting import SortedExpansion
+from tellapart.kernels.fastsum.cells import gaussian_group_sums
+from tellapart.kernels.fastsum.counting import CountExpansion, indicator_group_sums
+from tellapart.kernels.fastsum.fourier import count_modes, extent_of, fourier_sums
+from tellapart.kernels.fastsum.sorting import SortedExpansion, laplace_group_sums
 
-__all__ = ["BoxExpansion", "BoxGrid", "BoxMoments", "CountExpansion", "SortedExpansion"]
+__all__ = [
+    "BoxExpansion",
+    "BoxGrid",
+    "BoxMoments",
+    "CountExpansion",
+    "SortedExpansion",
+    "count_modes",
+    "extent_of",
+    "fourier_sums",
+    "gaussian_group_sums",
+    "indicator_group_sums",
+    "laplace_group_sums",
+]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 
 
 class CountExpansion:
@@ -51,3 +52,44 @@ def shares(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     for part, (own, counts) in zip(parts, counted, strict=True):
         part[np.searchsorted(values, own)] = counts / counts.sum()
     return values, parts
+
+
+def indicator_group_sums(values: FloatArray, starts: IntArray) -> FloatArray:
+    """Return S (G × G) with S_gh the number of equal pairs, one value in g and one in h.
+
+    The values stand group after group; `starts` says where each group begins, and ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> indicator_group_sums(np.array([0.0, 1.0, 1.0, 1.0]), np.array([0, 2, 4])).tolist()
+    [[2.0, 2.0], [2.0, 4.0]]
+    """
+    sizes = np.diff(starts)
+    order = np.argsort(values, kind="stable")
+    group = np.repeat(np.arange(sizes.shape[0]), sizes)[order]
+    ordered = values[order]
+    edges = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+    sums = np.zeros((sizes.shape[0], sizes.shape[0]))
+    _add_levels(group, edges, sums)
+    return sums
+
+
+@njit(nogil=True, cache=True)
+def _add_levels(group, edges, sums):  # type: ignore[no-untyped-def]
+    """Add each level's pairs: one by one, or by its counts in the groups where it has many rows."""
+    counts = np.zeros(sums.shape[0])
+    for level in range(edges.shape[0] - 1):
+        start, stop = edges[level], edges[level + 1]
+        if stop - start <= counts.shape[0]:
+            for i in range(start, stop):
+                for j in range(start, stop):
+                    sums[group[i], group[j]] += 1.0
+        else:
+            counts[:] = 0.0
+            for i in range(start, stop):
+                counts[group[i]] += 1.0
+            for g in range(counts.shape[0]):
+                if counts[g] > 0.0:
+                    for h in range(counts.shape[0]):
+                        sums[g, h] += counts[g] * counts[h]

@@ -17,6 +17,7 @@ from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import spectral_norms
+from tellapart.scan.requests import ProductOfTwo
 
 # Values kept of each permutation, for the findings: of all pairs, and of those looked at apart.
 MANY_KEPT, SOME_KEPT = 30, 8
@@ -52,6 +53,15 @@ class ProductKind:
     def is_correlation(self) -> bool:
         """Whether the two columns themselves are multiplied."""
         return self.first == self.second == "normal"
+
+    @property
+    def name(self) -> str:
+        """By which the sums of the products are asked for."""
+        return f"{self.first} × {self.second}" + (", screened" if self.screened else "")
+
+    def of(self, pairs: Pairs) -> ProductOfTwo:
+        """Return what is to be summed over bins for these pairs."""
+        return ProductOfTwo(self.first, self.second, pairs.s, pairs.t)
 
 
 CORRELATED = ProductKind("normal", "normal")
@@ -92,11 +102,11 @@ def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntA
         largest.add(rows, block, changes)
         of_core[rows, place[block][inner[block]]] = changes[:, inner[block]]
 
-    each_pair(pool, "normal", "normal", pairs.s, pairs.t, take)
+    each_pair(pool, CORRELATED.name, take)
     if within.size:
         length = _lengths(pool, of_core, within)
     apart = Largest.empty(pool.count, SOME_KEPT)
-    each_pair(pool, "normal", "normal", screened.s, screened.t, apart.add)
+    each_pair(pool, CORRELATED_SCREENED.name, apart.add)
     statistics = np.column_stack([largest.maximum(), apart.maximum(), np.square(length)])
     return PairScan(
         statistics,

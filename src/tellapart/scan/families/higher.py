@@ -11,7 +11,7 @@ pooled rows, without labels, name the few candidates, and the permutations test 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import draw_rows
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
-from tellapart.scan.families.triple import SCORES
+from tellapart.scan.families.triple import SCORES, usable_scores
 from tellapart.scan.pool import Pool
-from tellapart.scan.scores import standardised
+from tellapart.scan.requests import Directions, ProductOfFour, Requests
+from tellapart.scan.scores import Scores
+from tellapart.scan.sums import Halves
 
 # Columns among which fours are sought: their pairs are multiplied with their pairs.
 FOUR_COLUMNS = 40
@@ -34,6 +36,8 @@ EXTENDED = {3: 1000, 4: 200}
 TESTED = 60
 # Rows that name the candidates.
 MOST_ROWS = 2_000
+# A deviation below this share of the largest value is rounding.
+FLAT = 1e-6
 
 
 def four_columns(n_rows: int) -> int:
@@ -45,13 +49,32 @@ def four_columns(n_rows: int) -> int:
     return min(int((2 * MOST_FOURS_WORK / min(n_rows, MOST_ROWS)) ** 0.25), FOUR_COLUMNS)
 
 
-@dataclass(frozen=True)
-class Higher:
-    """Candidates found without labels, and the statistics of the permutations."""
+@dataclass(frozen=True, eq=False)
+class HigherGroups:
+    """Fours and directions, found without labels.
 
-    statistics: FloatArray
-    fours: IntArray
-    directions: FloatArray
+    Attributes
+    ----------
+    fours : mapping from str to array of shape (k, 4)
+        By the score whose products stand out.
+    scales : mapping from str to array
+        1/deviation of those products in the pooled rows; 0 where they do not vary.
+    directions : Directions
+        With mean and deviation of the sums along each in the pooled rows.
+    wave_scale : array
+        1/deviation of their waves.
+    """
+
+    fours: dict[str, IntArray]
+    scales: dict[str, FloatArray]
+    directions: Directions
+    wave_scale: FloatArray
+
+    def ask(self, requests: Requests) -> Requests:
+        """Return the requests with what the statistics need."""
+        for name, columns in self.fours.items():
+            requests.fours[name] = ProductOfFour(SCORES[name], columns)
+        return replace(requests, directions=self.directions)
 
 
 def screening_rows(n_rows: int, rng: np.random.Generator) -> IntArray:
@@ -59,32 +82,43 @@ def screening_rows(n_rows: int, rng: np.random.Generator) -> IntArray:
     return draw_rows(n_rows, MOST_ROWS, rng)
 
 
-def higher_statistics(
-    pool: Pool, for_fours: IntArray, for_directions: IntArray, seen: IntArray
-) -> Higher:
-    """Return the largest δ² of the products of four, by signs and ranks, and of the directions.
-
-    The rows `seen` name the candidates.
-    """
-    columns: list[FloatArray] = []
-    fours = np.zeros((0, 4), dtype=np.intp)
-    for name, score in SCORES.items():
-        values = score(pool.scores.normal)
-        found = _fours(values[seen], for_fours, pool.scores.column)
-        columns.append(_largest(pool, np.prod(values[:, found], axis=2)))
-        if name == "signs":
-            fours = found
-    directions = _directions(pool.scores.normal[seen], for_directions, pool.scores.column)
-    sums = pool.scores.normal.astype(np.float64) @ directions.T
-    columns.append(_largest(pool, np.cos(FREQUENCY * standardised(sums))))
-    return Higher(np.column_stack(columns), fours, directions)
+def plan_higher(
+    outline: Scores, for_fours: IntArray, for_directions: IntArray, seen: IntArray
+) -> HigherGroups:
+    """Return the candidates among some columns; the rows `seen` name them."""
+    fours: dict[str, IntArray] = {}
+    scales: dict[str, FloatArray] = {}
+    for name in SCORES:
+        values = usable_scores(outline, name)
+        fours[name] = found = _fours(values[seen], for_fours, outline.column)
+        scales[name] = _inverse_deviation(np.prod(values[:, found], axis=2))
+    weights = _directions(outline.normal[seen], for_directions, outline.column)
+    sums = outline.normal.astype(np.float64) @ weights.T
+    mean, inverse = sums.mean(axis=0), _inverse_deviation(sums)
+    waves = np.cos(FREQUENCY * (sums - mean) * inverse)
+    directions = Directions(weights, mean, inverse, FREQUENCY)
+    return HigherGroups(fours, scales, directions, _inverse_deviation(waves))
 
 
-def _largest(pool: Pool, values: FloatArray | Singles) -> FloatArray:
-    if values.shape[1] == 0:
+def higher_statistics(pool: Pool, groups: HigherGroups) -> FloatArray:
+    """Return the largest δ² of the products of four, by signs and ranks, and of the directions."""
+    columns = [_largest(pool, pool.sums.fours(name), groups.scales[name]) for name in groups.fours]
+    columns.append(_largest(pool, pool.sums.directions, groups.wave_scale))
+    return np.column_stack(columns)
+
+
+def _largest(pool: Pool, halves: Halves, scale: FloatArray) -> FloatArray:
+    if halves.size == 0:
         return np.zeros(pool.count)
-    scores = standardised(np.asarray(values, dtype=np.float64)).astype(np.float32)
-    return np.asarray(np.square(pool.labels.differences(scores)).max(axis=1), dtype=np.float64)
+    changes = pool.changes(halves) * scale.astype(np.float32)
+    return np.asarray(np.square(changes).max(axis=1), dtype=np.float64)
+
+
+def _inverse_deviation(values: FloatArray | Singles) -> FloatArray:
+    """Return 1/deviation of each column; 0 for what does not vary."""
+    deviation = values.std(axis=0, dtype=np.float64)
+    flat = deviation <= FLAT * np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-300)
+    return np.asarray(np.where(flat, 0.0, 1 / np.where(flat, 1.0, deviation)))
 
 
 def _fours(values: Singles, columns: IntArray, parent: IntArray) -> IntArray:

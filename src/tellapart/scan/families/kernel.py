@@ -14,17 +14,16 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.requests import N_WAVES, PERIOD
 from tellapart.scan.tails import tail_pvalues
 
 NUMBERS = (1, 3, 8)
 # Numbers of columns that are compared where nobody says how many to choose.
 PATH = (1, 2, 3, 4, 5, 7, 10)
 NEARLY = 0.95
-# The scalar kernel exp(−(u − v)²/2τ²) of the clipped scores as a Fourier series: they lie within
-# ±4.5, and images a period apart do not touch.
+# The scalar kernel exp(−(u − v)²/2τ²) of the clipped scores as a Fourier series.
 BANDWIDTH = 0.5
-PERIOD = 10.5
-FREQUENCIES = 2 * np.pi / PERIOD * np.arange(1, 13)
+FREQUENCIES = 2 * np.pi / PERIOD * np.arange(1, N_WAVES + 1)
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,9 @@ def column_mmd(pool: Pool) -> Singles:
     a_s = Σ_j w_j (δ(cos ω_j V)² + δ(sin ω_j V)²) is MMD² up to a constant, which the median takes
     out.
     """
-    values = pool.scores.clipped
     weights = np.exp(-0.5 * np.square(FREQUENCIES * BANDWIDTH))
-    total = np.zeros((pool.count, values.shape[1]), dtype=np.float32)
-    for frequency, weight in zip(FREQUENCIES, weights / weights.sum(), strict=True):
-        angle = np.float32(frequency) * values
-        for wave in (np.cos(angle), np.sin(angle)):
-            total += np.float32(weight) * np.square(pool.labels.differences(wave))
+    total = np.zeros((pool.count, pool.tables.size), dtype=np.float32)
+    for j, weight in enumerate(weights / weights.sum()):
+        for wave in pool.sums.waves(j + 1, FREQUENCIES[j]):
+            total += np.float32(weight) * np.square(pool.changes(wave))
     return np.maximum(total - np.median(total, axis=0), 0)

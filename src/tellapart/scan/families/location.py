@@ -24,11 +24,11 @@ def location_statistics(pool: Pool, rows: WholeRows) -> FloatArray:
 
 def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:
     """Return δᵀ(Σ + 0.3 I)⁻¹δ by the smaller of two matrices: columns or rows."""
-    values = pool.scores.clipped
+    values = pool.outline.clipped
     if values.shape[1] > rows.n_rows:
         return rows.decorrelated(RIDGE)
     gram = (values.T @ values).astype(np.float64) / values.shape[0]
     spectrum, vectors = np.linalg.eigh(gram)
-    turned = values @ (vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)).astype(np.float32)
-    squares = np.square(pool.labels.differences(turned))
+    turn = (vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)).astype(np.float32)
+    squares = np.square(pool.differences("clipped") @ turn)
     return np.asarray(squares.sum(axis=1, dtype=np.float64))

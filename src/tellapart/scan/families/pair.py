@@ -25,15 +25,21 @@ KINDS = (LEVEL_SPREAD, WAVES, SPREADS, VALUE_SQUARE)
 N_PRODUCTS = 6
 
 
+def pairs_of(kind: ProductKind, pairs: Pairs) -> Pairs:
+    """Return the pairs of one kind of product: both ways where it is of different scores."""
+    if kind.first == kind.second:
+        return pairs
+    return Pairs(np.concatenate([pairs.s, pairs.t]), np.concatenate([pairs.t, pairs.s]))
+
+
 def pair_statistics(pool: Pool, pairs: Pairs) -> PairScan:
     """Return the statistics of dependence without correlation."""
-    both = Pairs(np.concatenate([pairs.s, pairs.t]), np.concatenate([pairs.t, pairs.s]))
     largest: dict[ProductKind, Largest] = {}
     of_kind: dict[ProductKind, Pairs] = {}
     for kind in KINDS:
         largest[kind] = kept = Largest.empty(pool.count, SOME_KEPT)
-        of_kind[kind] = used = pairs if kind.first == kind.second else both
-        each_pair(pool, kind.first, kind.second, used.s, used.t, kept.add)
+        of_kind[kind] = pairs_of(kind, pairs)
+        each_pair(pool, kind.name, kept.add)
     joint = np.maximum(largest[LEVEL_SPREAD].maximum(), largest[WAVES].maximum())
     statistics = np.column_stack(
         [

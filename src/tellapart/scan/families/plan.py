@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.budget import (
     MOST_CORRELATED,
     affordable,
@@ -24,7 +25,7 @@ from tellapart.scan.families.correlation import (
 from tellapart.scan.families.higher import DIRECTION_COLUMNS, four_columns
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.triple import Triples, all_triples, screening_columns
-from tellapart.scan.pool import Pool
+from tellapart.scan.scores import Scores
 
 # All triples take part of what a family can afford: those that stand out come on top.
 TRIPLES_SHARE = 3
@@ -55,20 +56,20 @@ class Plan:
         return family not in self.skipped
 
 
-def make_plan(pool: Pool) -> Plan:
-    """Plan the families of dependence for these rows, columns and permutations."""
-    scores, labels = pool.scores, pool.labels
+def make_plan(scores: Scores, labels: KeyedBins) -> Plan:
+    """Plan the families of dependence by the scores of pooled rows, drawn without labels."""
     every = np.arange(scores.column.size)
     known = every
     if every.size > MOST_CORRELATED:
-        known = _most_varied(pool, MOST_CORRELATED)
+        known = _most_varied(scores, MOST_CORRELATED)
     correlation = pooled_correlation(scores.normal[:, known], scores.column[known])
     planner = _Planner(known, dependence(correlation))
     numeric = np.flatnonzero(np.isin(known, scores.numeric))
     for_pairs = planner.most(columns_for_pairs(affordable(labels)))
     for_shapes = planner.most(columns_for_pairs(affordable(labels, N_PRODUCTS)), numeric)
     for_triples = planner.most(columns_for_triples(affordable(labels, TRIPLES_SHARE)))
-    wider = planner.most(screening_columns(labels.n_rows))
+    n_rows = scores.normal.shape[0]
+    wider = planner.most(screening_columns(n_rows))
     pairs = all_pairs(for_pairs, scores.column)
     chosen = screened_pairs(correlation, pairs.size)
     plan = Plan(
@@ -78,12 +79,12 @@ def make_plan(pool: Pool) -> Plan:
         shaped=all_pairs(for_shapes, scores.column),
         triples=all_triples(for_triples, scores.column),
         triple_columns=wider,
-        four_columns=planner.most(four_columns(labels.n_rows)),
+        four_columns=planner.most(four_columns(n_rows)),
         direction_columns=planner.most(DIRECTION_COLUMNS, numeric),
         skipped={},
         notes={},
     )
-    _explain(pool, plan, for_pairs, for_shapes, for_triples)
+    _explain(scores, labels, plan, for_pairs, for_shapes, for_triples)
     return plan
 
 
@@ -101,22 +102,25 @@ class _Planner:
         return self.known[places]
 
 
-def _most_varied(pool: Pool, most: int) -> IntArray:
+def _most_varied(scores: Scores, most: int) -> IntArray:
     """Return the columns whose most frequent value is the least frequent."""
-    normal = pool.scores.normal
     # A value shared by many rows makes the fourth moment of the scores large.
-    kurtosis = np.mean(np.square(np.square(normal)), axis=0)
+    kurtosis = np.mean(np.square(np.square(scores.normal)), axis=0)
     return np.sort(np.argsort(kurtosis, kind="stable")[:most])
 
 
 def _explain(
-    pool: Pool, plan: Plan, for_pairs: IntArray, for_shapes: IntArray, for_triples: IntArray
+    scores: Scores,
+    labels: KeyedBins,
+    plan: Plan,
+    for_pairs: IntArray,
+    for_shapes: IntArray,
+    for_triples: IntArray,
 ) -> None:
     """Say which families cannot run, and which look at some of the columns only."""
-    labels = pool.labels
     fewest = min(labels.n_x, labels.n_y)
-    n_columns = np.unique(pool.scores.column).size
-    numeric = pool.scores.numeric.size
+    n_columns = np.unique(scores.column).size
+    numeric = scores.numeric.size
     sizes = {
         "correlation": (plan.pairs.size, "two columns that vary"),
         "pair": (plan.shaped.size, "two numeric columns that vary"),
@@ -136,7 +140,7 @@ def _explain(
         "triple": (for_triples, n_columns, "all triples of"),
     }
     for family, (used, of, what) in places.items():
-        count = np.unique(pool.scores.column[used]).size
+        count = np.unique(scores.column[used]).size
         if family not in plan.skipped and count < of:
             plan.notes[family] = (
                 f"{what} {count:,} of {of:,} columns, chosen without labels by their dependence "

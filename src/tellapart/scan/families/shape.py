@@ -7,11 +7,13 @@ leaves alone, and δ(r)² of whole rows, r the normal score of ‖V‖².
 from __future__ import annotations
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.requests import KNOWN_LENGTHS, RowScore
+from tellapart.scan.scores import Scores
 
 FEW = 3
 # Rows for each column without which a regression fits noise.
@@ -26,7 +28,7 @@ def shape_statistics(pool: Pool) -> FloatArray:
     for name in ("spread", "skew", "fourth", "atom"):
         columns += top_sums(np.square(pool.differences(name)), (FEW,))
     columns += top_sums(wave_changes(pool), (FEW,))
-    columns += list(np.square(pool.labels.differences(_row_scores(pool))).T)
+    columns += list(np.square(pool.changes(pool.sums.row_score)).T)
     return np.column_stack(columns)
 
 
@@ -35,14 +37,19 @@ def wave_changes(pool: Pool) -> Singles:
     return np.asarray(sum(np.square(pool.differences(wave)) for wave in WAVES))
 
 
-def _row_scores(pool: Pool) -> Singles:
-    """Return the normal score of ‖V‖² of each row, less its regression on V where columns are few.
+def row_score(outline: Scores) -> RowScore:
+    """Return what gives the normal score of ‖V‖² of a row, less its regression on V.
 
-    The length of a row of few lopsided columns says where it lies: that is location.
+    The length of a row of few lopsided columns says where it lies: that is location. Where columns
+    are many a regression would fit noise, and there is none.
     """
-    values = pool.scores.clipped.astype(np.float64)
-    ranks = stats.rankdata(np.square(values).sum(axis=1))
-    score = special.ndtri((ranks - 0.5) / ranks.size)
+    values = outline.clipped.astype(np.float64)
+    lengths = np.square(outline.clipped).sum(axis=1, dtype=np.float32)
+    known, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - counts / 2
+    scores = special.ndtri(ranks / lengths.size)
+    slopes = np.zeros(values.shape[1])
     if values.shape[1] <= values.shape[0] / FEWEST_ROWS_PER_COLUMN:
-        score = score - values @ np.linalg.lstsq(values, score, rcond=RANK_TOLERANCE)[0]
-    return score[:, np.newaxis].astype(np.float32)
+        slopes = np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0]
+    kept = np.unique(np.linspace(0, known.size - 1, min(known.size, KNOWN_LENGTHS)).astype(np.intp))
+    return RowScore(known[kept].astype(np.float64), scores[kept], slopes)

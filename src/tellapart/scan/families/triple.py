@@ -11,11 +11,9 @@ and of either over the triples that stand out in the pooled rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
@@ -23,14 +21,15 @@ from tellapart.permutation.bins import Singles
 from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import BLOCK_ENTRIES
 from tellapart.scan.pool import Pool
-from tellapart.scan.reductions import cumulant_changes, triple_products
-from tellapart.scan.scores import standardised
+from tellapart.scan.products import Segments, add_triples
+from tellapart.scan.reductions import cumulant_changes
+from tellapart.scan.requests import ProductOfThree, ProductOfTwo, Requests
+from tellapart.scan.scores import Scores
 
 # Values kept of each permutation, for the findings.
 MANY_KEPT = 8
-# Columns with almost all rows on one side are left out: products of three rare values are a
+# Columns with almost all rows at one value are left out: products of three rare values are a
 # matter of single rows.
-LEAST_SIDE = 0.1
 MOST_KURTOSIS = 8.0
 # A product that varies less than this is constant.
 LEAST_VARIANCE = 1e-6
@@ -59,6 +58,51 @@ class Triples:
         return self.s, self.t, self.u
 
 
+@dataclass(frozen=True, eq=False)
+class TripleGroup:
+    """Triples to look at by one score, found without labels.
+
+    Attributes
+    ----------
+    name : str
+        By which the sums of the products are asked for.
+    score : str
+        "signs" or "ranks".
+    triples : Triples
+        The triples.
+    scale : array
+        1/deviation of abc in the pooled rows; 0 where it hardly varies.
+    pairs : ProductOfTwo
+        Every pair ab that occurs in them.
+    opposite : three arrays
+        Where bc, ac and ab of each triple stand among the pairs.
+    within : array or None
+        Where the triples stand among those of the group of the same name, which has the sums;
+        None where this group has its own.
+    """
+
+    name: str
+    score: str
+    triples: Triples
+    scale: Singles
+    pairs: ProductOfTwo
+    opposite: tuple[IntArray, IntArray, IntArray]
+    within: IntArray | None = None
+
+    @property
+    def pairs_name(self) -> str:
+        """By which the sums of the products of two are asked for."""
+        return f"pairs of {self.name}"
+
+    def ask(self, requests: Requests) -> None:
+        """Ask for the sums that the changes need, unless another group has them."""
+        if self.within is not None:
+            return
+        s, t, u = self.triples.columns()
+        requests.triples[self.name] = ProductOfThree(SCORES[self.score], s, t, u)
+        requests.pairs[self.pairs_name] = self.pairs
+
+
 @dataclass(frozen=True)
 class TripleKind:
     """The largest changes of signs or of ranks, among all triples or those that stand out."""
@@ -76,28 +120,14 @@ class TripleScan:
     kinds: tuple[TripleKind, ...]
 
 
-def signs(normal: Singles) -> Singles:
-    """Return ±1 about the median, standardised; of the two ways to split ties the more even."""
-    middle = np.median(normal, axis=0)
-    above, least = normal > middle, normal >= middle
-    uneven = np.abs(above.mean(axis=0) - 0.5) > np.abs(least.mean(axis=0) - 0.5)
-    halves = np.where(uneven, least, above)
-    scores = standardised(halves.astype(np.float64)).astype(np.float32)
-    return np.asarray(scores * _even_enough(halves))
+SCORES = {"signs": "sign", "ranks": "rank"}
+"""What triples and fours are made of, and the scores of `tellapart.scan.cells` that it is."""
 
 
-def rank_scores(normal: Singles) -> Singles:
-    """Return the ranks, standardised, from the normal scores."""
-    scores = standardised(special.ndtr(normal.astype(np.float64))).astype(np.float32)
+def usable_scores(outline: Scores, name: str) -> Singles:
+    """Return signs or ranks of the pooled rows, 0 where one value makes up nearly all of them."""
+    scores = outline.of(SCORES[name])
     return np.asarray(scores * (np.square(np.square(scores)).mean(axis=0) <= MOST_KURTOSIS))
-
-
-def _even_enough(halves: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which columns have enough rows on either side for products of several to occur."""
-    return np.asarray(np.abs(halves.mean(axis=0) - 0.5) <= 0.5 - LEAST_SIDE)
-
-
-SCORES = {"signs": signs, "ranks": rank_scores}
 
 
 def all_triples(columns: IntArray, parent: IntArray) -> Triples:
@@ -118,17 +148,77 @@ def _triangle(size: int) -> tuple[IntArray, IntArray, IntArray]:
     return first, second, third
 
 
-def triple_statistics(pool: Pool, triples: Triples, wider: IntArray) -> TripleScan:
-    """Return the statistics of the triples; more columns, `wider`, are screened without labels."""
-    kinds: list[TripleKind] = []
-    for name, score in SCORES.items():
-        values = score(pool.scores.normal)
-        chosen = screened_triples(values, wider, pool.scores.column)
+def plan_triples(outline: Scores, triples: Triples, wider: IntArray) -> tuple[TripleGroup, ...]:
+    """Return what to look at: `triples`, and those that stand out among more columns, `wider`."""
+    groups: list[TripleGroup] = []
+    for name in SCORES:
+        values = usable_scores(outline, name)
+        chosen = screened_triples(values, wider, outline.column)
         # Signs see most of what ranks see, at half the cost of looking at all triples by both.
-        for own in (triples, chosen) if name == "signs" else (chosen,):
-            kept = Largest.empty(pool.count, MANY_KEPT)
-            _each_triple(pool, values, own, kept)
-            kinds.append(TripleKind(name, kept, own))
+        if name == "signs":
+            groups.append(_group(f"{name}, all", name, values, triples))
+            groups.append(_part(groups[-1], chosen) or _group(f"{name}, few", name, values, chosen))
+        else:
+            groups.append(_group(f"{name}, few", name, values, chosen))
+    return tuple(groups)
+
+
+def _part(group: TripleGroup, chosen: Triples) -> TripleGroup | None:
+    """Return a group of some of the triples of another one, if all of them are there."""
+    size = max((int(c.max()) + 1 for c in group.triples.columns() if c.size), default=1)
+    codes, wanted = (
+        (triples.s * size + triples.t) * size + triples.u for triples in (group.triples, chosen)
+    )
+    order = np.argsort(codes, kind="stable")
+    found = np.searchsorted(codes[order], wanted)
+    if codes.size == 0 or (found == codes.size).any() or (codes[order[found]] != wanted).any():
+        return None
+    within = order[found]
+    tu, su, st = (member[within] for member in group.opposite)
+    return replace(
+        group, triples=chosen, scale=group.scale[within], opposite=(tu, su, st), within=within
+    )
+
+
+def _group(name: str, score: str, values: Singles, triples: Triples) -> TripleGroup:
+    s, t, u = triples.columns()
+    size = values.shape[1]
+    codes = np.concatenate([a * size + b for a, b in ((t, u), (s, u), (s, t))])
+    present, place = np.unique(codes, return_inverse=True)
+    tu, su, st = place.reshape(3, -1)
+    return TripleGroup(
+        name=name,
+        score=score,
+        triples=triples,
+        scale=_scale(values, triples),
+        pairs=ProductOfTwo(SCORES[score], SCORES[score], present // size, present % size),
+        opposite=(tu, su, st),
+    )
+
+
+def _scale(values: Singles, triples: Triples) -> Singles:
+    """Return 1/deviation of the products over the pooled rows, 0 for what hardly varies."""
+    rows = values.shape[0]
+    asked = ProductOfThree("", *triples.columns())
+    whole = Segments(np.array([0, rows]), np.array([0]))
+    moments = []
+    for own in (values, np.square(values)):
+        sums = np.zeros((1, triples.size), dtype=np.float32)
+        if triples.size:
+            add_triples(asked, np.ascontiguousarray(own.T), whole, sums)
+        moments.append(sums[0].astype(np.float64) / rows)
+    variance = moments[1] - np.square(moments[0])
+    scale = np.where(variance > LEAST_VARIANCE, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
+    return np.asarray(scale, dtype=np.float32)
+
+
+def triple_statistics(pool: Pool, groups: tuple[TripleGroup, ...]) -> TripleScan:
+    """Return the statistics of the triples."""
+    kinds: list[TripleKind] = []
+    for group in groups:
+        kept = Largest.empty(pool.count, MANY_KEPT)
+        _each_triple(pool, group, kept)
+        kinds.append(TripleKind(group.score, kept, group.triples))
     statistics = np.column_stack([kind.largest.maximum() for kind in kinds]).astype(np.float64)
     return TripleScan(statistics, tuple(kinds))
 
@@ -166,77 +256,30 @@ def screened_triples(values: Singles, columns: IntArray, parent: IntArray) -> Tr
     return Triples(columns[first[best]], columns[second[best]], columns[third[best]])
 
 
-def _each_triple(pool: Pool, values: Singles, triples: Triples, kept: Largest) -> None:
-    """Take the changes of all triples into `kept`."""
-    if triples.size == 0:
+def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
+    """Take the changes of all triples of a group into `kept`."""
+    if group.triples.size == 0:
         return
-    used, place = np.unique(np.concatenate([triples.s, triples.t, triples.u]), return_inverse=True)
-    own = np.ascontiguousarray(values[:, used])
-    s, t, u = place.reshape(3, -1)
-    mean_x, mean_y = pool.labels.means(own)
-    (tu, su, st), pairs_x, pairs_y = _pair_means(pool, own, ((t, u), (s, u), (s, t)))
-    sizes = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
+    sums = pool.sums.triples(group.name)
+    if group.within is not None:
+        sums = sums.some(group.within)
+    total = sums.total().astype(np.float32)
+    mean_x, mean_y = pool.means(pool.sums.of(SCORES[group.score]))
+    pairs_x, pairs_y = pool.means(pool.sums.pairs(group.pairs_name))
+    n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
     step = max(BLOCK_ENTRIES // pool.count, 1)
-    for start in range(0, triples.size, step):
+    for start in range(0, group.triples.size, step):
         check_interrupts()
         block = slice(start, start + step)
-        places = (s[block], t[block], u[block])
-        opposite = (tu[block], su[block], st[block])
-        products = _products(pool, own, places)
+        s, t, u = (member[block] for member in group.triples.columns())
+        tu, su, st = (member[block] for member in group.opposite)
 
         def change(rows: slice) -> None:
-            of_x = pool.labels.labels[rows] @ products.of_bins + products.always  # noqa: B023
+            of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023
             cumulant_changes(
-                of_x, products.total, products.scale, *places, *opposite, *sizes,  # noqa: B023
+                of_x, total[block], group.scale[block], s, t, u, tu, su, st, n_x, n_y,  # noqa: B023
                 mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows],
             )  # fmt: skip
             kept.add(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)
-
-
-def _pair_means(
-    pool: Pool, own: Singles, pairs: tuple[tuple[IntArray, IntArray], ...]
-) -> tuple[tuple[IntArray, ...], Singles, Singles]:
-    """Return E[ab] within x and within y of every pair that occurs, and where each one stands."""
-    size = own.shape[1]
-    codes = np.concatenate([a * size + b for a, b in pairs])
-    present, place = np.unique(codes, return_inverse=True)
-    products = own[:, present // size] * own[:, present % size]
-    x, y = pool.labels.means(products)
-    return tuple(place.reshape(len(pairs), -1)), x, y
-
-
-@dataclass(frozen=True)
-class _Products:
-    """Sums of abc: over each bin, over the rows that are always x, over all; and 1/deviation."""
-
-    of_bins: Singles
-    always: Singles
-    total: Singles
-    scale: Singles
-
-
-def _products(pool: Pool, own: Singles, places: tuple[IntArray, IntArray, IntArray]) -> _Products:
-    labels, n_triples = pool.labels, places[0].size
-    sums = np.empty((labels.n_bins, n_triples), dtype=np.float32)
-    squares = np.empty_like(sums)
-
-    def add(bins: slice) -> None:
-        triple_products(own, labels.rows[bins], *places, sums[bins], squares[bins])
-
-    pool.each_bin(add)
-    always = np.zeros(n_triples, dtype=np.float32)
-    total = sums.sum(axis=0, dtype=np.float64)
-    square = squares.sum(axis=0, dtype=np.float64)
-    s, t, u = places
-    for rows, is_x in ((labels.fixed_x, True), (labels.fixed_y, False)):
-        part = own[rows]
-        products = part[:, s] * part[:, t] * part[:, u]
-        total += products.sum(axis=0)
-        square += np.square(products).sum(axis=0)
-        if is_x:
-            always = products.sum(axis=0)
-    variance = square / labels.n_rows - np.square(total / labels.n_rows)
-    scale = np.where(variance > LEAST_VARIANCE, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
-    return _Products(sums, always, total.astype(np.float32), scale.astype(np.float32))

@@ -1,0 +1,1 @@
+"""Samples larger than memory, or on more than one machine: sums over blocks of rows."""

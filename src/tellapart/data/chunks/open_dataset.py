@@ -1,0 +1,256 @@
+"""Files that together hold one sample, opened without reading them."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+from pyarrow import dataset as ds
+
+from tellapart.arguments import check_choice
+from tellapart.data.chunks.batches import one_line
+from tellapart.data.columns import is_arrow_number
+from tellapart.data.files import DELIMITERS, check_delimited, form_of, row_labels
+from tellapart.data.sources import distinct, quoted
+from tellapart.errors import InputError
+from tellapart.text import safe
+
+WILD = "*?["
+FORMS = ("csv", "tsv", "parquet", "feather")
+# Files that programs leave beside the data begin so; pyarrow passes over them, too.
+HIDDEN = ("_", ".")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FileDataset:
+    """Files that together hold one sample: made by `open_dataset`, read block by block.
+
+    Attributes
+    ----------
+    dataset : pyarrow.dataset.Dataset
+        The files.
+    names : tuple of str
+        The columns that are compared.
+    """
+
+    dataset: Any
+    names: tuple[str, ...]
+
+    def to_table(self) -> pa.Table:
+        """Read everything into memory."""
+        return self.dataset.to_table(columns=list(self.names))
+
+    def __repr__(self) -> str:
+        n_files = len(self.dataset.files)
+        files = "1 file" if n_files == 1 else f"{n_files} files"
+        return f"<FileDataset of {files}, {len(self.names)} columns>"
+
+
+def open_dataset(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    form: str | None = None,
+) -> FileDataset:
+    r"""Open files that together hold one sample, however large, without reading them.
+
+    A test of it goes through the files block by block: memory is that of a few blocks.
+
+    Parameters
+    ----------
+    paths : path, or several
+        A file, a folder (with the folders in it), a pattern such as "2024-*.parquet", or a list
+        of them. Files end in .parquet, .pq, .feather, .arrow, .ipc, .csv, .csv.gz, .tsv, .tsv.gz
+        or .txt (tab-separated), all in one format. Rows are in the order of the files: as given,
+        in a folder or a pattern by name.
+    columns : sequence of str or None
+        The columns to compare; None for all.
+    drop : sequence of str
+        Columns to leave out.
+    form : {"csv", "tsv", "parquet", "feather"} or None
+        The format, whatever the names end in.
+
+    Returns
+    -------
+    FileDataset
+        To be passed as X or Y to `tellapart.two_sample_test`.
+
+    Raises
+    ------
+    InputError
+        One line that names the file and says what is wrong with it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("id,age\n1,31\n2,47\n")
+    >>> _ = (folder / "b.csv").write_text("id,age\n3,52\n")
+    >>> open_dataset(folder, drop=["id"])
+    <FileDataset of 2 files, 1 columns>
+    """
+    files = _files(paths)
+    if form is not None:
+        check_choice("form", form, FORMS)
+    forms = {file: form or form_of(Path(file)) for file in files}
+    form = forms[files[0]]
+    other = next((file for file in files if forms[file] != form), None)
+    if other is not None:
+        raise InputError(
+            f"{safe(other)}: all files must be of one format; got {forms[other]} beside "
+            f"{form}, as {safe(files[0])}"
+        )
+    if form not in FORMS:
+        raise InputError(f"{safe(files[0])}: a dataset must be of {', '.join(FORMS)}; got {form}")
+    dataset = _opened(files, form)
+    return FileDataset(dataset, _chosen(safe(files[0]), dataset.schema.names, columns, drop))
+
+
+def is_pattern(path: str) -> bool:
+    """Say whether a path is a pattern for several files, and not the name of one."""
+    return any(mark in path for mark in WILD) and not os.path.exists(path)
+
+
+def _files(paths: Any) -> list[str]:
+    """Return the files that are meant."""
+    every = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not every:
+        raise InputError("paths must name at least one file; got an empty list")
+    found: list[str] = []
+    for path in every:
+        text = os.fspath(path)
+        if not isinstance(text, str):
+            raise InputError(f"paths must be str or path; got {path!r}")
+        if os.path.isdir(text):
+            matched = _in_folder(text)
+        elif is_pattern(text):
+            matched = sorted(
+                file for file in glob.glob(text, recursive=True) if os.path.isfile(file)
+            )
+        else:
+            matched = [text]
+            if not os.path.exists(text):
+                raise InputError(f"{safe(text)}: there is no such file")
+        if not matched:
+            raise InputError(f"{safe(text)}: no file of {', '.join(FORMS)} matches")
+        found.extend(matched)
+    for file in found:
+        if os.path.getsize(file) == 0:
+            raise InputError(f"{safe(file)}: the file is empty")
+    return found
+
+
+def _in_folder(folder: str) -> list[str]:
+    inside = [
+        path
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+        and not any(part.startswith(HIDDEN) for part in path.relative_to(folder).parts)
+    ]
+    return sorted(str(path) for path in inside)
+
+
+def _format(form: str) -> Any:
+    if form in DELIMITERS:
+        return ds.CsvFileFormat(
+            parse_options=csv.ParseOptions(delimiter=DELIMITERS[form], newlines_in_values=True),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True),
+        )
+    return ds.ParquetFileFormat() if form == "parquet" else ds.IpcFileFormat()
+
+
+def _opened(files: list[str], form: str) -> Any:
+    """Return the dataset, with a type for every column that holds what all the files have."""
+    kind = _format(form)
+    schema = _schema(files[0], kind, form)
+    for file in files[1:]:
+        here = _schema(file, kind, form)
+        _check_names(file, here.names, files[0], schema.names, form)
+        for place, column in enumerate(schema):
+            common = _common_type(file, column, here.field(column.name).type, form)
+            schema = schema.set(place, pa.field(column.name, common))
+    return ds.dataset(files, format=kind, schema=schema)
+
+
+def _schema(file: str, kind: Any, form: str) -> pa.Schema:
+    title = safe(file)
+    try:
+        schema = ds.dataset(file, format=kind).schema
+        if form in DELIMITERS:
+            check_delimited(schema, DELIMITERS[form])
+    except UnicodeDecodeError:
+        raise InputError(f"{title}: the column names are not UTF-8") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{title}: the file cannot be read: {one_line(error)}") from None
+    distinct(title, tuple(schema.names))
+    if form not in DELIMITERS:
+        return pa.schema(list(schema))
+    # Whole numbers in the first rows may well have fractions further on.
+    return pa.schema([pa.field(c.name, _with_fractions(c.type)) for c in schema])
+
+
+def _with_fractions(kind: Any) -> Any:
+    return pa.float64() if pa.types.is_integer(kind) else kind
+
+
+def _check_names(file: str, here: list[str], first: str, names: list[str], form: str) -> None:
+    title = safe(file)
+    parts = [
+        f"{words}: {quoted(extra)}"
+        for words, extra in (
+            ("missing", [name for name in names if name not in set(here)]),
+            ("beyond them", [name for name in here if name not in set(names)]),
+        )
+        if extra
+    ]
+    if parts:
+        raise InputError(
+            f"{title}: must have the same columns as {safe(first)}; got {'; '.join(parts)}"
+        )
+    if form in DELIMITERS and here != names:
+        raise InputError(f"{title}: must have the columns in the same order as {safe(first)}")
+
+
+def _common_type(file: str, column: Any, here: Any, form: str) -> Any:
+    """Return the type of a column that holds the values of both."""
+    known = column.type
+    if here == known or pa.types.is_null(here):
+        return known
+    if pa.types.is_null(known):
+        return here
+    if is_arrow_number(here) and is_arrow_number(known):
+        return pa.float64()
+    if form in DELIMITERS:
+        return pa.string()
+    raise InputError(
+        f"{safe(file)}: column {column.name!r} must be of one type in all files; "
+        f"got {here} beside {known}"
+    )
+
+
+def _chosen(
+    title: str, every: list[str], columns: Sequence[str] | None, drop: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the names of the columns to compare."""
+    for argument, given in (("columns", columns), ("drop", drop)):
+        if isinstance(given, str):
+            raise InputError(f"{argument} must be a sequence of names; got {given!r}")
+        unknown = [name for name in given or () if name not in set(every)]
+        if unknown:
+            raise InputError(
+                f"{argument} must name columns of {title}; it has none called {quoted(unknown)}"
+            )
+    if columns is None:
+        labels = row_labels(title, [name for name in every if name not in set(drop)])
+        columns = [name for name in every if name not in set(labels)]
+    chosen = tuple(name for name in columns if name not in set(drop))
+    if not chosen:
+        raise InputError(f"{title} must have at least one column that is not dropped")
+    return distinct("columns", chosen)

@@ -1,0 +1,83 @@
+"""One sample in chunks, opened but not yet read; and one held in memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.data.chunks.arrays import ArrayRows
+from tellapart.data.chunks.chunk import Chunk, Labels, Reading
+from tellapart.data.chunks.fold import RowsDone, RowStore
+from tellapart.data.chunks.summary import Summary, Survey
+from tellapart.data.sources import Source
+
+
+class ChunkSource(ABC):
+    """One sample in chunks: what it is called, its columns, and how to go through it.
+
+    Attributes
+    ----------
+    title : str
+        What messages call it.
+    names : tuple of str, or None
+        Names of the columns, if they have any.
+    n_columns : int
+        Number of columns.
+    waits : bool
+        Whether going through it leaves a core idle now and then.
+    """
+
+    title: str
+    names: tuple[str, ...] | None
+    n_columns: int
+    waits: bool = False
+
+    @abstractmethod
+    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
+        """Return what the sample holds, after one pass over it."""
+
+    @abstractmethod
+    def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
+        """Return the kept rows as numbers, to be summed over."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemorySource(ChunkSource):
+    """A sample in memory beside one that is not: a single chunk."""
+
+    source: Source
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What messages call it."""
+        return self.source.title
+
+    @property
+    def names(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        """Names of the columns, if they have any."""
+        return self.source.names
+
+    @property
+    def n_columns(self) -> int:  # type: ignore[override]
+        """Number of columns."""
+        return self.source.n_columns
+
+    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
+        """Return what the sample holds."""
+        summary = survey.add_chunk(survey.start(), 0, self._chunk(survey.reading))
+        if progress is not None:
+            progress(summary.n_rows)
+        return summary
+
+    def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
+        """Return the kept rows as one array."""
+        values = np.empty((n_rows, len(labels)), order="F")
+        for s, column in enumerate(self._chunk(reading).numbers(labels)):
+            values[:, s] = column
+        return ArrayRows(values)
+
+    def _chunk(self, reading: Reading) -> Chunk:
+        pairs = zip(reading.places, reading.names, strict=True)
+        return reading.chunk([self.source.column(place, name) for place, name in pairs])

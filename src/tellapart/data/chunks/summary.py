@@ -1,0 +1,223 @@
+"""The first pass over a sample: what its columns hold, and rows drawn at random.
+
+All of it can be merged exactly (counts, extremes, labels, the smallest marks), so the result does
+not depend on the chunks. It decides, with the rules of `tellapart.data.columns` and
+`tellapart.data.missing`, how both samples are read from then on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.data.chunks.chunk import Chunk, Labels, Reading
+from tellapart.data.chunks.draw import Sketch, marks
+from tellapart.data.columns import Column, ColumnFacts, Form, pool_facts
+from tellapart.data.missing import LARGEST, Flaws
+from tellapart.data.samples import Kind
+from tellapart.errors import InputError
+
+# What a column may have of distinct texts: they are all held until the pass is over.
+MOST_LEVELS = 100_000
+
+
+@dataclass
+class ColumnSummary:
+    """What one column of one sample holds.
+
+    Attributes
+    ----------
+    title, name, form, dtype : str
+        As in `tellapart.data.columns.Column`.
+    least, greatest : float
+        Extremes of the numbers in rows that are kept; of booleans too.
+    n_missing, n_infinite, n_large : int
+        Values that are missing, infinite, or beyond the largest magnitude, in all rows.
+    counts : dict
+        How often each label occurs, in all rows. Drawn rows hold places in it.
+    """
+
+    title: str
+    name: str
+    form: Form = "empty"
+    dtype: str = ""
+    least: float = math.inf
+    greatest: float = -math.inf
+    n_missing: int = 0
+    n_infinite: int = 0
+    n_large: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, column: Column, kept: FloatArray) -> FloatArray:
+        """Take a column of one chunk in; return the values as drawn rows hold them."""
+        self._settle_form(column.form, column.dtype)
+        if not column.labels:
+            self._add_numbers(column.values, kept)
+            return column.values
+        self._add_counts(column.label_counts())
+        self.n_missing += int(np.count_nonzero(np.isnan(column.values)))
+        return column.codes_among(tuple(self.counts))
+
+    def merge(self, other: ColumnSummary) -> FloatArray:
+        """Take in what other rows hold; return where its labels stand here."""
+        self._settle_form(other.form, other.dtype)
+        self.least, self.greatest = min(self.least, other.least), max(self.greatest, other.greatest)
+        self.n_missing += other.n_missing
+        self.n_infinite += other.n_infinite
+        self.n_large += other.n_large
+        self._add_counts(other.counts)
+        return recoding(other.counts, self.counts)
+
+    def facts(self, n_rows: int) -> ColumnFacts:
+        """Return what decides how the column is compared; booleans need no counts."""
+        has_labels = self.form in ("category", "text")
+        counts = Counter(self.counts if has_labels else {})
+        return ColumnFacts(self.title, self.name, self.form, self.dtype, n_rows, counts)
+
+    def _settle_form(self, form: Form, dtype: str) -> None:
+        if self.form == "empty":
+            self.form, self.dtype = form, dtype
+        elif form not in (self.form, "empty"):
+            raise InputError(
+                f"column {self.name!r} of {self.title} must be of one kind in all of its chunks; "
+                f"got {self.form} ({self.dtype}) and {form} ({dtype})"
+            )
+
+    def _add_counts(self, counts: Mapping[str, int]) -> None:
+        for label, count in counts.items():
+            self.counts[label] = self.counts.get(label, 0) + count
+        if len(self.counts) > MOST_LEVELS:
+            raise InputError(
+                f"column {self.name!r} of {self.title} looks like an identifier: more than "
+                f"{MOST_LEVELS} distinct labels; drop the column"
+            )
+
+    def _add_numbers(self, values: FloatArray, kept: FloatArray) -> None:
+        if not values.size:
+            return
+        with np.errstate(invalid="ignore"):
+            # NaN passes through both, and no comparison with it is true.
+            low, high = values.min(), values.max()
+            sound = low >= -LARGEST and high <= LARGEST
+        if not sound:
+            self.n_missing += int(np.count_nonzero(np.isnan(values)))
+            self.n_infinite += int(np.count_nonzero(np.isinf(values)))
+            self.n_large += int(np.count_nonzero(np.abs(values) > LARGEST))
+        if kept is not values or not sound:
+            low = np.fmin.reduce(kept, initial=math.inf)
+            high = np.fmax.reduce(kept, initial=-math.inf)
+        self.least, self.greatest = min(self.least, float(low)), max(self.greatest, float(high))
+
+
+@dataclass
+class Summary:
+    """What one sample holds.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that are kept.
+    n_read : int
+        All rows; more than `n_rows` where rows with missing values are left out.
+    columns : list of ColumnSummary
+        One per column.
+    sketch : Sketch
+        Rows drawn at random.
+    """
+
+    n_rows: int
+    n_read: int
+    columns: list[ColumnSummary]
+    sketch: Sketch
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The first pass over one sample, as a sum over chunks as they come.
+
+    Like a `Fold`, but of chunks in place of blocks: every way of merging gives the same.
+
+    Attributes
+    ----------
+    reading : Reading
+        How chunks are read.
+    seed, sample : int
+        Keys of the marks: the seed, and 0 for X or 1 for Y.
+    most : int
+        How many rows to draw.
+    """
+
+    reading: Reading
+    seed: int
+    sample: int
+    most: int
+
+    def start(self) -> Summary:
+        """Return the summary of no rows."""
+        columns = [ColumnSummary(self.reading.title, name) for name in self.reading.names]
+        return Summary(0, 0, columns, Sketch.empty(self.most, len(columns)))
+
+    def add(self, held: Summary, first_row: int, raw: Any) -> Summary:
+        """Take a chunk in, whose first row has the number `first_row` among those kept."""
+        return self.add_chunk(held, first_row, self.reading.open(raw))
+
+    def add_chunk(self, held: Summary, first_row: int, chunk: Chunk) -> Summary:
+        """Take in a chunk that was read."""
+        values = [
+            chunk.kept(summary.add(column, chunk.kept(column.values)))
+            for summary, column in zip(held.columns, chunk.columns, strict=True)
+        ]
+        n_rows = chunk.n_rows
+        held.sketch.add(first_row, marks(self.seed, self.sample, first_row, n_rows), values)
+        held.n_rows += n_rows
+        held.n_read += chunk.n_read
+        return held
+
+    def merge(self, left: Summary, right: Summary) -> Summary:
+        """Return the summary of the rows of both."""
+        drawn = right.sketch.smallest()
+        for s, (mine, other) in enumerate(zip(left.columns, right.columns, strict=True)):
+            places = mine.merge(other)
+            if other.counts:
+                drawn.values[:, s] = recoded(drawn.values[:, s], places)
+        left.sketch.merge(drawn)
+        left.n_rows += right.n_rows
+        left.n_read += right.n_read
+        return left
+
+
+def recoding(old: Iterable[str], new: Iterable[str]) -> FloatArray:
+    """Return, for each old label, its code among the new ones; NaN where it has none."""
+    place = {label: float(code) for code, label in enumerate(new)}
+    return np.array([place.get(label, np.nan) for label in old], dtype=np.float64)
+
+
+def recoded(codes: FloatArray, places: FloatArray) -> FloatArray:
+    """Return codes put in another order; what is missing stays so."""
+    table = np.append(places, np.nan)
+    return np.asarray(table[np.where(np.isnan(codes), -1, codes).astype(np.intp)])
+
+
+def pool_summaries(x: Summary, y: Summary) -> tuple[tuple[Kind, ...], Labels]:
+    """Return the kind of every column, and its labels if it has any; see `pool_columns`."""
+    pairs = zip(x.columns, y.columns, strict=True)
+    found = [pool_facts((a.facts(x.n_read), b.facts(y.n_read))) for a, b in pairs]
+    return tuple(kind for kind, _ in found), tuple(labels for _, labels in found)
+
+
+def flaws_of(summaries: Sequence[Summary]) -> Flaws:
+    """Return how many values are infinite, too large or missing."""
+    first = summaries[0].columns
+    counts = np.array(
+        [[(c.n_infinite, c.n_large, c.n_missing) for c in one.columns] for one in summaries],
+        dtype=np.intp,
+    )
+    infinite, too_large, missing = np.moveaxis(counts, 2, 0)
+    titles = tuple(one.columns[0].title for one in summaries)
+    return Flaws(tuple(c.name for c in first), titles, infinite, too_large, missing)

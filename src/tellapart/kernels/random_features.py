@@ -1,0 +1,175 @@
+"""Random Fourier features: a kernel that has no short features, approximated for many rows.
+
+Gaussian: exp(−Σ_s ω_s ψ_s / 2σ²) = E cos(θ(u) − θ(v)), θ a sum of one random phase per column. A
+numeric column adds √ω_s/σ times a normal frequency times the value. A categorical one, whose factor
+is 1 for equal levels and a = exp(−ω_s/2σ²) for others, adds a phase by level, uniform with
+probability 1 − a and else 0.
+
+Quadratic: (Σ_s z_s k_s + c)² is c² and a sum of kernels 2c z_s k_s and z_s z_r k_s k_r. Each
+frequency belongs to one of them, drawn in proportion to its weight, and carries its sign; the
+phases of a product are added. The constant c² plays no part in MMD².
+
+What is drawn depends on the kernel and not on the rows, so that the test with the approximated
+kernel is as valid as with the kernel itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.kernels.base import FittedKernel, PairFunction
+
+Singles = NDArray[np.float32]
+
+# What a column adds to a phase at most: single precision knows no cosine of more.
+LARGEST_PHASE = 1e6
+
+
+@dataclass(frozen=True)
+class RandomFeatures:
+    """K(u, v) ≈ Σ_r w_r cos(θ_r(u) − θ_r(v)), the phases θ_r linear in the values.
+
+    Attributes
+    ----------
+    frequencies : array of shape (D, R)
+        What a unit of each numeric column adds to the phases.
+    levels : tuple of (column, array of shape (L, R))
+        What each level of a categorical column adds.
+    weights : array of shape (R,)
+        w_r, of either sign.
+    """
+
+    frequencies: FloatArray
+    levels: tuple[tuple[int, Singles], ...]
+    weights: FloatArray
+
+    @property
+    def diagonal(self) -> float:
+        """K(u, u), the same for all u."""
+        return float(self.weights.sum())
+
+    @property
+    def magnitude(self) -> float:
+        """A bound on |K|."""
+        return float(np.abs(self.weights).sum())
+
+    def of(self, values: FloatArray, centre: FloatArray) -> Singles:
+        """Return cosines and sines (n × 2R) of rows (n × D); `centre` is taken from them first."""
+        # In units of the largest frequency, so that what is clipped would leave single precision.
+        units = np.abs(self.frequencies).max(axis=1)
+        units[units == 0.0] = 1.0
+        with np.errstate(over="ignore", under="ignore"):
+            points = np.clip((values - centre) * units, -LARGEST_PHASE, LARGEST_PHASE)
+        slopes = (self.frequencies / units[:, np.newaxis]).astype(np.float32)
+        angles = points.astype(np.float32) @ slopes
+        for column, table in self.levels:
+            angles += table[values[:, column].astype(np.intp)]
+        count = self.weights.shape[0]
+        result = np.empty((values.shape[0], 2 * count), dtype=np.float32)
+        np.cos(angles, out=result[:, :count])
+        np.sin(angles, out=result[:, count:])
+        return result
+
+
+def draw_features(
+    kernel: FittedKernel,
+    z: FloatArray,
+    n_levels: Sequence[int],
+    count: int,
+    rng: np.random.Generator,
+) -> RandomFeatures | None:
+    """Draw `count` random frequencies of K_z; None for a kernel of which they are not known.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+        The kernel.
+    z : array of length D
+        The weights.
+    n_levels : sequence of int
+        The number of categories of each column; 0 for numbers.
+    count : int
+        R.
+    rng : numpy Generator
+        The rows have no part in it.
+    """
+    weights = kernel.weights(z)
+    active = np.flatnonzero(weights)
+    if not all(_known(kernel.scalars[s]) for s in active):
+        return None
+    drawn = _Phases(kernel.scalars, n_levels, count, rng)
+    variance: float | None = getattr(kernel.outer, "variance", None)
+    if variance is not None and kernel.weight.power == 2:
+        for s in active:
+            share = float(weights[s] / variance)
+            # Of exp(−ω/2σ²·1[u ≠ v]), the share that does not depend on the level needs no phase.
+            varied = rng.random(count) >= math.exp(-0.5 * share)
+            drawn.add(int(s), np.arange(count), math.sqrt(share), np.flatnonzero(varied))
+        return drawn.features(np.full(count, 1.0 / count))
+    offset = kernel.square_offset
+    if offset is None:
+        return None
+    return _of_square(drawn, weights, active, offset, count, rng)
+
+
+def _of_square(
+    drawn: _Phases,
+    weights: FloatArray,
+    active: IntArray,
+    offset: float,
+    count: int,
+    rng: np.random.Generator,
+) -> RandomFeatures:
+    """Return the features of (Σ_s ω_s k_s + c)² − c²."""
+    nowhere = active.size
+    own = weights[active]
+    # One table of all terms; the last column stands for no second factor.
+    terms = np.concatenate([np.outer(own, own), 2 * offset * own[:, np.newaxis]], axis=1).ravel()
+    masses = np.abs(terms)
+    term = rng.choice(terms.size, size=count, p=masses / masses.sum())
+    first, second = np.divmod(term, nowhere + 1)
+    for place, s in enumerate(active):
+        for factor in (first, second):
+            which = np.flatnonzero(factor == place)
+            drawn.add(int(s), which, 1.0, which)
+    return drawn.features(np.sign(terms[term]) * masses.sum() / count)
+
+
+def _known(scalar: PairFunction) -> bool:
+    return hasattr(scalar, "frequencies") or hasattr(scalar, "by_level")
+
+
+class _Phases:
+    """What each column adds to the phases, put together draw by draw."""
+
+    def __init__(
+        self,
+        scalars: Sequence[PairFunction],
+        n_levels: Sequence[int],
+        count: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self._scalars, self._n_levels, self._rng = scalars, n_levels, rng
+        self._frequencies = np.zeros((len(scalars), count))
+        self._levels: dict[int, Singles] = {}
+
+    def add(self, s: int, which: IntArray, factor: float, varied: IntArray) -> None:
+        """Add a draw for column s to the frequencies `which`; of levels, to those `varied`."""
+        scalar = self._scalars[s]
+        if hasattr(scalar, "frequencies"):
+            self._frequencies[s, which] += factor * scalar.frequencies(which.size, self._rng)
+            return
+        count = max(self._n_levels[s], 1)
+        table = self._levels.setdefault(
+            s, np.zeros((count, self._frequencies.shape[1]), dtype=np.float32)
+        )
+        table[:, varied] += self._rng.uniform(0.0, 2 * math.pi, (count, varied.size))
+
+    def features(self, weights: FloatArray) -> RandomFeatures:
+        return RandomFeatures(self._frequencies, tuple(self._levels.items()), weights)

@@ -1,0 +1,173 @@
+"""MMD²_u of every permutation from sums of the kernel between groups of rows.
+
+With S_gh the sum of K over pairs of rows of the groups g and h, no row paired with itself, and e
+the 0/1 labels of the groups, a statistic needs eᵀSe, eᵀS1 and 1ᵀS1 only. S is never needed
+whole: it comes as features, S = Σ_f w_f φ_f φ_fᵀ, or in bands of its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.kernels.base import ScalarKernel
+from tellapart.permutation.bins import PermutedBins
+from tellapart.threads import in_threads
+
+# What one number of S that is looked up costs, in multiples of one in a matrix product.
+GATHER_COST = 20
+
+
+class Forms:
+    """eᵀSe, eᵀS1 and 1ᵀS1 of all permutations e, added up part by part.
+
+    Parameters
+    ----------
+    bins : PermutedBins
+        The groups and the labels of all permutations.
+    n_jobs : int
+        Threads.
+    """
+
+    def __init__(self, bins: PermutedBins, n_jobs: int = 1) -> None:
+        self._bins, self._n_jobs = bins, n_jobs
+        self._within = np.zeros(bins.count)
+        self._row_sums = np.zeros(bins.n_groups)
+        self.magnitude = 0.0
+        """A bound on |K|, the scale of rounding errors."""
+
+    def add_features(self, sums: FloatArray, weights: FloatArray) -> None:
+        """Add S = Σ_f w_f φ_f φ_fᵀ, the columns of `sums` (G × r) being φ_f."""
+        if sums.shape[1] >= sums.shape[0]:
+            self.add_sums((sums * weights) @ sums.T)
+            return
+        self._add(lambda labels: np.square(labels @ sums) @ weights)
+        self._row_sums += sums @ (weights * sums.sum(axis=0))
+
+    def add_sums(self, sums: FloatArray) -> None:
+        """Add S, whole."""
+        size, of_x = sums.shape[0], int(self._bins.labels(slice(0, 1)).sum())
+        fewer = min(of_x, size - of_x)
+        if GATHER_COST * fewer * fewer >= size * size:
+            self.add_band(0, sums)
+            return
+        # Of very unequal samples, the groups of the smaller one are looked up: the sums over the
+        # other follow from the totals.
+        label, row_sums = float(of_x == fewer), sums.sum(axis=1)
+        total = row_sums.sum()
+
+        def within(labels: FloatArray) -> FloatArray:
+            found = np.empty(labels.shape[0])
+            _gather(sums, labels, label, found)
+            return found if label == 1.0 else found + 2.0 * (labels @ row_sums) - total
+
+        self._add(within)
+        self._row_sums += row_sums
+
+    def add_band(self, first: int, band: FloatArray) -> None:
+        """Add the rows `first`, `first` + 1, … of S, each from column `first` on.
+
+        S is symmetric: what lies left of the band, another one has added.
+        """
+        last = first + band.shape[0]
+        beyond = band[:, band.shape[0] :]
+        self._row_sums[first:last] += band.sum(axis=1)
+        self._row_sums[last:] += beyond.sum(axis=0)
+
+        def within(labels: FloatArray) -> FloatArray:
+            mine = labels[:, first:last]
+            sums = mine @ band[:, : band.shape[0]]
+            if beyond.shape[1] > 0:
+                sums += 2.0 * (labels[:, last:] @ beyond.T)
+            return np.asarray(np.einsum("ij,ij->i", sums, mine))
+
+        self._add(within)
+
+    def leave_out_diagonal(self, sums: FloatArray) -> None:
+        """Take away the pairs of each row with itself: Σ K(w, w) over the rows of each group."""
+        self._add(lambda labels: -(labels @ sums))
+        self._row_sums -= sums
+
+    def mmd2(self) -> FloatArray:
+        """Return MMD²_u of each permutation."""
+        touching = np.empty_like(self._within)
+        for which, labels in self._bins.blocks():
+            touching[which] = labels @ self._row_sums
+        m, n = self._bins.n_x, self._bins.n_y
+        xx = self._within
+        xy = touching - xx
+        yy = self._row_sums.sum() - 2.0 * touching + xx
+        return np.asarray(xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n))
+
+    def _add(self, within: Callable[[FloatArray], FloatArray]) -> None:
+        """Add to eᵀSe what a function of the labels says, in threads."""
+
+        def work(which: slice) -> None:
+            self._within[which] += within(self._bins.labels(which))
+
+        in_threads(work, self._bins.slices(), self._n_jobs)
+
+
+@njit(nogil=True, cache=True)
+def _gather(sums, labels, label, within):  # type: ignore[no-untyped-def]
+    """Sum S over the pairs of groups that carry the label, for each row of labels."""
+    members = np.empty(sums.shape[0], dtype=np.int64)
+    for e in range(labels.shape[0]):
+        count = 0
+        for g in range(sums.shape[0]):
+            if labels[e, g] == label:
+                members[count] = g
+                count += 1
+        total = 0.0
+        for i in range(count):
+            row = sums[members[i]]
+            for j in range(count):
+                total += row[members[j]]
+        within[e] = total
+
+
+class ColumnSums:
+    """The sums of one column's kernel between groups of rows: by features, or S itself.
+
+    Parameters
+    ----------
+    scalar : ScalarKernel
+        k, with k(v, v) = 1.
+    values : array of length N
+        Group after group.
+    starts : array of length G + 1
+        Where each group begins, and where the last ends.
+    """
+
+    def __init__(self, scalar: ScalarKernel, values: FloatArray, starts: IntArray) -> None:
+        self.features = scalar.features(values, starts)
+        self._scalar, self._values, self._starts = scalar, values, starts
+        self._rows = np.diff(starts).astype(np.float64)
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """S, each row paired with itself, too: asked for where there are no features."""
+        return self._scalar.gram_sums(self._values, self._starts)
+
+    def products(self, labels: FloatArray) -> FloatArray:
+        """Return labels S labelsᵀ for labels of shape (k, G): pairs of a row with itself count."""
+        if self.features is None:
+            return np.asarray(labels @ self.gram @ labels.T)
+        embedded = labels @ self.features
+        return np.asarray(embedded @ embedded.T)
+
+    def mmd2(self, bins: PermutedBins, groups: IntArray | None = None) -> FloatArray:
+        """Return MMD²_u of each permutation of the groups, or of some of them."""
+        chosen = np.arange(self._rows.shape[0]) if groups is None else groups
+        forms = Forms(bins)
+        if self.features is None:
+            whole = chosen.size == self._rows.size
+            forms.add_sums(self.gram if whole else self.gram[np.ix_(chosen, chosen)])
+        else:
+            forms.add_features(self.features[chosen], np.ones(self.features.shape[1]))
+        forms.leave_out_diagonal(self._rows[chosen])
+        return forms.mmd2()

@@ -1,0 +1,122 @@
+"""Bins of rows by a keyed shuffle: which bin a row belongs to follows from its number alone.
+
+As in `tellapart.permutation.bins` labels are permuted among bins of b rows. Here no list of the
+rows of each bin is kept: a row's place in a random order of its sample is computed from the seed,
+the sample and the row's number, so that whoever holds the row knows its bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tellapart.arrays import IntArray
+from tellapart.data.chunks.shuffle import shuffled
+from tellapart.permutation.bins import LARGER_SHARE, Singles, rows_per_bin
+from tellapart.permutation.labels import draw_permutations
+
+MOST_SUMS = 10_000_000
+"""Bins times columns at most, each of which has 45 sums of single scores…"""
+FEWEST_BINS_IN_ALL = 500
+"""…unless that leaves fewer bins than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedBins:
+    """Bins of the rows of two samples, and labels of the bins under every permutation.
+
+    Attributes
+    ----------
+    n_rows_of, n_bins_of : pairs of int
+        Rows and bins of X and of Y; the bins of X come first.
+    rows_per_bin : int
+        Rows in each bin, b.
+    seed : int
+        Decides the bins.
+    labels : array of shape (k, G)
+        1 where a bin counts as x; row 0 holds the true labels. Empty for `without_labels`.
+    exact : bool
+        Whether all permutations of the bins are there.
+    """
+
+    n_rows_of: tuple[int, int]
+    n_bins_of: tuple[int, int]
+    rows_per_bin: int
+    seed: int
+    labels: Singles
+    exact: bool
+
+    @property
+    def n_x(self) -> int:
+        """Rows of X."""
+        return self.n_rows_of[0]
+
+    @property
+    def n_y(self) -> int:
+        """Rows of Y."""
+        return self.n_rows_of[1]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of both samples, N."""
+        return sum(self.n_rows_of)
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, G."""
+        return sum(self.n_bins_of)
+
+    @property
+    def count(self) -> int:
+        """Number of permutations, the true labels among them."""
+        return int(self.labels.shape[0])
+
+    def without_labels(self) -> KeyedBins:
+        """Return what tells the bins of rows, which is all that whoever holds rows needs."""
+        return replace(self, labels=np.empty((0, self.n_bins), dtype=np.float32))
+
+    def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
+        """Return the bins of some rows, counted within their sample, and their places in them.
+
+        Rows that keep their labels are in the bin after the last.
+        """
+        n_rows, bins, size = self.n_rows_of[sample], self.n_bins_of[sample], self.rows_per_bin
+        if n_rows == bins:
+            return np.arange(first_row, first_row + count), np.zeros(count, dtype=np.intp)
+        order = shuffled(self.seed, sample, n_rows, first_row, count)
+        at = order // size
+        return np.minimum(at, bins), order - at * size
+
+
+def count_bins(n_x: int, n_y: int, n_columns: int = 1) -> tuple[int, int, int]:
+    """Return the bins of X and of Y that are permuted, and the rows in each.
+
+    Of a sample that is far larger than the other no more bins take part than help: twenty times as
+    many, and in wide tables fewer, so that sums over bins stay within memory.
+
+    >>> count_bins(2_000, 3_000), count_bins(600, 12_000), count_bins(600, 12_000, 20_000)
+    ((250, 375, 8), (150, 3000, 4), (150, 350, 4))
+    """
+    size = rows_per_bin(n_x, n_y)
+    bins_x, bins_y = n_x // size, n_y // size
+    bins_x, bins_y = min(bins_x, LARGER_SHARE * bins_y), min(bins_y, LARGER_SHARE * bins_x)
+    if size > 1:
+        most = max(MOST_SUMS // n_columns, FEWEST_BINS_IN_ALL)
+        least = most // 2
+        bins_x, bins_y = (
+            min(bins_x, max(most - bins_y, least)),
+            min(bins_y, max(most - bins_x, least)),
+        )
+    return bins_x, bins_y, size
+
+
+def draw_keyed_bins(
+    n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator, n_columns: int = 1
+) -> KeyedBins:
+    """Decide on bins and draw permutations of their labels; all of them where few."""
+    bins_x, bins_y, size = count_bins(n_x, n_y, n_columns)
+    seed = 0 if (bins_x, bins_y) == (n_x, n_y) else int(rng.integers(2**63))
+    drawn = draw_permutations(bins_x, bins_y, n_permutations, rng)
+    labels = np.unpackbits(drawn.bits, axis=1, count=bins_x + bins_y).astype(np.float32)
+    return KeyedBins((n_x, n_y), (bins_x, bins_y), size, seed, labels, drawn.exact)

@@ -1,0 +1,221 @@
+"""Sums over bins of all that the families ask for: one pass over the rows of one sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.scan.bin_loops import sum_cells, sum_values, sum_waves, wave_table
+from tellapart.scan.cells import CELL_SCORES
+from tellapart.scan.lookup import gather, take_scores
+from tellapart.scan.products import Segments, add_features, add_fours, add_pairs, add_triples
+from tellapart.scan.requests import N_DERIVED, SINGLES, Directions, Requests
+from tellapart.scan.scores import in_units, look_up
+from tellapart.scan.tables import Tables
+from tellapart.threads import in_slices, one_blas_thread
+
+Singles = NDArray[np.float32]
+
+# Values of a block: its scores take 30 times as many bytes.
+BLOCK_ENTRIES = 1 << 22
+MOST_BLOCK_ROWS = 1 << 17
+COLUMNS_AT_A_TIME = 2
+
+
+def block_rows(n_columns: int) -> int:
+    """Return how many rows are taken at a time: a power of two, the fewer the more columns.
+
+    >>> block_rows(20), block_rows(100), block_rows(5_000)
+    (131072, 32768, 512)
+    """
+    rows = max(BLOCK_ENTRIES // max(n_columns, 1), 256)
+    return int(min(1 << (rows.bit_length() - 1), MOST_BLOCK_ROWS))
+
+
+@dataclass(eq=False)
+class SampleSums:
+    """Sums over the bins of one sample, the last being that of the rows which keep their labels.
+
+    Attributes
+    ----------
+    singles : array of shape (kinds, bins + 1, P)
+        Scores of single columns, by `tellapart.scan.requests.SINGLES`.
+    derived : array of shape (N_DERIVED, bins + 1 or 1, P)
+        Squares, powers and waves; of rows permuted one by one they follow from the scores.
+    pairs, triples, fours : dicts of arrays of shape (bins + 1, products)
+        What was asked for.
+    others : array of shape (bins + 1, directions + 1)
+        Directions, and the score of whole rows.
+    points : array of shape (bins · rows kept, P)
+        V of some rows of each bin.
+    """
+
+    singles: Singles
+    derived: Singles
+    pairs: dict[str, Singles] = field(default_factory=dict)
+    triples: dict[str, Singles] = field(default_factory=dict)
+    fours: dict[str, Singles] = field(default_factory=dict)
+    others: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    points: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+
+    def arrays(self) -> list[Singles]:
+        """Return all arrays, in one order."""
+        parts = [self.singles, self.derived, self.others, self.points]
+        for named in (self.pairs, self.triples, self.fours):
+            parts += named.values()
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class BinSums:
+    """The fold that sums up one sample; see `tellapart.data.chunks.fold.Fold`."""
+
+    tables: Tables
+    bins: KeyedBins
+    requests: Requests
+    sample: int
+    n_jobs: int = 1
+
+    @property
+    def _full(self) -> bool:
+        return self.bins.rows_per_bin > 1
+
+    def start(self) -> SampleSums:
+        """Return the sums over no rows."""
+        size, bins = self.tables.size, self.bins.n_bins_of[self.sample]
+        asked = self.requests
+        directions = 0 if asked.directions is None else asked.directions.mean.size
+
+        def zeros(*shape: int) -> Singles:
+            return np.zeros(shape, dtype=np.float32)
+
+        return SampleSums(
+            singles=zeros(len(SINGLES), bins + 1, size),
+            derived=zeros(N_DERIVED, bins + 1 if self._full else 1, size),
+            pairs={name: zeros(bins + 1, pair.size) for name, pair in asked.pairs.items()},
+            triples={name: zeros(bins + 1, three.size) for name, three in asked.triples.items()},
+            fours={
+                name: zeros(bins + 1, four.columns.shape[0]) for name, four in asked.fours.items()
+            },
+            others=zeros(bins + 1, directions + 1),
+            points=zeros(bins * asked.points_per_bin, size),
+        )
+
+    def add(self, held: SampleSums, first_row: int, values: FloatArray) -> SampleSums:
+        """Add a block of rows."""
+        at, place = self.bins.of_rows(self.sample, first_row, values.shape[0])
+        # Sixteen bits are sorted by counting, in a tenth of the time.
+        order = np.argsort(at.astype(np.uint16), kind="stable")
+        rising = at[order]
+        begin = np.flatnonzero(np.concatenate([[True], rising[1:] != rising[:-1]]))
+        starts = np.append(begin, rising.size)
+        segments = Segments(starts, rising[begin], self.n_jobs)
+        with one_blas_thread():
+            scores = self._columns(held, values, order, segments)
+            self._products(held, scores, segments)
+            self._whole_rows(held, scores, segments, rising, place[order])
+        return held
+
+    def merge(self, left: SampleSums, right: SampleSums) -> SampleSums:
+        """Add up two sums."""
+        for mine, other in zip(left.arrays(), right.arrays(), strict=True):
+            mine += other
+        return left
+
+    def _columns(
+        self, held: SampleSums, values: FloatArray, order: IntArray, segments: Segments
+    ) -> dict[str, Singles]:
+        """Score every column in the order of the bins, add up, and keep what products need."""
+        tables, rows = self.tables, order.size
+        kept = {
+            name: np.empty((tables.size, rows), dtype=np.float32)
+            for name in sorted(self.requests.scores())
+        }
+
+        waves = wave_table()
+        starts, bins = segments.starts, segments.bins
+
+        def score(places: slice) -> None:
+            found = np.empty(rows, dtype=np.int32)
+            own = np.empty(rows)
+            spare = np.empty((2, rows), dtype=np.float32)
+            for p in range(places.start, places.stop):
+                gather(values[:, tables.column[p]], order, own)
+                look_up(tables, p, own, found)
+                v = kept["clipped"][p] if "clipped" in kept else spare[0]
+                g = kept["squared"][p] if "squared" in kept else spare[1]
+                in_units(tables, p, own, found, v, g)
+                cells = tables.cells[tables.cell_start[p] : tables.cell_start[p + 1]]
+                to = (starts, bins, p, self._full)
+                sum_cells(found, cells, *to, held.singles, held.derived)
+                sum_values(v, g, *to, held.singles, held.derived)
+                sum_waves(v, waves, *to, held.derived, held.singles.shape[1] - 1)
+                for kind, name in enumerate(CELL_SCORES):
+                    if name in kept:
+                        take_scores(found, cells, kind, kept[name][p])
+
+        in_slices(score, tables.size, COLUMNS_AT_A_TIME, self.n_jobs)
+        return kept
+
+    def _products(self, held: SampleSums, scores: dict[str, Singles], segments: Segments) -> None:
+        for name, pair in self.requests.pairs.items():
+            add_pairs(pair, scores[pair.first], scores[pair.second], segments, held.pairs[name])
+        for name, triple in self.requests.triples.items():
+            add_triples(triple, scores[triple.score], segments, held.triples[name])
+        for name, four in self.requests.fours.items():
+            add_fours(four, scores[four.score], segments, held.fours[name])
+
+    def _whole_rows(
+        self,
+        held: SampleSums,
+        scores: dict[str, Singles],
+        segments: Segments,
+        at: IntArray,
+        place: IntArray,
+    ) -> None:
+        asked = self.requests
+        if asked.directions is not None:
+            along = _Waves.of(asked.directions)
+            normal = scores["normal"]
+            add_features(lambda rows: along.at(normal[:, rows]), segments, held.others[:, :-1])
+        if asked.row_score is not None:
+            of, v = asked.row_score, scores["clipped"]
+            slopes = of.slopes.astype(np.float32)
+
+            def score(rows: slice) -> Singles:
+                part = v[:, rows]
+                found = of.of(np.square(part).sum(axis=0, dtype=np.float32))
+                return (found - slopes @ part)[np.newaxis].astype(np.float32)
+
+            add_features(score, segments, held.others[:, -1:])
+        if asked.points_per_bin:
+            here = np.flatnonzero(
+                (place < asked.points_per_bin) & (at < self.bins.n_bins_of[self.sample])
+            )
+            to = at[here] * asked.points_per_bin + place[here]
+            held.points[to] = scores["clipped"][:, here].T
+
+
+@dataclass(frozen=True, eq=False)
+class _Waves:
+    """Directions in single precision, with their frequency in the weights."""
+
+    weights: Singles
+    offset: Singles
+
+    @classmethod
+    def of(cls, directions: Directions) -> _Waves:
+        turn = directions.frequency * directions.inverse
+        weights = directions.weights * turn[:, np.newaxis]
+        offset = (directions.mean * turn)[:, np.newaxis]
+        return cls(weights.astype(np.float32), offset.astype(np.float32))
+
+    def at(self, normal: Singles) -> Singles:
+        """Return cos(ω(v·U − mean)/deviation) of every direction and row."""
+        angle = self.weights @ normal
+        angle -= self.offset
+        return np.asarray(np.cos(angle, out=angle))

@@ -1,0 +1,294 @@
+"""Cells of a column, from its sorted pooled values, and the scores of each cell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.scan.units import LEAST_REST
+
+Singles = NDArray[np.float32]
+
+CELL_SCORES = (
+    "normal",
+    "spread",
+    "wave 2",
+    "wave 3",
+    "wave 4",
+    "skew",
+    "fourth",
+    "atom",
+    "frequent",
+    "rank",
+    "sign",
+)
+"""The scores of a cell, in the order of its row; see `tellapart.scan.tables`."""
+CELL_SQUARES = ("normal", "spread", "wave 2")
+"""Scores whose squares follow in the row."""
+CELL_WIDTH = 16
+"""Length of a row, a line of the cache: what is left of it is 0."""
+# Columns with almost all rows on one side have no sign: products of three rare values are a matter
+# of single rows.
+LEAST_SIDE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Columns cut into cells.
+
+    Attributes
+    ----------
+    edges, edge_start : arrays
+        The edges of all columns, and where those of each begin.
+    weight, quantile : arrays
+        Rows in each cell, and its mid-rank in (0, 1).
+    cell_start : array
+        Where the cells of each column begin. With gaps, cell 2j of a column lies before edge j and
+        cell 2j + 1 is that edge; without, cell j is edge j.
+    gaps : bool
+        Whether there are cells between the edges.
+    """
+
+    edges: FloatArray
+    edge_start: IntArray
+    weight: FloatArray
+    quantile: FloatArray
+    cell_start: IntArray
+    gaps: bool
+
+    def edges_of(self, q: int) -> FloatArray:
+        """Return the edges of one column."""
+        return self.edges[self.edge_start[q] : self.edge_start[q + 1]].copy()
+
+    def cells_of(self, q: int) -> slice:
+        """Return where the cells of one column lie."""
+        return slice(int(self.cell_start[q]), int(self.cell_start[q + 1]))
+
+
+def cut_columns(rising: FloatArray, most: int, *, gaps: bool) -> Cut:
+    """Cut columns, rows of `rising` with their values in order, at no more than `most` edges."""
+    levels = _levels(rising.shape[1], most)
+    edges = np.empty((rising.shape[0], min(most, rising.shape[1])))
+    counts = _distinct(rising, levels, most, edges)
+    edge_start = np.concatenate([[0], np.cumsum(counts)])
+    kept = edges[np.arange(edges.shape[1]) < counts[:, np.newaxis]]
+    sizes = 2 * counts + 1 if gaps else counts
+    cell_start = np.concatenate([[0], np.cumsum(sizes)])
+    weight = np.zeros(int(cell_start[-1]))
+    _weigh(rising, kept, edge_start, cell_start, gaps, weight)
+    below = np.cumsum(weight) - weight
+    before = np.repeat(below[cell_start[:-1]], sizes)
+    quantile = (below - before + weight / 2) / rising.shape[1]
+    # What lies beyond the rows drawn is as far out as the outermost of them.
+    edge = 0.5 / rising.shape[1]
+    return Cut(kept, edge_start, weight, np.clip(quantile, edge, 1 - edge), cell_start, gaps)
+
+
+def _levels(n_rows: int, most: int) -> IntArray:
+    """Return the ranks at which columns of many values are cut: equal shares, finer far out."""
+    if most >= n_rows:
+        return np.empty(0, dtype=np.intp)
+    fine = most // 4
+    shares = (np.arange(most - fine) + 0.5) / (most - fine)
+    # In the tails steps of equal factors, down to single rows.
+    tail = np.geomspace(1, n_rows / (most - fine), fine // 2)
+    ranks = np.concatenate([shares * n_rows, tail - 1, n_rows - tail])
+    return np.unique(np.clip(ranks, 0, n_rows - 1).astype(np.intp))
+
+
+@numba.njit(cache=True, nogil=True)
+def _distinct(rising, levels, most, edges):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write the edges of every column and return how many there are: all values, or at levels."""
+    counts = np.zeros(rising.shape[0], dtype=np.int64)
+    for q in range(rising.shape[0]):
+        count = 0
+        full = True
+        for i in range(rising.shape[1]):
+            if i == 0 or rising[q, i] != rising[q, i - 1]:
+                if count == most:
+                    full = False
+                    break
+                edges[q, count] = rising[q, i]
+                count += 1
+        if not full:
+            count = 0
+            for rank in levels:
+                if count == 0 or rising[q, rank] != edges[q, count - 1]:
+                    edges[q, count] = rising[q, rank]
+                    count += 1
+        counts[q] = count
+    return counts
+
+
+@numba.njit(cache=True, nogil=True)
+def _weigh(rising, edges, edge_start, cell_start, gaps, weight):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Count the values of each cell: both run upwards together."""
+    for q in range(rising.shape[0]):
+        first, last = edge_start[q], edge_start[q + 1]
+        j = first
+        for i in range(rising.shape[1]):
+            value = rising[q, i]
+            while j < last and edges[j] < value:
+                j += 1
+            hit = j < last and edges[j] == value
+            if gaps:
+                weight[cell_start[q] + 2 * (j - first) + (1 if hit else 0)] += 1.0
+            else:
+                weight[cell_start[q] + j - first] += 1.0
+
+
+def score_cells(cut: Cut, normal: FloatArray, least: float) -> tuple[Singles, FloatArray]:
+    """Return the scores of all cells, and the most frequent value of each column, where frequent.
+
+    `normal` holds the normal quantile of every cell; `least` rows must share a value, and as many
+    have others, for it to be frequent.
+    """
+    cells = np.zeros((normal.size, CellScores.count), dtype=np.float32)
+    frequent = np.full(cut.edge_start.size - 1, np.nan)
+    _score(
+        normal, cut.quantile, cut.weight, cut.cell_start, cut.gaps, cut.edges, cut.edge_start,
+        least, cells, frequent,
+    )  # fmt: skip
+    return cells, frequent
+
+
+@numba.njit(cache=True, nogil=True)
+def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
+    normal, quantile, weight, cell_start, gaps, edges, edge_start, least, cells, frequent
+):  # fmt: skip
+    for q in range(cell_start.size - 1):
+        begin, end = cell_start[q], cell_start[q + 1]
+        w = weight[begin:end]
+        share = quantile[begin:end]
+        out = cells[begin:end]
+        rows = w.sum()
+        u = _standard(normal[begin:end], w)
+        spread = _without(np.minimum(np.maximum(u * u - 1, -2.5), 4.0), u, w)
+        out[:, 0] = u
+        out[:, 1] = spread
+        for j in range(2, 5):
+            out[:, j] = _without(np.cos(j * math.pi * share), u, w)
+        out[:, 5] = _without(np.minimum(np.maximum((u * u - 3) * u, -5.0), 5.0), u, w)
+        power = u * u * u * u - 6 * u * u + 3
+        out[:, 6] = _without(_without(np.minimum(np.maximum(power, -6.0), 12.0), u, w), spread, w)
+        top = -1
+        for c in range(1 if gaps else 0, end - begin, 2 if gaps else 1):
+            if top < 0 or w[c] > w[top]:
+                top = c
+        if least <= w[top] <= rows - least:
+            atom = np.zeros(end - begin)
+            atom[top] = 1.0
+            out[:, 7] = _without(atom, u, w)
+            out[:, 8] = atom
+            frequent[q] = edges[edge_start[q] + (top // 2 if gaps else top)]
+        _rank_and_sign(u, w, out)
+        _fill_squares(out)
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill_squares(out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    for place in range(3):
+        out[:, 11 + place] = out[:, place] * out[:, place]
+
+
+@numba.njit(cache=True, nogil=True)
+def _rank_and_sign(u, w, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Fill in Φ(U), standardised, and ±1 about the median, ties on the side that is more even."""
+    rank = np.empty(u.size)
+    for c in range(u.size):
+        rank[c] = 0.5 * math.erfc(-u[c] / math.sqrt(2.0))
+    out[:, 9] = _standard(rank, w)
+    middle = _median(u, w)
+    rows = w.sum()
+    above = 0.0
+    least = 0.0
+    for c in range(u.size):
+        if u[c] > middle:
+            above += w[c]
+        if u[c] >= middle:
+            least += w[c]
+    uneven = abs(above / rows - 0.5) > abs(least / rows - 0.5)
+    share = least / rows if uneven else above / rows
+    if abs(share - 0.5) <= 0.5 - LEAST_SIDE:
+        side = np.zeros(u.size)
+        for c in range(u.size):
+            side[c] = 1.0 if u[c] > middle or (uneven and u[c] == middle) else 0.0
+        out[:, 10] = _standard(side, w)
+
+
+@numba.njit(cache=True, nogil=True)
+def _median(u, w):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the median of values with weights: of an even number of rows the mean of two."""
+    order = np.argsort(u)
+    rows = w.sum()
+    lower, upper = 0.0, 0.0
+    found = False
+    below = 0.0
+    for c in order:
+        if w[c] == 0.0:
+            continue
+        if found:
+            upper = u[c]
+            break
+        below += w[c]
+        if below > rows / 2:
+            return u[c]
+        if below == rows / 2:
+            lower = u[c]
+            found = True
+    return (lower + upper) / 2
+
+
+@numba.njit(cache=True, nogil=True)
+def _standard(values, w):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return values with mean 0 and variance 1 under the weights; 0 where they do not vary."""
+    rows = w.sum()
+    mean = (w * values).sum() / rows
+    centred = values - mean
+    deviation = math.sqrt((w * centred * centred).sum() / rows)
+    if deviation <= 1e-9 * max(np.abs(values).max(), 1e-300):
+        return np.zeros(values.size)
+    return centred / deviation
+
+
+@numba.njit(cache=True, nogil=True)
+def _without(values, base, w):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return values less their regression on `base`, standardised; 0 where little is left."""
+    unit = _standard(values, w)
+    own = _standard(base, w)
+    rows = w.sum()
+    slope = (w * unit * own).sum() / rows
+    rest = unit - slope * own
+    if (w * rest * rest).sum() / rows < LEAST_REST:
+        return np.zeros(values.size)
+    return _standard(rest, w)
+
+
+class CellScores:
+    """Rows of scores: their length, and those of the indicator of a level."""
+
+    count: ClassVar[int] = CELL_WIDTH
+
+    @staticmethod
+    def of_level(indicator: FloatArray, counts: FloatArray, gaps: bool) -> Singles:
+        """Return the cells of an indicator of levels that occur `counts` times.
+
+        With gaps, what lies between two levels is a level that no row drawn has: it is not the one
+        indicated.
+        """
+        if gaps:
+            spread = np.zeros(2 * indicator.size + 1), np.zeros(2 * indicator.size + 1)
+            spread[0][1::2], spread[1][1::2] = indicator, counts
+            indicator, counts = spread
+        cells = np.zeros((indicator.size, CellScores.count), dtype=np.float32)
+        normal = _standard(indicator, counts)
+        cells[:, 0] = normal
+        _rank_and_sign(normal, counts, cells)
+        _fill_squares(cells)
+        return cells

@@ -1,0 +1,136 @@
+"""How much every score of every column differs between the samples, over all rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.samples import Samples
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.families.correlation import CORRELATED, all_pairs
+from tellapart.scan.outline import Outline
+from tellapart.scan.requests import SINGLES, ProductOfTwo, Requests
+from tellapart.scan.sums import Sums
+from tellapart.scan.tables import Tables, tables_of
+from tellapart.threads import one_blas_thread
+
+CLEAR = 4.0
+"""z-scores of a shift or spread beyond which a column's correlations are not judged."""
+MOST_PAIRED = 300
+"""Columns whose pairs are judged by all rows where no scan chose which."""
+LEAST_VARIANCE, EDGE = 1e-6, 0.9999
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """z-scores of the differences of means, δ/√var(δ), of score columns.
+
+    The variance is that over permutations of the labels: N²/(m n (N − 1)) for scores of variance 1
+    over the N = m + n pooled rows.
+
+    Attributes
+    ----------
+    column, level : array and tuple of length P
+        The column, and the level of a category, that each score column belongs to.
+    zscores : mapping from score to array of length P
+        By `tellapart.scan.requests.SINGLES`.
+    correlations : mapping from pair of int to float
+        z-scores of the change of correlation of pairs of columns, s < t, neither of which is
+        clearly shifted or spread out: such a change bends correlations, too, however little.
+    """
+
+    column: IntArray
+    level: tuple[str | None, ...]
+    zscores: Mapping[str, FloatArray]
+    correlations: Mapping[tuple[int, int], float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        sums: Sums,
+        tables: Tables,
+        n_x: int,
+        n_y: int,
+        pairs: ProductOfTwo | None = None,
+    ) -> Differences:
+        """Return the z-scores from sums over all rows of both samples.
+
+        `pairs` are those whose products of U were summed under the name of `CORRELATED`.
+        """
+        rows = n_x + n_y
+        unit = math.sqrt(n_x * n_y * (rows - 1)) / rows
+        table = {}
+        for name in SINGLES:
+            halves = sums.of(name)
+            of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (halves.x, halves.y))
+            table[name] = (of_x / n_x - of_y / n_y) * unit
+        table["far"] = table["far"] * tables.units.far_scale
+        found: dict[tuple[int, int], float] = {}
+        if pairs is not None:
+            still = np.maximum(np.abs(table["normal"]), np.abs(table["spread"])) < CLEAR
+            still &= np.array([level is None for level in tables.level])
+            kept = np.flatnonzero(still[pairs.s] & still[pairs.t])
+            changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
+            s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
+            keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
+            found = dict(zip(keys, changes.tolist(), strict=True))
+        return cls(tables.column, tables.level, table, found)
+
+    def correlation_changes(self, s: IntArray, t: IntArray, own: FloatArray) -> FloatArray:
+        """Return the z-scores of pairs of columns: those of `own` where there are none here."""
+        keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
+        known = [self.correlations.get(key, np.nan) for key in keys]
+        return np.where(np.isnan(known), own, known)
+
+    def aligned(
+        self, name: str, own: FloatArray, column: IntArray, level: tuple[str | None, ...]
+    ) -> FloatArray:
+        """Return the z-scores of other score columns: those of `own` where there are none here."""
+        if name not in self.zscores:
+            return own
+        places = {
+            key: p for p, key in enumerate(zip(self.column.tolist(), self.level, strict=True))
+        }
+        found = np.array(
+            [places.get(key, -1) for key in zip(column.tolist(), level, strict=True)], dtype=np.intp
+        )
+        return np.where(found >= 0, self.zscores[name][found], own)
+
+
+def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Differences:
+    """Return the z-scores over all rows: one pass that adds up scores, without permutations."""
+    samples = in_chunks(samples)
+    tables = tables_of(samples, Outline.of(samples), n_jobs)
+    rows = (samples.n_x, samples.n_y)
+    numeric = tables.numeric[:MOST_PAIRED]
+    pairs = CORRELATED.of(all_pairs(numeric, tables.column))
+    asked = Requests(pairs={CORRELATED.name: pairs})
+    # No bins at all: every row is one of those that keep their labels.
+    bins = KeyedBins(rows, (0, 0), max(rows), 0, np.empty((0, 0), dtype=np.float32), exact=False)
+    with one_blas_thread():
+        parts = [
+            store.fold(
+                BinSums(tables, bins, asked, sample, 1 if store.side_by_side else n_jobs),
+                block_rows(tables.size),
+            )
+            for sample, store in enumerate((samples.x, samples.y))
+        ]
+    return Differences.of(Sums(parts[0], parts[1], full=True), tables, *rows, pairs)
+
+
+def _correlation_changes(sums: Sums, pairs: ProductOfTwo, n_x: int, n_y: int) -> FloatArray:
+    """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
+    sides = []
+    of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
+    for rows, *parts in ((n_x, of.x, squares.x, products.x), (n_y, of.y, squares.y, products.y)):
+        mean, square, product = (part.sum(axis=0, dtype=np.float64) / rows for part in parts)
+        deviation = np.sqrt(np.maximum(square - mean**2, LEAST_VARIANCE))
+        r = (product - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])
+        sides.append(np.arctanh(np.clip(r, -EDGE, EDGE)))
+    return np.asarray((sides[0] - sides[1]) / math.sqrt(1 / n_x + 1 / n_y))

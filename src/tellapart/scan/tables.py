@@ -1,0 +1,292 @@
+"""Tables that turn values into scores: made once from pooled rows, without labels, then looked up.
+
+A numeric column is cut at the distinct values of the pooled rows (or of as many rows as were drawn
+from them), or at quantiles where there are many: a value is one of these edges or lies between two
+of them. Each such cell has one mid-rank and so one score of each kind that ranks decide,
+
+    normal    U, normal scores of the mid-ranks
+    spread    H, U² − 1 clipped to [−2.5, 4]
+    wave j    cos(jπF), j = 2, 3, 4, F the mid-rank in (0, 1)
+    skew      U³ − 3U clipped to ±5
+    fourth    U⁴ − 6U² + 3 clipped to [−6, 12], less its regression on H
+    atom      1 where the value is the column's most frequent one, if it is frequent
+    frequent  the same, neither centred nor scaled
+    rank      Φ(U)
+    sign      ±1 about the median
+
+all with mean 0 and variance 1, and from spread to atom less their regression on U, so that a shift
+does not count twice and a column of two values has no shape. From the value itself follow
+
+    clipped   V, (value − median)/(1.4826·MAD), clipped at ±3.5
+    squared   G, V² less its regression on V
+    far       how far |V| lies beyond 1.8
+
+A categorical column has the indicator of each level as U and V, and no shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.samples import Samples
+from tellapart.interrupts import check_interrupts
+from tellapart.scan.cells import CellScores, cut_columns, score_cells
+from tellapart.scan.outline import Outline
+from tellapart.scan.units import Units, measure_units
+from tellapart.threads import in_threads
+
+# Levels of a categorical column with a score of their own; the others share one.
+MOST_LEVELS = 20
+# Edges of a column of which not all rows were drawn.
+MOST_EDGES = 2_048
+# A value is frequent where it makes up at least this share of the rows.
+LEAST_ATOM = 0.02
+# Values a thread takes at a time, 64 MB for all threads.
+BLOCK_ENTRIES = 2_000_000
+# Where edges are many for the rows, and where they are few.
+BUCKETS_PER_EDGE, MORE_BUCKETS_PER_EDGE = 2, 8
+# Buckets span the edges but for this share of them on either side.
+BUCKET_MARGIN = 0.01
+
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of P score columns, one after the other.
+
+    Attributes
+    ----------
+    column : array of length P
+        The column of the samples that each score column belongs to.
+    level : tuple of str or None
+        The level that a score column indicates; None for numeric columns.
+    constant : array
+        Columns of the samples that do not vary and have no scores.
+    edges, edge_start : arrays
+        The edges of all score columns, rising within each, and where those of each begin.
+    cells, cell_start : arrays
+        One row of scores per cell, by `tellapart.scan.cells.CELL_SCORES`.
+    gaps : array of length P
+        Whether the cells between edges are there: not where every row was drawn.
+    buckets, bucket_start, bucket_low, bucket_scale : arrays
+        Where in the edges to look for a value.
+    units : Units
+        What turns values into V and G.
+    frequent : array of length P
+        The most frequent value of each column, where it is frequent, else NaN.
+    """
+
+    column: IntArray
+    level: tuple[str | None, ...]
+    constant: IntArray
+    edges: FloatArray
+    edge_start: IntArray
+    cells: Singles
+    cell_start: IntArray
+    gaps: NDArray[np.bool_]
+    buckets: NDArray[np.int32]
+    bucket_start: IntArray
+    bucket_low: FloatArray
+    bucket_scale: FloatArray
+    units: Units
+    frequent: FloatArray
+
+    @property
+    def size(self) -> int:
+        """Number of score columns, P."""
+        return int(self.column.size)
+
+    @property
+    def numeric(self) -> IntArray:
+        """Places of the score columns that belong to numeric columns."""
+        return np.flatnonzero([level is None for level in self.level])
+
+    @property
+    def shapeless(self) -> NDArray[np.bool_]:
+        """Which score columns have no shape: levels of categories, columns of two values."""
+        spreads = np.abs(self.cells[:, 1])
+        return np.asarray(np.maximum.reduceat(spreads, self.cell_start[:-1]) == 0)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Tables of some score columns, before they are put one after the other."""
+
+    column: list[int]
+    level: list[str | None]
+    edges: list[FloatArray]
+    cells: list[Singles]
+    gaps: bool
+    units: Units
+    frequent: FloatArray
+
+
+def tables_of(samples: Samples | ChunkedSamples, pooled: Outline, n_jobs: int = 1) -> Tables:
+    """Return the tables of two samples, from pooled rows."""
+    places = {name: s for s, name in enumerate(samples.names)}
+    return make_tables(
+        pooled.values,
+        samples.kinds,
+        {places[name]: labels for name, labels in samples.categories.items()},
+        pooled.limits,
+        complete=pooled.complete,
+        n_jobs=n_jobs,
+    )
+
+
+def make_tables(
+    values: FloatArray,
+    kinds: Sequence[str],
+    categories: Mapping[int, tuple[str, ...]],
+    limits: tuple[FloatArray, FloatArray],
+    *,
+    complete: bool,
+    n_jobs: int = 1,
+) -> Tables:
+    """Return the tables of every column that varies.
+
+    Parameters
+    ----------
+    values : array of shape (rows, D)
+        Pooled rows, all or some drawn without regard to labels.
+    kinds : sequence of str
+        "numeric" or "categorical", for every column.
+    categories : mapping from int to tuple of str
+        The labels of the categorical columns, by their place.
+    limits : pair of arrays of length D
+        The least and the greatest value of every column over all rows.
+    complete : bool
+        Whether `values` are all rows.
+    n_jobs : int
+        Threads.
+    """
+    low, high = limits
+    varies = low < high
+    categorical = np.array([kind == "categorical" for kind in kinds], dtype=bool)
+    numbers = np.flatnonzero(varies & ~categorical)
+    step = max(BLOCK_ENTRIES // max(values.shape[0], 1), 1)
+    groups = [numbers[i : i + step] for i in range(0, numbers.size, step)]
+
+    def numeric(places: IntArray) -> _Part:
+        check_interrupts()
+        return _numeric_part(values, places, low, high, complete=complete)
+
+    parts = in_threads(numeric, groups, n_jobs)
+    for s in np.flatnonzero(varies & categorical):
+        parts.append(_level_part(values[:, s], int(s), categories[int(s)], complete=complete))
+    return _joined(parts, np.flatnonzero(~varies))
+
+
+def _numeric_part(
+    values: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
+) -> _Part:
+    own = np.ascontiguousarray(values[:, places].T)
+    units = measure_units(own.T)
+    own.sort(axis=1)
+    # A column of which the rows drawn show one value only: its extremes stand for the others.
+    still = own[:, 0] == own[:, -1]
+    if still.any():
+        own[still, 0], own[still, -1] = low[places[still]], high[places[still]]
+    cut = cut_columns(own, own.shape[1] if complete else MOST_EDGES, gaps=not complete)
+    normal = special.ndtri(cut.quantile)
+    least = max(5, LEAST_ATOM * own.shape[1])
+    cells, frequent = score_cells(cut, normal, least)
+    return _Part(
+        column=places.tolist(),
+        level=[None] * places.size,
+        edges=[cut.edges_of(q) for q in range(places.size)],
+        cells=[cells[cut.cells_of(q)] for q in range(places.size)],
+        gaps=not complete,
+        units=units,
+        frequent=frequent,
+    )
+
+
+def _level_part(
+    codes: FloatArray, column: int, labels: tuple[str, ...], *, complete: bool
+) -> _Part:
+    """Return the indicators of the levels that occur; one of two levels says all."""
+    present, counts = np.unique(codes, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    named, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
+    if present.size == 2:
+        named = named[:1]
+    names = [labels[int(present[i])] for i in named]
+    chosen = [np.arange(present.size) == i for i in named]
+    if rare.size > 1:
+        chosen.append(np.isin(np.arange(present.size), rare))
+        names.append(f"{rare.size} rare levels")
+    gaps = not complete
+    cells = [
+        CellScores.of_level(indicator.astype(np.float64), counts.astype(np.float64), gaps)
+        for indicator in chosen
+    ]
+    size = len(names)
+    return _Part(
+        column=[column] * size,
+        level=list(names),
+        edges=[present.astype(np.float64)] * size,
+        cells=cells,
+        gaps=gaps,
+        units=Units.of_levels(size),
+        frequent=np.full(size, np.nan),
+    )
+
+
+def _joined(parts: list[_Part], constant: IntArray) -> Tables:
+    column = np.array([c for part in parts for c in part.column], dtype=np.intp)
+    order = np.argsort(column, kind="stable")
+    level = [name for part in parts for name in part.level]
+    edges = [e for part in parts for e in part.edges]
+    cells = [c for part in parts for c in part.cells]
+    gaps = np.array([part.gaps for part in parts for _ in part.column], dtype=bool)
+    units = Units.joined([part.units for part in parts])
+    frequent = np.concatenate([np.empty(0), *(part.frequent for part in parts)])
+    edges, cells = [edges[i] for i in order], [cells[i] for i in order]
+    buckets = [_buckets(e, gap) for e, gap in zip(edges, gaps[order], strict=True)]
+    return Tables(
+        column=column[order],
+        level=tuple(level[i] for i in order),
+        constant=constant,
+        edges=np.concatenate([np.empty(0), *edges]),
+        edge_start=_starts(edges),
+        cells=np.concatenate([np.empty((0, CellScores.count), dtype=np.float32), *cells]),
+        cell_start=_starts(cells),
+        gaps=gaps[order],
+        buckets=np.concatenate([np.empty(0, dtype=np.int32), *(b[0] for b in buckets)]),
+        bucket_start=_starts([b[0] for b in buckets]),
+        bucket_low=np.array([b[1] for b in buckets]),
+        bucket_scale=np.array([b[2] for b in buckets]),
+        units=units.some(order),
+        frequent=frequent[order],
+    )
+
+
+def _starts(arrays: Sequence[NDArray[np.generic]]) -> IntArray:
+    return np.concatenate([[0], np.cumsum([a.shape[0] for a in arrays])]).astype(np.intp)
+
+
+def _buckets(edges: FloatArray, gaps: bool) -> tuple[NDArray[np.int32], float, float]:
+    """Return for each of M + 1 equal steps along the line how many edges come before it.
+
+    The step of a value is found by one product: the same, in the same order, as in
+    `tellapart.scan.lookup`, so that rounding puts an edge and its equals into one step.
+    """
+    count = (MORE_BUCKETS_PER_EDGE if gaps else BUCKETS_PER_EDGE) * edges.size
+    margin = int(BUCKET_MARGIN * edges.size)
+    low, high = float(edges[margin]), float(edges[edges.size - 1 - margin])
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scale = count / (high - low) if high > low else 0.0
+        scale = scale if np.isfinite(scale) else 0.0
+        place = (edges - low) * scale
+    at = np.clip(np.nan_to_num(place, nan=0.0), 0, count - 1).astype(np.int64)
+    before = np.searchsorted(at, np.arange(count + 1), side="left")
+    return before.astype(np.int32), low, scale

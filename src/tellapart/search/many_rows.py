@@ -1,0 +1,199 @@
+"""Beyond a few thousand rows not all pairs of them can count: what a search does then.
+
+- The quadratic kernel: MMD² of all rows by short features, and the whole search runs on it
+  (`tellapart.statistics.feature_moments`).
+- Gaussian kernels and mixtures of them: the search runs on few drawn rows and is one source of
+  starts; what all rows say of columns, pairs and triples is the other. Random frequencies stand for
+  the kernel on all rows (`tellapart.statistics.fourier_objective`): there the best starts are
+  brought to their best weights, and variables exchanged while that helps.
+- Other kernels: all is done on some thousand rows, drawn at random.
+
+Columns and groups are scored on all rows whatever the kernel. "All" is up to a hundred thousand
+rows of each sample, above that as many drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
+from tellapart.kernels.base import FittedKernel
+from tellapart.search.rows import finished_on_all_rows, polished, with_newcomer
+from tellapart.search.sphere import Peak
+from tellapart.search.starts import Scores, equal, spread
+from tellapart.statistics.feature_moments import FeatureObjective
+from tellapart.statistics.fourier_objective import FourierObjective
+from tellapart.statistics.objective import FittedObjective
+from tellapart.strs.base import truncate
+from tellapart.strs.control import Control
+
+MOST_FEATURE_ROWS = 100_000
+"""Rows of each sample that features are summed over at most…"""
+MOST_FEATURE_ENTRIES = 20_000_000
+"""…and numbers in these rows, for wide tables…"""
+ROWS_PER_SECOND = 2_000
+"""…and rows for each second of a time limit."""
+SEARCHED_ROWS = 500
+"""Rows of each sample searched on where frequencies stand for the kernel on all rows."""
+# Starts are polished on so many rows first, and so many of them on all rows.
+_ROUGH_ROWS, _FINALISTS = 10_000, 2
+# F by random frequencies is known to about one part in a hundred: a climb ends at steps that
+# promise a tenth of that, and a variable must bring half of it.
+_TOLERANCE = 1e-3
+_GAIN = 5e-3
+# Variables, the lightest first, that are exchanged on trial in a sweep, and sweeps at most.
+_TRIALS, _SWEEPS = 5, 3
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a search maximises, and on which rows.
+
+    Attributes
+    ----------
+    objective : FittedObjective
+        F for the search.
+    final : FourierObjective or None
+        F that decides in the end; None for `objective` itself.
+    scored : Samples or None
+        The rows that columns and groups are scored on; None for those searched on.
+    drawn_rows : pair of int or None
+        Rows of X and Y, drawn at random, that F is of; None for all.
+    n_features : int or None
+        Features that stand for the kernel; None where pairs of rows are summed.
+    """
+
+    objective: FittedObjective
+    final: FourierObjective | None = None
+    scored: Samples | None = None
+    drawn_rows: tuple[int, int] | None = None
+    n_features: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        samples: Samples,
+        kernel: FittedKernel,
+        regularization: float,
+        *,
+        nonnegative: bool,
+        most_rows: int,
+        most_exact_rows: int,
+        control: Control,
+    ) -> Goal:
+        """Return F of all rows, or what stands for it where there are more than `most_exact_rows`.
+
+        `most_rows` are those of each sample that a search runs on at most; `control` draws rows,
+        and fewer where there is a time limit.
+        """
+        if max(samples.n_x, samples.n_y) <= most_exact_rows:
+            return cls(FittedObjective(samples, kernel, regularization, nonnegative=nonnegative))
+        rng = control.rng
+        rows = samples.draw(max(most_exact_rows, _affordable(samples, control)), rng)
+        drawn = None if rows is samples else (rows.n_x, rows.n_y)
+        few = rows.draw(most_rows, rng)
+        if FeatureObjective.serves(few, kernel):
+            goal = FeatureObjective(rows, few, kernel, regularization, nonnegative=nonnegative)
+            return cls(goal, None, rows, drawn, goal.n_features)
+        fourier = FourierObjective.draw(rows, kernel, regularization, rng)
+        if fourier is not None:
+            few = few.draw(SEARCHED_ROWS, rng)
+            part = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
+            return cls(part, fourier, rows, drawn, fourier.n_features)
+        some = samples.draw(most_exact_rows, rng)
+        part = FittedObjective(some, kernel, regularization, nonnegative=nonnegative)
+        return cls(part, None, rows, (some.n_x, some.n_y))
+
+
+def _affordable(samples: Samples, control: Control) -> int:
+    """Return the rows of each sample that features may be summed over."""
+    most = min(MOST_FEATURE_ROWS, MOST_FEATURE_ENTRIES // samples.n_columns)
+    if control.time_limit is None:
+        return most
+    return min(most, int(ROWS_PER_SECOND * control.time_limit))
+
+
+def finished_by_frequencies(
+    objective: FourierObjective,
+    scores: Scores,
+    finalists: Sequence[FloatArray],
+    n_variables: int,
+    control: Control,
+) -> tuple[Peak, int]:
+    """Return the best point of F on all rows that the starts lead to, and the exchanges made."""
+    rough = objective.on(objective.samples.draw(_ROUGH_ROWS, control.rng))
+    peaks: list[Peak] = []
+    for z in _distinct([*finalists, *_starts(objective, scores, n_variables)]):
+        if peaks and control.out_of_time:
+            break
+        found = polished(rough, z, control, tolerance=_TOLERANCE)
+        peaks.append(Peak(found.z, objective.columns(found.support).value(found.z[found.support])))
+    ranked = sorted(peaks, key=lambda peak: -peak.value)[:_FINALISTS]
+    best = _finished(objective, [peak.z for peak in ranked], n_variables, control)
+    made = 0
+    for _ in range(_SWEEPS):
+        better = _exchanged(objective, rough, best, n_variables, control)
+        if better is None:
+            break
+        best = better
+        made += 1
+    return best, made
+
+
+def _starts(objective: FourierObjective, scores: Scores, n_variables: int) -> list[FloatArray]:
+    """Return points on what all rows say of single columns, pairs and triples."""
+    size = scores.single.shape[0]
+    starts = [equal(truncate(scores.single, n_variables), size)]
+    if scores.linear.any():
+        starts.append(spread(objective, scores.linear))
+    groups = [group for group in scores.groups if len(group) <= n_variables]
+    return starts + [equal(np.array(group), size) for group in groups]
+
+
+def _exchanged(
+    objective: FourierObjective,
+    rough: FourierObjective,
+    peak: Peak,
+    n_variables: int,
+    control: Control,
+) -> Peak | None:
+    """Return a better point with one variable in the place of another; None if none is found."""
+    for leaving in peak.support[np.argsort(peak.z[peak.support], kind="stable")][:_TRIALS]:
+        if control.out_of_time or peak.support.size == 1:
+            break
+        z = peak.z.copy()
+        z[leaving] = 0.0
+        # Where the newcomer is looked for need not be a maximum.
+        rest = polished(rough, z / np.linalg.norm(z), control, tolerance=_TOLERANCE)
+        to_beat = peak.value + _GAIN * abs(peak.value)
+        found = with_newcomer(
+            objective,
+            rest.z,
+            control,
+            leaving=int(leaving),
+            to_beat=to_beat,
+            tolerance=_TOLERANCE,
+        )
+        if found is not None and found.value > to_beat:
+            return _finished(objective, [found.z], n_variables, control)
+    return None
+
+
+def _finished(
+    objective: FourierObjective, points: Sequence[FloatArray], n_variables: int, control: Control
+) -> Peak:
+    return finished_on_all_rows(
+        objective, points, n_variables, control, gain=_GAIN, tolerance=_TOLERANCE
+    )
+
+
+def _distinct(points: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return one point for each support, the first."""
+    kept: dict[bytes, FloatArray] = {}
+    for z in points:
+        kept.setdefault(np.flatnonzero(z).tobytes(), np.abs(z))
+    return list(kept.values())

@@ -1,0 +1,42 @@
+"""Forms of all permutations: features, whole sums and bands say the same."""
+
+import numpy as np
+
+from each import each
+from tellapart.permutation import forms
+from tellapart.permutation.bins import permute_bins
+from tellapart.permutation.forms import Forms
+
+
+@each("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
+@each("n_jobs", [1, 2])
+@each("cost", [0, 20, 10**9])
+def test_every_way_to_add_the_same_sums_agrees(monkeypatch, sizes, n_jobs, cost):
+    monkeypatch.setattr(forms, "GATHER_COST", cost)
+    rng = np.random.default_rng(0)
+    bins = permute_bins(*sizes, 49, rng)
+    features, weights = rng.normal(size=(bins.n_groups, 5)), rng.normal(size=5)
+    sums = (features * weights) @ features.T
+    expected = Forms(bins, n_jobs)
+    expected.add_features(features, weights)
+    whole = Forms(bins, n_jobs)
+    whole.add_sums(sums)
+    banded = Forms(bins, n_jobs)
+    middle = bins.n_groups // 3
+    banded.add_band(0, sums[:middle])
+    banded.add_band(middle, sums[middle:, middle:])
+    for found in (whole, banded):
+        found.leave_out_diagonal(np.diag(sums))
+        np.testing.assert_allclose(found.mmd2(), _mmd2(bins, sums), rtol=1e-9, atol=1e-12)
+    expected.leave_out_diagonal(np.diag(sums))
+    np.testing.assert_allclose(expected.mmd2(), _mmd2(bins, sums), rtol=1e-9, atol=1e-12)
+
+
+def _mmd2(bins, sums):
+    sums = sums - np.diag(np.diag(sums))
+    m, n = bins.n_x, bins.n_y
+    x = np.concatenate([labels for _, labels in bins.blocks()])
+    y = 1 - x
+    within = [np.einsum("ij,ij->i", side @ sums, side) for side in (x, y)]
+    across = np.einsum("ij,ij->i", x @ sums, y)
+    return within[0] / (m * (m - 1)) + within[1] / (n * (n - 1)) - 2 * across / (m * n)

@@ -1,0 +1,51 @@
+"""Rows that make the tables: all, or a draw that labels have no part in, with a valid p-value."""
+
+import numpy as np
+import pytest
+
+from tellapart.data.chunks import chunked_samples
+from tellapart.data.chunks.chunked_samples import in_chunks
+from tellapart.data.tables import read_samples
+from tellapart.scan import outline
+from tellapart.scan.outline import Outline
+from tellapart.scan.scan import scan
+
+
+def test_few_rows_are_all_there_those_of_x_first():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 3)), rng.normal(size=(20, 3))
+    samples = read_samples(x, y)
+    for found in (Outline.of(in_chunks(samples)), Outline.of_all_rows(samples)):
+        assert found.complete
+        np.testing.assert_array_equal(found.values, np.vstack([x, y]))
+        np.testing.assert_array_equal(found.limits[1], found.values.max(axis=0))
+
+
+def test_of_many_rows_a_share_of_each_sample_is_drawn(monkeypatch):
+    monkeypatch.setattr(chunked_samples, "MOST_POOLED", 1000)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(9000, 2)), 10 + rng.normal(size=(3000, 2))
+    found = Outline.of(in_chunks(read_samples(x, y), seed=1))
+    assert not found.complete
+    assert found.values.shape == (1000, 2)
+    share = (found.values[:, 0] < 5).mean()
+    assert 0.7 < share < 0.8
+    assert found.limits[0][0] == x[:, 0].min()
+    some = found.some_rows(10**9, rng)
+    assert some.shape == (1000, 2)  # never fewer than the plan needs
+
+
+@pytest.mark.slow
+def test_the_level_holds_where_tables_are_made_of_drawn_rows(monkeypatch):
+    monkeypatch.setattr(chunked_samples, "MOST_POOLED", 60)
+    monkeypatch.setattr(outline, "COMPLETE_ROWS", 10)
+    rejections = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        x, y = rng.lognormal(size=(70, 4)), rng.lognormal(size=(50, 4))
+        samples = in_chunks(read_samples(x, y), seed=seed)
+        assert not Outline.of(samples).complete
+        found = scan(samples, n_permutations=39, alpha=0.1, rng=rng)
+        rejections += found.null.pvalue <= 0.1
+    # Three standard errors of 400 draws at 0.1 are 0.045.
+    assert 0.05 < rejections / 400 < 0.145

@@ -1,0 +1,32 @@
+"""Tune, fit, choose: one limit of time for all of it, by a clock the test holds."""
+
+from functools import partial
+
+import numpy as np
+
+import tellapart as ta
+from each import each
+from tellapart.selection import pipeline
+from tellapart.strs.control import Control
+
+
+@each("limit, left", [(None, None), (60.0, 20.0), (30.0, pipeline.LEAST_SECONDS)])
+def test_what_tuning_took_is_not_there_for_the_choice(monkeypatch, limit, left):
+    now = [0.0]
+    given = []
+    tune, choose = pipeline.tune, pipeline.choose
+
+    def slow_tune(*arguments, **settings):
+        now[0] += 40.0
+        return tune(*arguments, **settings)
+
+    def noted_choose(*arguments, **settings):
+        given.append(settings["time_limit"])
+        return choose(*arguments, **{**settings, "time_limit": None})
+
+    monkeypatch.setattr(pipeline, "Control", partial(Control, clock=lambda: now[0]))
+    monkeypatch.setattr(pipeline, "tune", slow_tune)
+    monkeypatch.setattr(pipeline, "choose", noted_choose)
+    x, y = np.random.default_rng(0).normal(size=(2, 40, 3))
+    ta.select_variables(x, y, 1, kernel="linear", time_limit=limit, random_state=0)
+    assert given == [left]

@@ -1,0 +1,144 @@
+"""The whole call on data in chunks: the same answer, to the last bit, as for arrays."""
+
+import os
+from pathlib import Path
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from pyarrow import dataset as ds
+
+import tellapart as ta
+from each import each
+from row_sums import write_parts
+from tellapart.scan import differences, scan
+
+NAMES = [f"x{s}" for s in range(4)]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Several lanes of several blocks, though rows are few."""
+    monkeypatch.setattr(scan, "block_rows", lambda n_columns: 128)
+    monkeypatch.setattr(differences, "block_rows", lambda n_columns: 128)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2100, 4)), rng.normal(size=(1700, 4))
+    y[:, 1] += 0.2
+    y[:, 2] += 0.7 * y[:, 3]
+    return x, y
+
+
+def _ask(x, y, **settings):
+    return ta.two_sample_test(x, y, n_permutations=99, random_state=0, **settings)
+
+
+def check_same(found, expected):
+    assert found.pvalue == expected.pvalue
+    np.testing.assert_array_equal(found.null_distribution, expected.null_distribution)
+    assert found.statistic == expected.statistic
+    np.testing.assert_array_equal(found.selection.z, expected.selection.z)
+    assert found.selection.upper_bound == expected.selection.upper_bound
+    assert [f.to_dict() for f in found.findings] == [f.to_dict() for f in expected.findings]
+    assert found.n_test == expected.n_test
+
+
+def test_files(samples, tmp_path):
+    x, y = samples
+    expected = _ask(x, y)
+    assert expected.reject
+    assert {"x1", "x2", "x3"} <= {name for f in expected.findings for name in f.variables}
+    write_parts(tmp_path / "x", x, (0, 3, 700, 2100), "parquet")
+    write_parts(tmp_path / "y", y, (0, 1699, 1700), "parquet")
+    check_same(_ask(ta.open_dataset(tmp_path / "x"), ta.open_dataset(tmp_path / "y")), expected)
+    mixed = _ask(ds.dataset(tmp_path / "x"), pd.DataFrame(y, columns=NAMES))
+    check_same(mixed, expected)
+    mixed.to_html(tmp_path / "report.html")
+    assert "2,100" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_memory_maps(samples, tmp_path):
+    x, y = samples
+    np.save(tmp_path / "x.npy", x)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    check_same(_ask(mapped, y), _ask(x, y))
+
+
+@each("sizes", [(2100, 1700), (97, 1000)])
+def test_dask_in_threads(samples, sizes):
+    x, y = samples
+    expected = _ask(x, y)
+    found = _ask(da.from_array(x, chunks=(sizes[0], 4)), da.from_array(y, chunks=(sizes[1], 2)))
+    check_same(found, expected)
+    frame = dd.from_pandas(pd.DataFrame(x, columns=NAMES), npartitions=5)
+    check_same(_ask(frame, pd.DataFrame(y, columns=NAMES)), expected)
+
+
+def _die_once(block, folder, block_info=None):
+    """End the process at the second look at a block in the middle, once."""
+    if block_info and block_info[None]["chunk-location"][0] == 3:
+        first, second = Path(folder, "first"), Path(folder, "second")
+        if not first.exists():
+            first.touch()
+        elif not second.exists():
+            second.touch()
+            os._exit(1)
+    return block
+
+
+@pytest.mark.slow
+def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path):
+    x, y = samples
+    expected = _ask(x, y)
+    for n_workers in (1, 2, 4):
+        cluster = LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        )
+        with cluster, Client(cluster):
+            chunked = da.from_array(x, chunks=(300, 4)), da.from_array(y, chunks=(411, 4))
+            check_same(_ask(*chunked), expected)
+            if n_workers == 2:
+                dying = chunked[0].map_blocks(_die_once, str(tmp_path), dtype=float)
+                check_same(_ask(dying, chunked[1]), expected)
+                assert (tmp_path / "second").exists()
+
+
+def test_more_rows_than_are_drawn(monkeypatch, samples):
+    """Choices and pictures are then made of drawn rows, single columns judged by all of them."""
+    from tellapart.data.chunks import chunked_samples
+    from tellapart.evidence import evidence
+
+    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
+    monkeypatch.setattr(evidence, "MOST_ROWS", 500)
+    x, y = samples
+    in_memory, chunked = _ask(x, y), _ask(da.from_array(x, chunks=(300, 4)), y)
+    check_same(chunked, in_memory)
+    assert chunked.selection.drawn_rows == (500, 500)
+    assert chunked.held_out.n_x == 500
+    assert chunked.n_test == (2100, 1700)
+    assert "judged by all rows" in chunked.summary()
+    chosen = ta.select_variables(da.from_array(x, chunks=(300, 4)), y, 3, random_state=0)
+    alike = ta.select_variables(x, y, 3, random_state=0)
+    np.testing.assert_array_equal(chosen.z, alike.z)
+    assert chosen.drawn_rows == (500, 500)
+    by_kernel = _ask(da.from_array(x, chunks=(300, 4)), y, kernel="linear", n_variables=2)
+    assert by_kernel.selection.drawn_rows == (500, 500)
+
+
+def test_a_split_is_made_of_drawn_rows_and_says_so(monkeypatch, samples):
+    from tellapart.data.chunks import chunked_samples
+
+    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
+    x, y = samples
+    result = _ask(
+        da.from_array(x, chunks=(300, 4)), y, method="split", n_variables=2, memory_budget=1e5
+    )
+    assert result.drawn_from == (2100, 1700)
+    assert sum(result.n_train) + sum(result.n_test) < 2 * 1000 + 1
+    assert "drawn at random from 2,100 rows" in result.summary()
