@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.missing_pattern import MissingPattern
 from tellapart.scan.cells import CELL_SCORES
 
+PRESENT = "present"
+"""The score that is 1 where a value is there and 0 where it is missing."""
 SINGLES = (*CELL_SCORES, "clipped", "squared", "far")
 """Scores of single columns that are summed over every bin."""
 SQUARED = ("normal", "clipped", "spread", "squared", "wave 2")
@@ -98,11 +102,36 @@ class RowScore:
         return np.float32(low), float(step), np.interp(middle, self.lengths, self.scores)
 
 
+@dataclass(frozen=True, eq=False)
+class MissingValues:
+    """Σ over rows of what they miss: each column, how many, that squared, and pairs of columns.
+
+    `s` and `t` are places of pairs among the columns of the pattern.
+    """
+
+    pattern: MissingPattern
+    s: IntArray
+    t: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        return len(self.pattern.names) + 2 + int(self.s.size)
+
+    def of(self, missing: BoolArray) -> NDArray[np.float32]:
+        """Return the features of rows, (features × rows), from indicators (columns × rows)."""
+        own = missing.astype(np.float32)
+        count = own.sum(axis=0)
+        return np.concatenate([own, [count, count * count], own[self.s] * own[self.t]])
+
+
 @dataclass(frozen=True)
 class Requests:
     """All that is summed over bins, beyond the scores of single columns.
 
-    `points_per_bin` rows of each bin are kept as they are, for statistics of whole rows.
+    `points_per_bin` rows of each bin are kept as they are, for statistics of whole rows. Where
+    values may be missing, `present_of` names for each product another one: of the scores that are
+    1 where a value is there, so that it counts the rows which have all its columns.
     """
 
     pairs: dict[str, ProductOfTwo] = field(default_factory=dict)
@@ -111,6 +140,25 @@ class Requests:
     directions: Directions | None = None
     row_score: RowScore | None = None
     points_per_bin: int = 0
+    missing: MissingValues | None = None
+    present_of: dict[str, str] = field(default_factory=dict)
+
+    def count_present(self) -> None:
+        """Ask for the number of rows behind every product of two and of three."""
+        for name, pair in list(self.pairs.items()):
+            count = ProductOfTwo(PRESENT, PRESENT, pair.s, pair.t)
+            known = [
+                other
+                for other, held in self.pairs.items()
+                if held.first == PRESENT
+                and np.array_equal(held.s, pair.s)
+                and np.array_equal(held.t, pair.t)
+            ]
+            self.present_of[name] = known[0] if known else f"rows of {name}"
+            self.pairs.setdefault(self.present_of[name], count)
+        for name, triple in list(self.triples.items()):
+            self.present_of[name] = f"rows of {name}"
+            self.triples[f"rows of {name}"] = replace(triple, score=PRESENT)
 
     def scores(self) -> set[str]:
         """Return the scores that products are made of."""

@@ -26,6 +26,7 @@ from tellapart.data.chunks.summary import (
     recoding,
 )
 from tellapart.data.missing import POLICIES, check_rows_left, other_columns
+from tellapart.data.missing_pattern import AsRead, MissingPattern
 from tellapart.data.samples import Kind, Samples, extremes_of
 from tellapart.data.sources import check_columns, check_shape, open_source
 from tellapart.data.tables import match_columns
@@ -56,6 +57,9 @@ class ChunkedSamples:
     least, greatest : arrays of shape (D,)
         The smallest and the largest value of each column in both samples; of a categorical one
         the first and the last code.
+    pattern : MissingPattern or None
+        Where values are missing: `x`, `y` and `pooled` hold all rows and columns as they were
+        read, and this says what of them is compared.
     """
 
     x: RowStore
@@ -69,6 +73,7 @@ class ChunkedSamples:
     greatest: FloatArray
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    pattern: MissingPattern | None = None
 
     @property
     def n_x(self) -> int:
@@ -178,7 +183,8 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
 
     The same rows in files or on a cluster give the same draws and the same sums.
     """
-    stores = ArrayRows(samples.x, n_jobs), ArrayRows(samples.y, n_jobs)
+    held: Samples | AsRead = samples if samples.as_read is None else samples.as_read
+    stores = ArrayRows(held.x, n_jobs), ArrayRows(held.y, n_jobs)
     most = _most_pooled(samples.n_columns)
     sketches = []
     for k, store in enumerate(stores):
@@ -196,6 +202,7 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         *_ranges(extremes, labels),
         samples.dropped_columns,
         samples.dropped_rows,
+        None if samples.as_read is None else samples.as_read.pattern,
     )
 
 
@@ -283,8 +290,10 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
 
 def _drawn(sketches: Sequence[Sketch], template: Samples) -> Samples:
     """Return the rows drawn of each sample, by row number."""
-    x, y = (replace(sketch, most=MOST_DRAWN).smallest().values for sketch in sketches)
-    return replace(template, x=x, y=y)
+    x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
+    if template.as_read is not None:
+        return template.rows_as_read(x.rows, y.rows)
+    return replace(template, x=x.values, y=y.values)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:
