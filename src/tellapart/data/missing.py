@@ -61,22 +61,8 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     >>> handle_missing(samples, "drop-columns").names
     ('a',)
     """
-    matrices = samples.x, samples.y
-    found = find_missing(matrices, samples.names, policy, titles)
-    if found is None:
-        return samples
-    whole = samples
-    if found.gone.size:
-        gone = tuple(samples.names[s] for s in found.gone)
-        whole = replace(samples.columns(found.kept), dropped_columns=gone)
-    if not found.places.size:
-        return whole
-    whole = replace(whole, as_read=AsRead(*matrices, found.pattern(samples.names)))
-    if policy == "drop-rows":
-        return _without_rows(whole, titles)
-    if policy == "pairwise":
-        return _filled(whole)
-    return whole
+    found = find_missing((samples.x, samples.y), samples.names, policy, titles)
+    return samples if found is None else settle_missing(samples, found, policy, titles)
 
 
 @dataclass(frozen=True)
@@ -111,6 +97,23 @@ def find_missing(
         n_rows=tuple(int(values.shape[0]) for values in matrices),
     )
     return flaws.settle(policy, suspects, len(names))
+
+
+def settle_missing(
+    samples: Samples, found: MissingColumns, policy: str, titles: Titles = ("X", "Y")
+) -> Samples:
+    """Return samples free of the missing values that were found; see `handle_missing`."""
+    whole = samples
+    if found.gone.size:
+        gone = tuple(samples.names[s] for s in found.gone)
+        whole = replace(samples.columns(found.kept), dropped_columns=gone)
+    if not found.places.size:
+        return whole
+    as_read = AsRead(samples.x, samples.y, found.pattern(samples.names))
+    whole = replace(whole, as_read=as_read)
+    if policy == "drop-rows":
+        return _without_rows(whole, titles)
+    return _filled(whole) if policy == "pairwise" else whole
 
 
 def _without_rows(samples: Samples, titles: Titles) -> Samples:

@@ -20,6 +20,7 @@ from tellapart.scan.requests import (
     SINGLES,
     Directions,
     Requests,
+    full_lengths,
 )
 from tellapart.scan.scores import in_units, look_up
 from tellapart.scan.tables import Tables
@@ -61,6 +62,11 @@ class SampleSums:
         V of some rows of each bin.
     present : array of shape (bins + 1, P), or none
         How many values of each column are there, where some may be missing.
+    others_present : array of the shape of `others`, or none
+        How many rows are behind each sum of `others`: those that have all columns of a direction,
+        and those that have any value.
+    points_present : array of length bins · rows kept, or none
+        1 where a row of `points` has any value.
     missing : array of shape (bins + 1, features), or none
         The features of `tellapart.scan.requests.MissingValues`.
     """
@@ -73,11 +79,14 @@ class SampleSums:
     others: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     points: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     present: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    others_present: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    points_present: Singles = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     missing: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def arrays(self) -> list[Singles]:
         """Return all arrays, in one order."""
-        parts = [self.singles, self.derived, self.others, self.points, self.present, self.missing]
+        parts = [self.singles, self.derived, self.others, self.points, self.present]
+        parts += [self.others_present, self.points_present, self.missing]
         for named in (self.pairs, self.triples, self.fours):
             parts += named.values()
         return parts
@@ -103,6 +112,8 @@ class BinSums:
         asked = self.requests
         directions = 0 if asked.directions is None else asked.directions.mean.size
 
+        missing = self.tables.missing
+
         def zeros(*shape: int) -> Singles:
             return np.zeros(shape, dtype=np.float32)
 
@@ -118,7 +129,9 @@ class BinSums:
             },
             others=zeros(bins + 1, directions + 1),
             points=zeros(bins * asked.points_per_bin, size),
-            present=zeros(bins + 1, size) if self.tables.missing else zeros(0, 0),
+            present=zeros(bins + 1, size) if missing else zeros(0, 0),
+            others_present=zeros(bins + 1, directions + 1) if missing else zeros(0, 0),
+            points_present=zeros(bins * asked.points_per_bin if missing else 0),
             missing=zeros(0, 0) if asked.missing is None else zeros(bins + 1, asked.missing.size),
         )
 
@@ -230,26 +243,52 @@ class BinSums:
         place: IntArray,
     ) -> None:
         asked = self.requests
+        present = scores.get(PRESENT)
         if asked.directions is not None:
             along = _Waves.of(asked.directions)
             normal = scores["normal"]
-            add_features(lambda rows: along.at(normal[:, rows]), segments, held.others[:, :-1])
+            if present is None:
+                add_features(lambda rows: along.at(normal[:, rows]), segments, held.others[:, :-1])
+            else:
+                add_features(
+                    lambda rows: along.at(normal[:, rows]) * along.whole(present[:, rows]),
+                    segments,
+                    held.others[:, :-1],
+                )
+                add_features(
+                    lambda rows: along.whole(present[:, rows]),
+                    segments,
+                    held.others_present[:, :-1],
+                )
         if asked.row_score is not None:
             of, v = asked.row_score, scores["clipped"]
             slopes = of.slopes.astype(np.float32)
 
             def score(rows: slice) -> Singles:
                 part = v[:, rows]
-                found = of.of(np.square(part).sum(axis=0, dtype=np.float32))
-                return (found - slopes @ part)[np.newaxis].astype(np.float32)
+                lengths = np.square(part).sum(axis=0, dtype=np.float32)
+                if present is None:
+                    found = of.of(lengths)
+                    return (found - slopes @ part)[np.newaxis].astype(np.float32)
+                there = present[:, rows].sum(axis=0)
+                found = of.of(full_lengths(lengths, there, part.shape[0])) - slopes @ part
+                return (found * (there > 0))[np.newaxis].astype(np.float32)
 
             add_features(score, segments, held.others[:, -1:])
+            if present is not None:
+                add_features(
+                    lambda rows: present[:, rows].max(axis=0, keepdims=True),
+                    segments,
+                    held.others_present[:, -1:],
+                )
         if asked.points_per_bin:
             here = np.flatnonzero(
                 (place < asked.points_per_bin) & (at < self.bins.n_bins_of[self.sample])
             )
             to = at[here] * asked.points_per_bin + place[here]
             held.points[to] = scores["clipped"][:, here].T
+            if present is not None:
+                held.points_present[to] = present[:, here].max(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,3 +310,8 @@ class _Waves:
         angle = self.weights @ normal
         angle -= self.offset
         return np.asarray(np.cos(angle, out=angle))
+
+    def whole(self, present: Singles) -> Singles:
+        """Return 1 for every direction and row that has all its columns, else 0."""
+        asked = (self.weights != 0).astype(np.float32)
+        return (asked @ (1 - present) == 0).astype(np.float32)

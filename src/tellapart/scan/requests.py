@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -120,6 +120,13 @@ class RowScore:
         return np.float32(low), float(step), np.interp(middle, self.lengths, self.scores)
 
 
+def full_lengths(
+    lengths: NDArray[np.float32], present: NDArray[np.float32], size: int
+) -> NDArray[np.float32]:
+    """Return what ‖V‖² of rows would be if their other values were as those that are there."""
+    return np.asarray(lengths * (np.float32(size) / np.maximum(present, 1)))
+
+
 @dataclass(frozen=True, eq=False)
 class MissingValues:
     """Σ over rows of what they miss: each column, how many, that squared, and pairs of columns.
@@ -162,21 +169,21 @@ class Requests:
     present_of: dict[str, str] = field(default_factory=dict)
 
     def count_present(self) -> None:
-        """Ask for the number of rows behind every product of two and of three."""
-        for name, pair in list(self.pairs.items()):
-            count = ProductOfTwo(PRESENT, PRESENT, pair.s, pair.t)
-            known = [
-                other
-                for other, held in self.pairs.items()
-                if held.first == PRESENT
-                and np.array_equal(held.s, pair.s)
-                and np.array_equal(held.t, pair.t)
-            ]
-            self.present_of[name] = known[0] if known else f"rows of {name}"
-            self.pairs.setdefault(self.present_of[name], count)
-        for name, triple in list(self.triples.items()):
-            self.present_of[name] = f"rows of {name}"
-            self.triples[f"rows of {name}"] = replace(triple, score=PRESENT)
+        """Ask for the number of rows behind every product."""
+        counted: list[tuple[Pairs, str]] = []
+        for name, product in list(self.pairs.items()):
+            own = product.pairs
+            same = [n for p, n in counted if _equal(p.s, own.s) and _equal(p.t, own.t)]
+            self.present_of[name] = rows = same[0] if same else f"rows of {name}"
+            if not same:
+                counted.append((own, rows))
+                self.pairs[rows] = ProductOfTwo(PRESENT, PRESENT, own)
+        for name, three in list(self.triples.items()):
+            self.present_of[name] = rows = f"rows of {name}"
+            self.triples[rows] = ProductOfThree(PRESENT, three.triples)
+        for name, four in list(self.fours.items()):
+            self.present_of[name] = rows = f"rows of {name}"
+            self.fours[rows] = ProductOfFour(PRESENT, four.columns)
 
     def scores(self) -> set[str]:
         """Return the scores that products are made of."""
@@ -187,4 +194,10 @@ class Requests:
             names.add("normal")
         if self.row_score is not None or self.points_per_bin:
             names.add("clipped")
+        if self.missing is not None:
+            names.add(PRESENT)
         return names
+
+
+def _equal(left: IntArray, right: IntArray) -> bool:
+    return left is right or np.array_equal(left, right)

@@ -119,22 +119,37 @@ class Sums:
 
     def fours(self, name: str) -> Halves:
         """Return the sums of products of four."""
-        return Halves(self.x.fours[name], self.y.fours[name])
+        rows = self.present_of.get(name)
+        present = None if rows is None else Halves(self.x.fours[rows], self.y.fours[rows])
+        return Halves(self.x.fours[name], self.y.fours[name], present)
 
     @property
     def directions(self) -> Halves:
         """The sums of the waves along directions."""
-        return Halves(self.x.others[:, :-1], self.y.others[:, :-1])
+        return self._others(slice(None, -1))
 
     @property
     def row_score(self) -> Halves:
         """The sums of the score of whole rows."""
-        return Halves(self.x.others[:, -1:], self.y.others[:, -1:])
+        return self._others(slice(-1, None))
+
+    def _others(self, places: slice) -> Halves:
+        present = None
+        if self.x.others_present.size:
+            present = Halves(self.x.others_present[:, places], self.y.others_present[:, places])
+        return Halves(self.x.others[:, places], self.y.others[:, places], present)
 
     @property
     def points(self) -> Singles:
         """V of the rows that were kept as they are, bin by bin."""
         return np.concatenate([self.x.points, self.y.points])
+
+    @property
+    def points_present(self) -> Singles | None:
+        """1 for each of these rows that has any value, else 0; None where none is missing."""
+        if self.present is None:
+            return None
+        return np.concatenate([self.x.points_present, self.y.points_present])
 
     def _derived(
         self,
