@@ -118,6 +118,7 @@ def test_options_reach_the_test(in_folder):
         "--seed": "3",
         "--missing": "drop-rows",
         "--time-limit": "20",
+        "--memory-budget": "0.5GB",
         "--json": "out.json",
     }
     assert run(["compare", "a.csv", "b.parquet", *sum(options.items(), ())]) == 0
@@ -127,6 +128,8 @@ def test_options_reach_the_test(in_folder):
     assert stored["n_test"] == [24, 28]
     assert len(stored["null_distribution"]) == 49
     assert stored["selection"]["solver"] == "branch-and-bound"
+    assert stored["settings"]["time_limit"] == 20
+    assert stored["settings"]["memory_budget"] == 5e8
 
 
 def test_no_difference_is_not_an_error(in_folder, capsys):
@@ -181,6 +184,9 @@ BAD_INPUT = [
     ([*BOTH, "--seed", "-1"], "--seed must be"),
     ([*BOTH, "--missing", "guess"], "--missing must be"),
     ([*BOTH, "--time-limit", "0"], "--time-limit must be"),
+    ([*BOTH, "--memory-budget", "plenty"], "--memory-budget must be a size such as 2GB"),
+    ([*BOTH, "--memory-budget", "0"], "--memory-budget must be"),
+    ([*BOTH, "--memory-budget", "1kB"], "--memory-budget must be at least"),
     ([*BOTH, "--json", "no/such/out.json"], "--json must be"),
     ([*BOTH, "--json", "."], "--json must be"),
     ([*BOTH, "--plot", "out.xyz"], "--plot must end in"),

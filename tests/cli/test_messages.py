@@ -13,7 +13,7 @@ from tellapart.cli import app, run
 from tellapart.cli.messages import OPTION_OF, in_options
 
 # Arguments of Python that no option stands for.
-NO_OPTION = {"X", "Y", "table", "labels", "mode", "progress", "nonnegative", "gap", "memory_budget"}
+NO_OPTION = {"X", "Y", "table", "labels", "mode", "progress", "nonnegative", "gap"}
 NO_OPTION |= {"strata", "paired", "clusters"}
 
 MESSAGES = {
@@ -78,6 +78,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--seed", "-1"], "--seed must be"),
     (["a.csv", "a.csv", "--jobs", "-2"], "--jobs must be"),
     (["a.csv", "a.csv", "--time-limit", "0"], "--time-limit must be"),
+    (["a.csv", "a.csv", "--memory-budget", "x"], "--memory-budget must be"),
     (["a.csv", "a.csv", "--missing", "x"], "--missing must be one of"),
     (["a.csv", "a.csv", "--format", "x"], "--format must be one of"),
     (["a.csv", "a.csv", "--columns", "u,ww"], "--columns must name columns; got 'ww'; the near"),

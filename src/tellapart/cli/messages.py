@@ -18,6 +18,7 @@ OPTION_OF = {
     "random_state": "--seed",
     "missing": "--missing",
     "time_limit": "--time-limit",
+    "memory_budget": "--memory-budget",
     "by": "--by",
     "groups": "--group",
     "group": "--group",

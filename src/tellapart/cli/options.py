@@ -10,6 +10,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from tellapart.cli.sizes import bytes_of
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
 
 
@@ -84,6 +86,14 @@ class Options:
             "without it only the proof of optimality is limited, to 10."
         ),
     ] = None
+    memory_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Memory beyond the input, such as 2GB or 500MB: a scan that needs more is "
+            "refused before work starts, a split of chunks draws fewer rows.",
+        ),
+    ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
 
     def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> list[Any]:
@@ -105,8 +115,15 @@ class Options:
             "test_size": self.test_size,
             "random_state": self.seed,
             "time_limit": self.time_limit,
+            "memory_budget": self._memory_budget,
             "n_jobs": self.jobs,
         }
+
+    @property
+    def _memory_budget(self) -> float | None:
+        if self.memory_budget is None:
+            return None
+        return bytes_of("memory_budget", self.memory_budget)
 
     def repeated(self, command: str, seed_used: object) -> str:
         """Return the command that repeats the answer: with the seed, if none was given."""

@@ -56,6 +56,7 @@ def compare_groups(
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
+    memory_budget: float | None = None,
 ) -> GroupsResult:
     """Test which groups of a table differ, and in what each of them does.
 
@@ -90,8 +91,10 @@ def compare_groups(
     missing : {"error", "drop-rows", "drop-columns"}
         What to do about missing values, settled once for the whole table. Rows without a label
         are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
-    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit
+    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
+    time_limit, memory_budget : float or None
+        Seconds and bytes for each comparison, as in `two_sample_test`.
 
     Returns
     -------
@@ -132,6 +135,7 @@ def compare_groups(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
+        memory_budget=memory_budget,
     )
     grouped = read_grouped(table, by).without_missing(policy)
     if settings.n_variables is not None:
