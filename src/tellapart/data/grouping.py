@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -11,30 +10,25 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
+from tellapart.data.choice import nearest
 from tellapart.data.columns import Column, Series, label_of, read_column, sorted_labels
 from tellapart.data.missing import (
     FEWEST_ROWS,
-    POLICIES,
-    MissingColumns,
     check_rows_left,
     find_missing,
-    handle_missing,
     settle_missing,
 )
-from tellapart.data.missing_pattern import complete_rows
+from tellapart.data.missing_pattern import MissingPattern, complete_rows
 from tellapart.data.samples import Kind, Samples, Values, columns_of, rows_of
 from tellapart.data.sources import (
     Source,
     as_frame,
-    check_shape,
     described,
     frame_names,
     from_frame,
     is_anndata,
     open_source,
-    quoted,
 )
 from tellapart.data.tables import read_sources
 from tellapart.errors import InputError
@@ -66,9 +60,11 @@ class GroupedTable:
         Columns left out for missing values.
     dropped_rows : tuple of int
         Rows left out for missing values, per group.
-    missing : pair of MissingColumns and str, or None
-        Which columns miss values, and what to do about them; None where none does, or where
-        that has not been asked yet.
+    pattern : MissingPattern or None
+        Which columns miss values, and what is compared all the same; None where none does, or
+        where that has not been asked yet.
+    policy : str
+        What to do about missing values.
     """
 
     values: Values
@@ -81,7 +77,8 @@ class GroupedTable:
     library: str | None = None
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, ...] = ()
-    missing: tuple[MissingColumns, str] | None = None
+    pattern: MissingPattern | None = None
+    policy: str = "error"
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -113,15 +110,13 @@ class GroupedTable:
         """Return some rows beside some others."""
         x, y = rows_of(self.values, of_x), rows_of(self.values, of_y)
         samples = Samples(x, y, self.names, self.kinds, self.categories)
-        if self.missing is None:
+        if self.pattern is None:
             return samples
         # Which columns miss values is a matter of these rows; which are left out, of the table.
-        every, policy = self.missing
-        found = find_missing((x, y), self.names, policy, ("X", "Y"))
-        if policy == "drop-columns":
-            places = np.empty(0, dtype=np.intp) if found is None else found.places
-            found = replace(every, places=places)
-        return samples if found is None else settle_missing(samples, found, policy)
+        found = find_missing((x, y), self.names, self.policy, ("X", "Y"))
+        if self.policy == "drop-columns":
+            found = self.pattern.of(() if found is None else found.names)
+        return samples if found is None else settle_missing(samples, found)
 
     def without_missing(self, policy: str) -> GroupedTable:
         """Return the table with what to do about missing values, or raise an error that counts them.
@@ -138,13 +133,15 @@ class GroupedTable:
         found = find_missing((self.values,), self.names, policy, (TITLE,))
         if found is None:
             return self
-        gone = tuple(self.names[s] for s in found.gone)
+        gone = tuple(name for s, name in enumerate(self.names) if s not in set(found.kept))
         dropped: tuple[int, ...] = ()
         if policy == "drop-rows":
             left = replace(self, groups=self.groups[complete_rows(self.values, found.places)])
             check_rows_left(TITLE, sum(left.sizes), sum(self.sizes))
             dropped = tuple(a - b for a, b in zip(self.sizes, left.sizes, strict=True))
-        return replace(self, dropped_columns=gone, dropped_rows=dropped, missing=(found, policy))
+        return replace(
+            self, dropped_columns=gone, dropped_rows=dropped, pattern=found, policy=policy
+        )
 
 
 def read_grouped(table: object, by: object) -> GroupedTable:
@@ -181,57 +178,6 @@ def read_grouped(table: object, by: object) -> GroupedTable:
     (values,), kinds, categories = read_sources((source,), names, (None,))
     labels, groups = _codes(column)
     return GroupedTable(values, names, kinds, categories, labels, groups, column.name, library)
-
-
-def read_groups(
-    table: object, by: str, *, missing: str = "error"
-) -> tuple[Samples, tuple[str, str]]:
-    """Split one table by a column of exactly two distinct values, and read the two samples.
-
-    Parameters
-    ----------
-    table : table or AnnData
-        A pandas, polars or pyarrow table, or AnnData.
-    by : str
-        The column that tells the samples apart (of `obs`, for AnnData); it is not a variable of
-        theirs.
-    missing : {"error", "pairwise", "drop-rows", "drop-columns"}
-        As in `tellapart.data.tables.read_samples`. Missing values in the column `by` are always an
-        error.
-
-    Returns
-    -------
-    samples : Samples
-        The rows of the first label as X, those of the second as Y.
-    labels : pair of str
-        The two values in sorted order.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> table = pa.table({"arm": ["b", "a", "b", "a"], "dose": [1.0, 2.0, 3.0, 4.0]})
-    >>> samples, labels = read_groups(table, "arm")
-    >>> labels, samples.x.ravel().tolist()
-    (('a', 'b'), [2.0, 4.0])
-    """
-    policy = check_choice("missing", missing, POLICIES)
-    grouped = read_grouped(table, by)
-    if grouped.n_unlabelled:
-        raise InputError(
-            f"column {grouped.by!r} must say of every row which sample it belongs to; "
-            f"got {grouped.n_unlabelled} missing of {grouped.groups.size} values"
-        )
-    if len(grouped.labels) != 2:
-        raise InputError(
-            f"column {grouped.by!r} must hold exactly two distinct values; "
-            f"got {len(grouped.labels)}: {quoted(grouped.labels)}"
-        )
-    first, second = grouped.labels
-    titles = (f"group {first!r}", f"group {second!r}")
-    for title, size in zip(titles, grouped.sizes, strict=True):
-        check_shape(title, size, len(grouped.names))
-    samples = grouped.samples(grouped.rows_of(0), grouped.rows_of(1))
-    return handle_missing(samples, policy, titles), (first, second)
 
 
 def group_name(by: str, value: str) -> str:
@@ -277,9 +223,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
 
 
 def _no_such_column(expected: str, names: tuple[str, ...], by: str) -> InputError:
-    near = difflib.get_close_matches(by, names, n=3)
-    hint = f"the nearest names are {quoted(near)}" if near else f"there are {quoted(names)}"
-    return InputError(f"by must be {expected}; got {by!r}; {hint}")
+    return InputError(f"by must be {expected}; got {by!r}; {nearest(by, names)}")
 
 
 def _read_labels(by: object) -> Column:

@@ -15,6 +15,8 @@ from tellapart.data.samples import Samples, Values, extremes_of, rows_of
 from tellapart.errors import InputError, warn_caller
 
 POLICIES = ("error", "pairwise", "drop-rows", "drop-columns")
+# An error, too, for callers that have no argument `missing` to offer.
+REFUSED = "refused"
 # Kernels sum squared differences: (2e150)² leaves room for a million columns in float64.
 LARGEST = 1e150
 FEWEST_ROWS = 2
@@ -62,30 +64,12 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     ('a',)
     """
     found = find_missing((samples.x, samples.y), samples.names, policy, titles)
-    return samples if found is None else settle_missing(samples, found, policy, titles)
-
-
-@dataclass(frozen=True)
-class MissingColumns:
-    """Columns of some samples by what they miss.
-
-    `places` miss some values, `kept` are compared by value, and `gone` are not.
-    """
-
-    places: IntArray
-    kept: IntArray
-    gone: IntArray
-    whole_rows: bool
-
-    def pattern(self, names: Sequence[str]) -> MissingPattern:
-        """Return the pattern that is compared."""
-        own = tuple(names[s] for s in self.places)
-        return MissingPattern(own, self.places, self.kept, self.whole_rows)
+    return samples if found is None else settle_missing(samples, found, titles)
 
 
 def find_missing(
     matrices: Sequence[Values], names: Sequence[str], policy: str, titles: Sequence[str]
-) -> MissingColumns | None:
+) -> MissingPattern | None:
     """Say which columns of some samples miss values, None where none does; see `handle_missing`."""
     suspects = np.flatnonzero(np.any([_is_suspect(values) for values in matrices], axis=0))
     if not suspects.size:
@@ -100,20 +84,18 @@ def find_missing(
 
 
 def settle_missing(
-    samples: Samples, found: MissingColumns, policy: str, titles: Titles = ("X", "Y")
+    samples: Samples, pattern: MissingPattern, titles: Titles = ("X", "Y")
 ) -> Samples:
     """Return samples free of the missing values that were found; see `handle_missing`."""
     whole = samples
-    if found.gone.size:
-        gone = tuple(samples.names[s] for s in found.gone)
-        whole = replace(samples.columns(found.kept), dropped_columns=gone)
-    if not found.places.size:
+    if pattern.kept.size < samples.n_columns:
+        kept = set(pattern.kept.tolist())
+        gone = tuple(name for s, name in enumerate(samples.names) if s not in kept)
+        whole = replace(samples.columns(pattern.kept), dropped_columns=gone)
+    if not pattern.names:
         return whole
-    as_read = AsRead(samples.x, samples.y, found.pattern(samples.names))
-    whole = replace(whole, as_read=as_read)
-    if policy == "drop-rows":
-        return _without_rows(whole, titles)
-    return _filled(whole) if policy == "pairwise" else whole
+    whole = replace(whole, as_read=AsRead(samples.x, samples.y, pattern))
+    return _without_rows(whole, titles) if pattern.whole_rows else _filled(whole)
 
 
 def _without_rows(samples: Samples, titles: Titles) -> Samples:
@@ -139,11 +121,15 @@ def _filled(samples: Samples) -> Samples:
     for q, s in enumerate(columns):
         pooled = np.concatenate([samples.x[:, s], samples.y[:, s]])
         present = pooled[~np.isnan(pooled)]
-        if samples.kinds[s] == "categorical":
+        if not present.size:  # drawn rows may miss what others have
+            fills[q] = 0.0
+        elif samples.kinds[s] == "categorical":
             codes, counts = np.unique(present, return_counts=True)
             fills[q] = codes[np.argmax(counts)]
         else:
             fills[q] = np.median(present)
+    if not columns.size:
+        return samples
     x, y = (fill_missing(values, columns, fills) for values in (samples.x, samples.y))
     return replace(samples, x=x, y=y)
 
@@ -159,7 +145,7 @@ class Flaws:
     missing: IntArray
     n_rows: tuple[int, ...]
 
-    def settle(self, policy: str, places: IntArray, n_columns: int) -> MissingColumns | None:
+    def settle(self, policy: str, places: IntArray, n_columns: int) -> MissingPattern | None:
         """Return what to do about missing values, None where there are none.
 
         `places` are those of the columns counted here, among `n_columns` in all.
@@ -169,14 +155,13 @@ class Flaws:
         if empty.any():
             named = self._named(np.flatnonzero(empty))
             warn_caller(f"{named} of {' and '.join(self.titles)} left out: every value is missing")
-        gaps = places[self.missing.any(axis=0) & ~empty]
-        gone = places[empty]
-        if policy == "drop-columns":
-            gone = np.union1d(gone, gaps)
-        if not gone.size and not gaps.size:
+        some = self.missing.any(axis=0) & ~empty
+        gone = places[empty | some] if policy == "drop-columns" else places[empty]
+        if not (empty | some).any():
             return None
+        names = tuple(self.names[q] for q in np.flatnonzero(some))
         kept = other_columns(n_columns, gone, policy)
-        return MissingColumns(gaps, kept, gone, whole_rows=policy == "drop-rows")
+        return MissingPattern(names, places[some], kept, whole_rows=policy == "drop-rows")
 
     def refuse(self, policy: str) -> None:
         """Raise if there is anything that the policy for missing values does not deal with."""
@@ -190,11 +175,15 @@ class Flaws:
                 f"{every} must hold magnitudes of at most {LARGEST:g} (differences are squared); "
                 f"rescale the columns; got larger {self._listed(self.too_large)}"
             )
-        if self.missing.any() and policy == "error":
-            raise InputError(
-                f"{every} must not have missing values; got {self._listed(self.missing)}; "
+        if self.missing.any() and policy in ("error", REFUSED):
+            remedy = (
                 'pass missing="pairwise" to compare the values that are there, and what is '
                 'missing, or missing="drop-rows" or missing="drop-columns" to leave them out'
+            )
+            if policy == REFUSED:
+                remedy = "fill them in, or leave their rows or columns out, before"
+            raise InputError(
+                f"{every} must not have missing values; got {self._listed(self.missing)}; {remedy}"
             )
 
     def _listed(self, counts: IntArray) -> str:

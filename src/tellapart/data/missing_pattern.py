@@ -7,7 +7,8 @@ permutations of the labels are those of all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,6 +52,11 @@ class MissingPattern:
             own[self.indicators(block).any(axis=1)] = np.nan
         return own
 
+    def of(self, names: Collection[str]) -> MissingPattern:
+        """Return the pattern of some of its columns; what is compared by value stays the same."""
+        own = [q for q, name in enumerate(self.names) if name in names]
+        return replace(self, names=tuple(self.names[q] for q in own), places=self.places[own])
+
     def missing_among_kept(self) -> list[tuple[int, int]]:
         """Return (place in `names`, place among the columns compared) of those that are both."""
         where = {int(s): k for k, s in enumerate(self.kept)}
@@ -72,10 +78,9 @@ class AsRead:
     def columns(self, index: IntArray) -> AsRead:
         """Return some of the columns that are compared, and no pattern but theirs."""
         kept = self.pattern.kept[index]
-        own = np.isin(self.pattern.places, kept)
-        names = tuple(name for name, held in zip(self.pattern.names, own, strict=True) if held)
-        whole = self.pattern.whole_rows
-        return AsRead(self.x, self.y, MissingPattern(names, self.pattern.places[own], kept, whole))
+        own = np.flatnonzero(np.isin(self.pattern.places, kept))
+        pattern = self.pattern.of({self.pattern.names[q] for q in own})
+        return AsRead(self.x, self.y, replace(pattern, kept=kept))
 
     def complete(self) -> tuple[IntArray, IntArray]:
         """Return the rows of each that miss nothing."""
