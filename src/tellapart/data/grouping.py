@@ -20,7 +20,7 @@ from tellapart.data.missing import (
     settle_missing,
 )
 from tellapart.data.missing_pattern import MissingPattern, complete_rows
-from tellapart.data.samples import Kind, Samples, Values, columns_of, rows_of
+from tellapart.data.samples import Kind, Samples, Values, rows_of
 from tellapart.data.sources import (
     Source,
     as_frame,
@@ -119,7 +119,7 @@ class GroupedTable:
         return samples if found is None else settle_missing(samples, found)
 
     def without_missing(self, policy: str) -> GroupedTable:
-        """Return the table with what to do about missing values, or raise an error that counts them.
+        """Return the table with what to do about missing values, or an error that counts them.
 
         Rows without a label are an error unless the policy is "drop-rows" or "pairwise": then they
         are in no group, and are counted in `n_unlabelled`.

@@ -74,12 +74,12 @@ def find_missing(
     suspects = np.flatnonzero(np.any([_is_suspect(values) for values in matrices], axis=0))
     if not suspects.size:
         return None
-    flaws = Flaws(
-        tuple(names[int(s)] for s in suspects),
-        tuple(titles),
-        *(_counted(matrices, suspects, test) for test in (np.isinf, _is_too_large, np.isnan)),
-        n_rows=tuple(int(values.shape[0]) for values in matrices),
+    infinite, too_large, missing = (
+        _counted(matrices, suspects, test) for test in (np.isinf, _is_too_large, np.isnan)
     )
+    rows = tuple(int(values.shape[0]) for values in matrices)
+    own = tuple(names[int(s)] for s in suspects)
+    flaws = Flaws(own, tuple(titles), infinite, too_large, missing, rows)
     return flaws.settle(policy, suspects, len(names))
 
 
@@ -131,7 +131,7 @@ def _filled(samples: Samples) -> Samples:
     if not columns.size:
         return samples
     x, y = (fill_missing(values, columns, fills) for values in (samples.x, samples.y))
-    return replace(samples, x=x, y=y)
+    return replace(samples, x=x, y=y, filled_columns=tuple(samples.names[s] for s in columns))
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Flaws:
         """
         self.refuse(policy)
         empty = self.missing.sum(axis=0) == sum(self.n_rows)
-        if empty.any():
+        if empty.any() and policy != "drop-columns":
             named = self._named(np.flatnonzero(empty))
             warn_caller(f"{named} of {' and '.join(self.titles)} left out: every value is missing")
         some = self.missing.any(axis=0) & ~empty
@@ -192,7 +192,7 @@ class Flaws:
         affected = np.flatnonzero(counts.any(axis=0))
         for place in affected[:MOST_NAMED]:
             parts = [
-                f"{'all ' if count == rows else ''}{count} in {title}"
+                f"{'all ' if counts is self.missing and count == rows else ''}{count} in {title}"
                 for count, rows, title in zip(
                     counts[:, place], self.n_rows, self.titles, strict=True
                 )

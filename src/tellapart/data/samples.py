@@ -29,7 +29,8 @@ class Samples:
     below that door the numbers are finite and both samples have at least two rows.
     Of a sparse sample, `x` or `y` is a `tellapart.data.column_store.ColumnStore`: index it as
     `x[:, columns]`, which is dense, and never all of it at once.
-    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
+    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values,
+    and `filled_columns` where such values are filled in.
     Where values are missing, `as_read` holds all rows with their gaps, and what is missing here is
     filled in or left out: see `tellapart.data.missing.handle_missing`.
     """
@@ -41,6 +42,7 @@ class Samples:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    filled_columns: tuple[str, ...] = ()
     as_read: AsRead | None = field(default=None, repr=False)
 
     @property

@@ -271,8 +271,9 @@ class BinSums:
                     found = of.of(lengths)
                     return (found - slopes @ part)[np.newaxis].astype(np.float32)
                 there = present[:, rows].sum(axis=0)
-                found = of.of(full_lengths(lengths, there, part.shape[0])) - slopes @ part
-                return (found * (there > 0))[np.newaxis].astype(np.float32)
+                lengths = full_lengths(lengths, there, part.shape[0])
+                found = (of.of(lengths) - slopes @ part) * (there > 0)
+                return np.asarray(found[np.newaxis], dtype=np.float32)
 
             add_features(score, segments, held.others[:, -1:])
             if present is not None:
@@ -314,4 +315,4 @@ class _Waves:
     def whole(self, present: Singles) -> Singles:
         """Return 1 for every direction and row that has all its columns, else 0."""
         asked = (self.weights != 0).astype(np.float32)
-        return (asked @ (1 - present) == 0).astype(np.float32)
+        return np.asarray(asked @ (1 - present) == 0, dtype=np.float32)

@@ -51,8 +51,8 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
             else:
                 counts, every = present.of_x(labels, block), n_rows[block]  # noqa: B023
                 present_correlation_changes(
-                    of_x, counts, totals, every, left, right, 1 / n_x + 1 / n_y, *moments  # noqa: B023
-                )
+                    of_x, counts, totals, every, left, right, 1 / n_x + 1 / n_y, *moments,  # noqa: B023
+                )  # fmt: skip
             receive(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)

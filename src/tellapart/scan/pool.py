@@ -74,8 +74,8 @@ class Pool:
         of_x = halves.of_x(self.labels.labels)
         total = halves.total().astype(np.float32)
         if halves.present is not None:
-            n_x, n_y = self.counts(halves.present)
-            return of_x / np.maximum(n_x, 1), (total - of_x) / np.maximum(n_y, 1)
+            n_x, n_y = (np.where(k > 0, k, 1) for k in self.counts(halves.present))
+            return np.asarray(of_x / n_x), np.asarray((total - of_x) / n_y)
         return of_x / np.float32(self.labels.n_x), (total - of_x) / np.float32(self.labels.n_y)
 
     def changes(self, halves: Halves) -> Singles:

@@ -103,7 +103,7 @@ class RowScore:
     scores: FloatArray
     slopes: FloatArray
 
-    def of(self, lengths: FloatArray) -> FloatArray:
+    def of(self, lengths: FloatArray | NDArray[np.float32]) -> FloatArray:
         """Return the normal score of each ‖V‖²: between two known ones, in between."""
         if self.lengths.size < KNOWN_LENGTHS:
             return np.interp(lengths, self.lengths, self.scores)

@@ -116,7 +116,6 @@ class WholeRows:
         in_slices(multiply, weights.shape[0], PERMUTATIONS_AT_A_TIME, self.n_jobs)
         return contrast / self.rows_per_bin**2
 
-
     def _contrast_of_present(self, sums: FloatArray, present: Singles) -> FloatArray:
         """Return the contrast in which m and n count the rows that have any value."""
         rows = present.reshape(-1, self.rows_per_bin).sum(axis=1, dtype=np.float64)

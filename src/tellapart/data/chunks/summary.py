@@ -166,8 +166,7 @@ class Survey:
     def add_chunk(self, held: Summary, first_row: int, chunk: Chunk) -> Summary:
         """Take in a chunk that was read."""
         values = [
-            summary.add(column)
-            for summary, column in zip(held.columns, chunk.columns, strict=True)
+            summary.add(column) for summary, column in zip(held.columns, chunk.columns, strict=True)
         ]
         n_rows = chunk.n_rows
         held.sketch.add(first_row, marks(self.seed, self.sample, first_row, n_rows), values)

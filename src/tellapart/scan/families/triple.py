@@ -194,7 +194,7 @@ def _scale(values: Singles, there: Singles | None, triples: Triples) -> Singles:
         sums = np.zeros((1, triples.size), dtype=np.float32)
         if triples.size:
             add_triples(triples, np.ascontiguousarray(own.T), whole, sums)
-        return sums[0].astype(np.float64)
+        return np.asarray(sums[0], dtype=np.float64)
 
     rows = values.shape[0] if there is None else np.maximum(total(there), 1.0)
     moments = [total(own) / rows for own in (values, np.square(values))]
@@ -275,10 +275,10 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
             if present is None:
                 cumulant_changes(of_x, total[block], *places, n_x, n_y, *means)  # noqa: B023
             else:
-                counts = present.of_x(labels, block)  # noqa: B023
+                counts, every = present.of_x(labels, block), n_rows[block]  # noqa: B023
                 present_cumulant_changes(
-                    of_x, counts, total[block], n_rows[block], *places, 1 / n_x + 1 / n_y, *means  # noqa: B023
-                )
+                    of_x, counts, total[block], every, *places, 1 / n_x + 1 / n_y, *means,  # noqa: B023
+                )  # fmt: skip
             kept.add(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)
