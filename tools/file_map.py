@@ -31,6 +31,7 @@ ROOMS = (
     "data",
     "kernels",
     "statistics",
+    "theory",
     "strs",
     "search",
     "permutation",

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tellapart import baselines, datasets, kernels, objective, strs
+    from tellapart import baselines, datasets, kernels, objective, strs, theory
     from tellapart.data.chunks.open_dataset import open_dataset
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
@@ -44,11 +44,12 @@ __all__ = [
     "open_dataset",
     "select_variables",
     "strs",
+    "theory",
     "two_sample_test",
     "with_names",
 ]
 
-_SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs")
+_SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs", "theory")
 _HOME = {
     "CheckResult": "testing.check_result",
     "ConstantColumnWarning": "errors",

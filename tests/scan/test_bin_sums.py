@@ -12,7 +12,7 @@ from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import scan
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.products import Segments, add_pairs, add_triples
-from tellapart.scan.requests import SINGLES, ProductOfThree, ProductOfTwo
+from tellapart.scan.requests import SINGLES, Pairs, Triples
 from tellapart.scan.scores import score_rows
 
 
@@ -47,11 +47,13 @@ def test_singles_products_and_points_are_sums_over_the_rows_of_each_bin(n_x, n_y
     for halves, wave in zip(pool.sums.waves(3, turn), (np.cos, np.sin), strict=True):
         np.testing.assert_allclose(halves.y, by_bins(wave(turn * v)), rtol=1e-3, atol=0.2)
     for name, asked in pool.requests.pairs.items():
-        product = scores.of(asked.first)[:, asked.s] * scores.of(asked.second)[:, asked.t]
+        s, t = asked.pairs.s, asked.pairs.t
+        product = scores.of(asked.first)[:, s] * scores.of(asked.second)[:, t]
         np.testing.assert_allclose(pool.sums.pairs(name).y, by_bins(product), atol=5e-3)
     for name, asked in pool.requests.triples.items():
         own = scores.of(asked.score)
-        product = own[:, asked.s] * own[:, asked.t] * own[:, asked.u]
+        s, t, u = asked.triples.columns()
+        product = own[:, s] * own[:, t] * own[:, u]
         np.testing.assert_allclose(pool.sums.triples(name).y, by_bins(product), atol=5e-3)
     kept = place < pool.requests.points_per_bin
     kept &= at < pool.labels.n_bins_of[1]
@@ -92,13 +94,13 @@ def test_matrix_products_and_loops_agree(rows_per_bin):
     segments = Segments(np.arange(0, values.shape[1] + 1, rows_per_bin), np.arange(10), 2)
     s, t = np.triu_indices(6, 1)
     for few in (slice(None), slice(0, 2)):  # many of the pairs, or so few that loops serve
-        asked = ProductOfTwo("", "", s[few], t[few])
+        asked = Pairs(s[few], t[few])
         out = np.zeros((11, asked.size), dtype=np.float32)
         add_pairs(asked, values, values, segments, out)
         product = (values[asked.s] * values[asked.t]).reshape(asked.size, 10, rows_per_bin)
         np.testing.assert_allclose(out[:10], product.sum(axis=2).T, atol=1e-4)
     i, j, k = (np.array(v) for v in zip(*[(0, 1, 2), (0, 1, 5), (2, 3, 4)], strict=True))
-    three = ProductOfThree("", i, j, k)
+    three = Triples(i, j, k)
     out = np.zeros((11, 3), dtype=np.float32)
     add_triples(three, values, segments, out)
     product = (values[i] * values[j] * values[k]).reshape(3, 10, rows_per_bin)

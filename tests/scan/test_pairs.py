@@ -10,7 +10,7 @@ from tellapart.scan.scores import score_rows
 
 def changes_of(pool, name):
     """All changes in one matrix, (permutations × pairs)."""
-    changes = np.full((pool.count, pool.requests.pairs[name].size), np.nan)
+    changes = np.full((pool.count, pool.requests.pairs[name].pairs.size), np.nan)
 
     def receive(rows, block, values):
         changes[rows, block] = values
@@ -26,7 +26,7 @@ def test_changes_are_those_of_the_correlations_within_the_samples(n_x, n_y):
     x[:, 1] += x[:, 0]
     pool = make_pool(x, y, n_permutations=5)
     found = changes_of(pool, "normal × spread")
-    asked = pool.requests.pairs["normal × spread"]
+    asked = pool.requests.pairs["normal × spread"].pairs
     scores = score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
     one, other = scores.of("normal"), scores.of("spread")
     for e in range(pool.count):

@@ -155,7 +155,41 @@ def test_numbers_and_truth_values_as_labels():
     assert [(c.group, c.against) for c in result.comparisons] == [("0", "1")]
     assert result.comparisons[0].result.labels == ("group = 0", "group = 1")
     flags = ta.compare_groups(table(flag=by == 1).drop_columns("kind"), by="flag", **QUICK)
-    assert [c.group for c in flags.comparisons] == ["False", "True"]
+    assert [(c.group, c.against) for c in flags.comparisons] == [("False", "True")]
+
+
+def test_two_groups_are_one_comparison():
+    two = table().filter(pa.array(KINDS != "NK"))
+    result = ta.compare_groups(two, by="kind", **QUICK)
+    pair = ta.compare_groups(two, by="kind", mode="pairwise", **QUICK)
+    assert rows(result) == rows(pair)
+    assert (result.mode, result.settings["mode"]) == ("pairwise", "one-versus-rest")
+    (only,) = result.comparisons
+    assert (only.group, only.against, only.n_rows) == ("B", "T", (40, 60))
+    assert only.adjusted_pvalue == only.pvalue
+    assert result.verdict == only.verdict
+    assert result.summary().startswith("B and T differ (adjusted p = 0.001, level 0.05).")
+    asked = ta.compare_groups(two, by="kind", groups=["T"], **QUICK)
+    assert [(c.group, c.against) for c in asked.comparisons] == [("T", "B")]
+
+
+def test_a_group_without_rows_left_makes_two_groups_one_comparison():
+    x = values()
+    x[KINDS == "NK", 1] = np.nan
+    result = ta.compare_groups(x, by=KINDS, missing="drop-rows", **QUICK)
+    assert [(c.group, c.against) for c in result.comparisons] == [("B", "T")]
+    assert [(s.group, s.against) for s in result.skipped] == [("NK", "rest")]
+    with pytest.raises(InputError, match="large enough; NK has 0 rows"):
+        ta.compare_groups(x, by=KINDS, missing="drop-rows", groups=["NK"], **QUICK)
+
+
+def test_results_are_found_by_their_labels_in_either_order(pairwise, against_rest):
+    assert pairwise.results["T", "B"] is pairwise.results["B", "T"]
+    assert against_rest.results["rest", "T"] is against_rest.results["T", "rest"]
+    assert ("T", "B") in pairwise.results
+    assert pairwise.results.get(("T", "X")) is None
+    with pytest.raises(KeyError, match="X"):
+        pairwise.results["T", "X"]
 
 
 def test_small_groups_are_left_out_with_a_note():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from tellapart.cli.sizes import bytes_of
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
 
@@ -51,6 +53,14 @@ class Options:
     missing: Annotated[
         str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
     ] = "error"
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,…", help="Compare these columns only; may be repeated."),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,…", help="Leave these columns out; may be repeated."),
+    ] = None
     form: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +86,22 @@ class Options:
             "without it only the proof of optimality is limited, to 10."
         ),
     ] = None
+    memory_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Memory beyond the input, such as 2GB or 500MB: a scan that needs more is "
+            "refused before work starts, a split of chunks draws fewer rows.",
+        ),
+    ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
+
+    def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> list[Any]:
+        """Return tables with the columns asked for, and those that the command itself needs."""
+        # Arrow takes a while to load: completions and help do without.
+        from tellapart.data.choice import choose_columns
+
+        return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -90,8 +115,15 @@ class Options:
             "test_size": self.test_size,
             "random_state": self.seed,
             "time_limit": self.time_limit,
+            "memory_budget": self._memory_budget,
             "n_jobs": self.jobs,
         }
+
+    @property
+    def _memory_budget(self) -> float | None:
+        if self.memory_budget is None:
+            return None
+        return bytes_of("memory_budget", self.memory_budget)
 
     def repeated(self, command: str, seed_used: object) -> str:
         """Return the command that repeats the answer: with the seed, if none was given."""

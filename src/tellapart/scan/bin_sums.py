@@ -96,8 +96,10 @@ class BinSums:
         return SampleSums(
             singles=zeros(len(SINGLES), bins + 1, size),
             derived=zeros(N_DERIVED, bins + 1 if self._full else 1, size),
-            pairs={name: zeros(bins + 1, pair.size) for name, pair in asked.pairs.items()},
-            triples={name: zeros(bins + 1, three.size) for name, three in asked.triples.items()},
+            pairs={name: zeros(bins + 1, two.pairs.size) for name, two in asked.pairs.items()},
+            triples={
+                name: zeros(bins + 1, three.triples.size) for name, three in asked.triples.items()
+            },
             fours={
                 name: zeros(bins + 1, four.columns.shape[0]) for name, four in asked.fours.items()
             },
@@ -162,10 +164,10 @@ class BinSums:
         return kept
 
     def _products(self, held: SampleSums, scores: dict[str, Singles], segments: Segments) -> None:
-        for name, pair in self.requests.pairs.items():
-            add_pairs(pair, scores[pair.first], scores[pair.second], segments, held.pairs[name])
-        for name, triple in self.requests.triples.items():
-            add_triples(triple, scores[triple.score], segments, held.triples[name])
+        for name, two in self.requests.pairs.items():
+            add_pairs(two.pairs, scores[two.first], scores[two.second], segments, held.pairs[name])
+        for name, three in self.requests.triples.items():
+            add_triples(three.triples, scores[three.score], segments, held.triples[name])
         for name, four in self.requests.fours.items():
             add_fours(four, scores[four.score], segments, held.fours[name])
 

@@ -56,7 +56,7 @@ class Describer:
         """Describe the change of dependence between two columns."""
         what = candidate.what
         s, t = candidate.score_columns
-        asked = self._pool.requests.pairs[what.name]
+        asked = self._pool.requests.pairs[what.name].pairs
         q = int(np.flatnonzero((asked.s == s) & (asked.t == t))[0])
         sums = _joined(
             _sides(s, self._sums.of(what.first), self._sums.squares(what.first)),
@@ -92,7 +92,7 @@ class Describer:
         """Return the sums of the product of three, wherever it was asked for."""
         for name, asked in self._pool.requests.triples.items():
             if asked.score == SCORES[candidate.what]:
-                members = np.column_stack([asked.s, asked.t, asked.u])
+                members = np.column_stack(asked.triples.columns())
                 at = np.flatnonzero((members == candidate.score_columns).all(axis=1))
                 if at.size:
                     return _sides(int(at[0]), self._sums.triples(name))

@@ -15,7 +15,7 @@ from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums, block_rows
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.outline import Outline
-from tellapart.scan.requests import SINGLES, ProductOfTwo, Requests
+from tellapart.scan.requests import SINGLES, Pairs, Requests
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Tables, tables_of
 from tellapart.threads import one_blas_thread
@@ -57,7 +57,7 @@ class Differences:
         tables: Tables,
         n_x: int,
         n_y: int,
-        pairs: ProductOfTwo | None = None,
+        pairs: Pairs | None = None,
     ) -> Differences:
         """Return the z-scores from sums over all rows of both samples.
 
@@ -109,8 +109,8 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     tables = tables_of(samples, Outline.of(samples), n_jobs)
     rows = (samples.n_x, samples.n_y)
     numeric = tables.numeric[:MOST_PAIRED]
-    pairs = CORRELATED.of(all_pairs(numeric, tables.column))
-    asked = Requests(pairs={CORRELATED.name: pairs})
+    pairs = all_pairs(numeric, tables.column)
+    asked = Requests(pairs={CORRELATED.name: CORRELATED.of(pairs)})
     # No bins at all: every row is one of those that keep their labels.
     bins = KeyedBins(rows, (0, 0), max(rows), 0, np.empty((0, 0), dtype=np.float32), exact=False)
     with one_blas_thread():
@@ -124,7 +124,7 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     return Differences.of(Sums(parts[0], parts[1], full=True), tables, *rows, pairs)
 
 
-def _correlation_changes(sums: Sums, pairs: ProductOfTwo, n_x: int, n_y: int) -> FloatArray:
+def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatArray:
     """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
     sides = []
     of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)

@@ -25,14 +25,15 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     call `receive`, each with permutations of its own.
     """
     asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
+    pairs = asked.pairs
     a, b = pool.moments(asked.first), pool.moments(asked.second)
     n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
     total = sums.total().astype(np.float32)
     step = max(BLOCK_ENTRIES // pool.count, 1)
-    for start in range(0, asked.size, step):
+    for start in range(0, pairs.size, step):
         check_interrupts()
-        block = slice(start, min(start + step, asked.size))
-        left, right, totals = asked.s[block], asked.t[block], total[block]
+        block = slice(start, min(start + step, pairs.size))
+        left, right, totals = pairs.s[block], pairs.t[block], total[block]
 
         def change(rows: slice) -> None:
             of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023

@@ -16,7 +16,7 @@ from tellapart.scan.bin_loops import (
     sum_triples,
     sum_triples_by_row,
 )
-from tellapart.scan.requests import ProductOfFour, ProductOfThree, ProductOfTwo
+from tellapart.scan.requests import Pairs, ProductOfFour, Triples
 from tellapart.threads import in_slices
 
 Singles = NDArray[np.float32]
@@ -54,19 +54,19 @@ class Segments:
 
 
 def add_pairs(
-    request: ProductOfTwo, first: Singles, second: Singles, segments: Segments, out: Singles
+    pairs: Pairs, first: Singles, second: Singles, segments: Segments, out: Singles
 ) -> None:
     """Add the sums of products to out (bins × products); scores are (columns × rows)."""
-    if request.size == 0:
+    if pairs.size == 0:
         return
-    left, s = np.unique(request.s, return_inverse=True)
-    right, t = np.unique(request.t, return_inverse=True)
+    left, s = np.unique(pairs.s, return_inverse=True)
+    right, t = np.unique(pairs.t, return_inverse=True)
     a, b = _some(first, left), _some(second, right)
     if segments.rows_per_segment < FEWEST_ROWS:
         a, b = np.ascontiguousarray(a.T), np.ascontiguousarray(b.T)
         segments.each(lambda starts, bins: sum_pairs_by_row(a, b, s, t, starts, bins, out))
         return
-    if left.size < FEWEST_COLUMNS or request.size < LEAST_SHARE * left.size * right.size:
+    if left.size < FEWEST_COLUMNS or pairs.size < LEAST_SHARE * left.size * right.size:
         segments.each(lambda starts, bins: sum_pairs(a, b, s, t, starts, bins, out))
         return
     flat = s * right.size + t
@@ -79,11 +79,11 @@ def add_pairs(
     segments.each(multiply)
 
 
-def add_triples(request: ProductOfThree, values: Singles, segments: Segments, out: Singles) -> None:
+def add_triples(triples: Triples, values: Singles, segments: Segments, out: Singles) -> None:
     """Add the sums of products of three to out (bins × products); scores are (columns × rows)."""
-    if request.size == 0:
+    if triples.size == 0:
         return
-    used, place = np.unique(np.concatenate([request.s, request.t, request.u]), return_inverse=True)
+    used, place = np.unique(np.concatenate(triples.columns()), return_inverse=True)
     s, t, u = place.reshape(3, -1)
     own = _some(values, used)
     pairs, first = np.unique(s * used.size + t, return_inverse=True)
@@ -91,7 +91,7 @@ def add_triples(request: ProductOfThree, values: Singles, segments: Segments, ou
         rows = np.ascontiguousarray(own.T)
         segments.each(lambda starts, bins: sum_triples_by_row(rows, s, t, u, starts, bins, out))
         return
-    if used.size < FEWEST_COLUMNS or request.size < LEAST_SHARE * pairs.size * used.size:
+    if used.size < FEWEST_COLUMNS or triples.size < LEAST_SHARE * pairs.size * used.size:
         segments.each(lambda starts, bins: sum_triples(own, s, t, u, starts, bins, out))
         return
     left, right = pairs // used.size, pairs % used.size

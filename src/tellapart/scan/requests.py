@@ -26,18 +26,43 @@ N_DERIVED = len(SQUARED) + len(POWERS) + 2 * N_WAVES
 
 
 @dataclass(frozen=True)
-class ProductOfTwo:
-    """Σ over rows of score `first` of column s_q times score `second` of column t_q."""
+class Pairs:
+    """Pairs (s_q, t_q) of score columns."""
 
-    first: str
-    second: str
     s: IntArray
     t: IntArray
 
     @property
     def size(self) -> int:
-        """Number of products."""
+        """Number of pairs."""
         return int(self.s.size)
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Triples (s_q, t_q, u_q) of score columns."""
+
+    s: IntArray
+    t: IntArray
+    u: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of triples."""
+        return int(self.s.size)
+
+    def columns(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the three members of every triple."""
+        return self.s, self.t, self.u
+
+
+@dataclass(frozen=True)
+class ProductOfTwo:
+    """Σ over rows of score `first` of column s_q times score `second` of column t_q."""
+
+    first: str
+    second: str
+    pairs: Pairs
 
 
 @dataclass(frozen=True)
@@ -45,14 +70,7 @@ class ProductOfThree:
     """Σ over rows of one score of the columns s_q, t_q and u_q."""
 
     score: str
-    s: IntArray
-    t: IntArray
-    u: IntArray
-
-    @property
-    def size(self) -> int:
-        """Number of products."""
-        return int(self.s.size)
+    triples: Triples
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ def _scan(
             pool.tables,
             samples.n_x,
             samples.n_y,
-            pool.requests.pairs.get(CORRELATED.name),
+            plan.pairs if CORRELATED.name in pool.requests.pairs else None,
         ),
     )
 

@@ -75,12 +75,7 @@ def strongest_groups_of_many(
         scores = {0: squared_difference(x.tensor, y.tensor)}
     else:
         scores = _triples(fewer, landmarks, rank, centre)
-    groups = [
-        Group(tuple(int(varying[s]) for s in group), score)
-        for first, matrix in scores.items()
-        for group, score in largest_groups(matrix, first, count, size)
-    ]
-    return sorted(groups, key=lambda group: -group.score)[:count]
+    return largest_groups(scores, varying, count, size)
 
 
 def centred(

@@ -11,6 +11,7 @@ information cannot lead here: where only a pair differs, each of its variables l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,15 +81,25 @@ def strongest_groups(
         return []
     with one_blas_thread():
         scores = _scan(fewer, kernel, varying, size)
+    return largest_groups(scores, varying, count, size)
+
+
+def largest_groups(
+    scores: Mapping[int, FloatArray], varying: IntArray, count: int, size: int
+) -> list[Group]:
+    """Return the `count` groups with the largest scores, best first.
+
+    The matrix at f is of the columns of `varying` from f on; in a triple column f − 1 leads.
+    """
     groups = [
         Group(tuple(int(varying[s]) for s in group), score)
         for first, matrix in scores.items()
-        for group, score in largest_groups(matrix, first, count, size)
+        for group, score in _largest_entries(matrix, first, count, size)
     ]
     return sorted(groups, key=lambda group: -group.score)[:count]
 
 
-def largest_groups(
+def _largest_entries(
     scores: FloatArray, first: int, count: int, size: int
 ) -> list[tuple[tuple[int, ...], float]]:
     """Return the largest entries above the diagonal; row 0 stands for column `first`."""

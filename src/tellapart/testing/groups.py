@@ -7,42 +7,32 @@ import math
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_random_state
 from tellapart.data.column_store import ChosenColumns
-from tellapart.data.columns import label_of
-from tellapart.data.grouping import GroupedTable, check_group_size, group_name, read_grouped
+from tellapart.data.grouping import GroupedTable, group_name, read_grouped
 from tellapart.data.missing import POLICIES
 from tellapart.data.samples import Samples
-from tellapart.data.sources import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.permutation.holm import holm
 from tellapart.progress import Progress, showing
 from tellapart.strs import Solver
-from tellapart.testing.groups_result import REST, Comparison, GroupsResult, Skipped
+from tellapart.testing.groups_plan import MODES, Pair, plan_comparisons, reasons_of
+from tellapart.testing.groups_result import Comparison, GroupsResult, Skipped
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 from tellapart.testing.two_sample import run_test
 
-MODES = ("one-versus-rest", "pairwise")
 USUAL_PERMUTATIONS = 999
 # Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
 # Columns that findings name and a result keeps the rows of, beside the chosen variables.
 MOST_NAMED = 50
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """The places of two groups; None stands for the rest."""
-
-    group: int
-    against: int | None
 
 
 @heeding_interrupts()
@@ -66,6 +56,7 @@ def compare_groups(
     missing: str = "error",
     gap: float = 1e-4,
     time_limit: float | None = None,
+    memory_budget: float | None = None,
 ) -> GroupsResult:
     """Test which groups of a table differ, and in what each of them does.
 
@@ -85,7 +76,8 @@ def compare_groups(
         The column that names the group of each row (a column of `obs` for AnnData); it is not
         compared. Or the labels themselves, one per row.
     mode : {"one-versus-rest", "pairwise"}
-        Every group against all other rows, or every pair of groups.
+        Every group against all other rows, or every pair of groups. Two groups are one pair
+        either way: each against the rest would be the same test twice.
     groups : iterable of labels, or None
         The groups to compare, all if None. Against the rest, the rest is still all other rows.
     n_permutations : int or None
@@ -99,8 +91,10 @@ def compare_groups(
     missing : {"error", "drop-rows", "drop-columns"}
         What to do about missing values, settled once for the whole table. Rows without a label
         are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
-    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap, time_limit
+    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
+    time_limit, memory_budget : float or None
+        Seconds and bytes for each comparison, as in `two_sample_test`.
 
     Returns
     -------
@@ -141,23 +135,25 @@ def compare_groups(
         progress=progress,
         gap=gap,
         time_limit=time_limit,
+        memory_budget=memory_budget,
     )
     grouped = read_grouped(table, by).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.names))
-    pairs, skipped = _plan(grouped, mode, _places(grouped, groups), settings.fewest_rows)
+    plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
+    pairs = plan.pairs
     settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
     if not isinstance(settings.random_state, int):
         rng = check_random_state(settings.random_state)
         settings = replace(settings, random_state=int(rng.integers(2**32)))
     comparisons, failed = _run(grouped, pairs, settings)
     if not comparisons:
-        raise InputError(f"table must allow a comparison of groups; {_reasons(failed)}")
+        raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
     return GroupsResult(
         comparisons=tuple(comparisons),
-        skipped=(*skipped, *failed),
+        skipped=(*plan.skipped, *failed),
         by=grouped.by,
-        mode=mode,
+        mode=plan.mode,
         alpha=settings.alpha,
         sizes=dict(zip(grouped.labels, grouped.sizes, strict=True)),
         n_unlabelled=grouped.n_unlabelled,
@@ -184,72 +180,6 @@ def comparison_seed(seed: int, group: str, against: str) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
 
 
-def _places(grouped: GroupedTable, groups: Iterable[object] | None) -> list[int]:
-    """Return the places of the groups to compare, in the order of the labels."""
-    if groups is None:
-        return list(range(len(grouped.labels)))
-    if isinstance(groups, str | bytes) or not isinstance(groups, Iterable):
-        raise InputError(f"groups must be a sequence of labels; got {described(groups)}")
-    wanted = [label_of(group) for group in groups]
-    absent = [label for label in wanted if label not in grouped.labels]
-    if absent:
-        raise InputError(
-            f"groups must be labels of {grouped.by!r}; got {absent[0]!r}; "
-            f"there are {quoted(grouped.labels)}"
-        )
-    if len(set(wanted)) < len(wanted):
-        raise InputError(f"groups must be distinct; got {quoted(wanted)}")
-    return sorted(grouped.labels.index(label) for label in wanted)
-
-
-def _plan(
-    grouped: GroupedTable, mode: str, places: Sequence[int], fewest: int
-) -> tuple[list[_Pair], list[Skipped]]:
-    """Return the comparisons that there are rows for, and the others with the reason."""
-    least = 1 if mode == "one-versus-rest" else 2
-    if len(grouped.labels) < 2 or len(places) < least:
-        raise InputError(
-            f"by must give at least two groups to compare; column {grouped.by!r} has "
-            f"{quoted(grouped.labels) or 'none'}"
-            + ("" if len(grouped.labels) < 2 else f", of which groups asks for {len(places)}")
-        )
-    if mode == "pairwise":
-        every = [_Pair(a, b) for i, a in enumerate(places) for b in places[i + 1 :]]
-    else:
-        every = [_Pair(a, None) for a in places]
-    pairs, skipped = [], []
-    for pair in every:
-        reason = _too_small(grouped, pair, fewest)
-        if reason is None:
-            pairs.append(pair)
-        else:
-            skipped.append(Skipped(*_labels(grouped, pair), reason))
-    if not pairs:
-        raise InputError(f"by must give groups that are large enough; {_reasons(skipped)}")
-    return pairs, skipped
-
-
-def _too_small(grouped: GroupedTable, pair: _Pair, fewest: int) -> str | None:
-    sizes = grouped.sizes
-    rest = sum(sizes) - sizes[pair.group]
-    sides = (sizes[pair.group], rest if pair.against is None else sizes[pair.against])
-    for label, size in zip(_labels(grouped, pair), sides, strict=True):
-        reason = check_group_size(size, fewest)
-        if reason is not None:
-            return f"{label} has {reason}"
-    return None
-
-
-def _labels(grouped: GroupedTable, pair: _Pair) -> tuple[str, str]:
-    against = REST if pair.against is None else grouped.labels[pair.against]
-    return grouped.labels[pair.group], against
-
-
-def _reasons(skipped: Sequence[Skipped]) -> str:
-    first = skipped[0].reason
-    return first if len(skipped) == 1 else f"{first}, and {len(skipped) - 1} more such comparisons"
-
-
 def _enough(n_comparisons: int, alpha: object) -> int:
     """Return permutations enough for the least adjusted p-value to reach alpha."""
     if not isinstance(alpha, float) or not 0 < alpha < 1:
@@ -271,14 +201,14 @@ def _n_permutations(given: int | None, n_comparisons: int, alpha: float) -> int:
 
 
 def _run(
-    grouped: GroupedTable, pairs: Sequence[_Pair], settings: TestSettings
+    grouped: GroupedTable, pairs: Sequence[Pair], settings: TestSettings
 ) -> tuple[list[Comparison], list[Skipped]]:
     """Run every comparison; those whose rows allow no test are returned with the reason."""
-    done: list[tuple[_Pair, TestResult, tuple[str, ...]]] = []
+    done: list[tuple[Pair, TestResult, tuple[str, ...]]] = []
     failed: list[Skipped] = []
     with showing(settings.progress) as progress:
         for number, pair in enumerate(pairs, 1):
-            labels = _labels(grouped, pair)
+            labels = pair.labels(grouped)
             place = f"{number} of {len(pairs)}, {labels[0]} and {labels[1]}"
             try:
                 result, notes = _compare(grouped, pair, settings, _beside(progress, place))
@@ -290,7 +220,7 @@ def _run(
     adjusted = holm([result.pvalue for _, result, _ in done], len(pairs))
     comparisons = [
         Comparison(
-            *_labels(grouped, pair),
+            *pair.labels(grouped),
             adjusted_pvalue=float(p),
             n_rows=(
                 result.n_train[0] + result.n_test[0],
@@ -309,9 +239,9 @@ def _beside(progress: Progress, place: str) -> Progress:
 
 
 def _compare(
-    grouped: GroupedTable, pair: _Pair, settings: TestSettings, progress: Progress
+    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress
 ) -> tuple[TestResult, tuple[str, ...]]:
-    group, against = _labels(grouped, pair)
+    group, against = pair.labels(grouped)
     assert isinstance(settings.random_state, int)
     own = replace(
         settings,

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tellapart.data.frames import make_frame
+from tellapart.testing.by_pair import ByPair
 from tellapart.testing.exhibit import summarise_heaviest
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.result import TestResult
@@ -121,6 +122,7 @@ class GroupsResult:
     by : str
         What the labels are called.
     mode : "one-versus-rest" or "pairwise"
+        How the groups were compared; two groups are one pair, whatever was asked.
     alpha : float
         The level of the whole family: the chance of any false rejection is at most this.
     sizes : mapping
@@ -157,15 +159,17 @@ class GroupsResult:
     library: str | None = field(default=None)
 
     @property
-    def results(self) -> dict[tuple[str, str], TestResult]:
-        """The tests by (group, against)."""
-        return {(c.group, c.against): c.result for c in self.comparisons}
+    def results(self) -> ByPair[TestResult]:
+        """The tests by (group, against), or by (against, group): that is the same test."""
+        return ByPair({(c.group, c.against): c.result for c in self.comparisons})
 
     @property
     def verdict(self) -> str:
         """The answer in one sentence."""
         found = sum(c.reject for c in self.comparisons)
         count = len(self.comparisons)
+        if count == 1 and not self.skipped:
+            return self.comparisons[0].verdict
         by = safe(self.by)
         what = f"groups of {by} differ from the rest"
         if self.mode == "pairwise":

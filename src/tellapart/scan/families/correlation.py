@@ -17,7 +17,7 @@ from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import spectral_norms
-from tellapart.scan.requests import ProductOfTwo
+from tellapart.scan.requests import Pairs, ProductOfTwo
 
 # Values kept of each permutation, for the findings: of all pairs, and of those looked at apart.
 MANY_KEPT, SOME_KEPT = 30, 8
@@ -26,19 +26,6 @@ SCREENED_SHARE = 0.02
 FEWEST_SCREENED = 10
 POWER_STEPS = 10
 CORE_COLUMNS = 120
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs (s_q, t_q) of score columns of different columns."""
-
-    s: IntArray
-    t: IntArray
-
-    @property
-    def size(self) -> int:
-        """Number of pairs."""
-        return int(self.s.size)
 
 
 @dataclass(frozen=True)
@@ -61,7 +48,7 @@ class ProductKind:
 
     def of(self, pairs: Pairs) -> ProductOfTwo:
         """Return what is to be summed over bins for these pairs."""
-        return ProductOfTwo(self.first, self.second, pairs.s, pairs.t)
+        return ProductOfTwo(self.first, self.second, pairs)
 
 
 CORRELATED = ProductKind("normal", "normal")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.scan.families.correlation import Pairs, PairScan, ProductKind
+from tellapart.scan.families.correlation import PairScan, ProductKind
 from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.pool import Pool
+from tellapart.scan.requests import Pairs
 
 # Values kept of each permutation, for the findings.
 SOME_KEPT = 8

@@ -16,15 +16,11 @@ from tellapart.scan.budget import (
     dependence,
     pooled_correlation,
 )
-from tellapart.scan.families.correlation import (
-    CORE_COLUMNS,
-    Pairs,
-    all_pairs,
-    screened_pairs,
-)
+from tellapart.scan.families.correlation import CORE_COLUMNS, all_pairs, screened_pairs
 from tellapart.scan.families.higher import DIRECTION_COLUMNS, four_columns
 from tellapart.scan.families.pair import N_PRODUCTS
-from tellapart.scan.families.triple import Triples, all_triples, screening_columns
+from tellapart.scan.families.triple import all_triples, screening_columns
+from tellapart.scan.requests import Pairs, Triples
 from tellapart.scan.scores import Scores
 
 # All triples take part of what a family can afford: those that stand out come on top.

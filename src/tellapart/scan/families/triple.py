@@ -23,7 +23,7 @@ from tellapart.scan.pairs import BLOCK_ENTRIES
 from tellapart.scan.pool import Pool
 from tellapart.scan.products import Segments, add_triples
 from tellapart.scan.reductions import cumulant_changes
-from tellapart.scan.requests import ProductOfThree, ProductOfTwo, Requests
+from tellapart.scan.requests import Pairs, ProductOfThree, ProductOfTwo, Requests, Triples
 from tellapart.scan.scores import Scores
 
 # Values kept of each permutation, for the findings.
@@ -40,24 +40,6 @@ MOST_SCREENING = 4_000_000_000
 MOST_SCREENED_COLUMNS = 100
 
 
-@dataclass(frozen=True)
-class Triples:
-    """Triples (s_q, t_q, u_q) of score columns of different columns."""
-
-    s: IntArray
-    t: IntArray
-    u: IntArray
-
-    @property
-    def size(self) -> int:
-        """Number of triples."""
-        return int(self.s.size)
-
-    def columns(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the three members of every triple."""
-        return self.s, self.t, self.u
-
-
 @dataclass(frozen=True, eq=False)
 class TripleGroup:
     """Triples to look at by one score, found without labels.
@@ -72,7 +54,7 @@ class TripleGroup:
         The triples.
     scale : array
         1/deviation of abc in the pooled rows; 0 where it hardly varies.
-    pairs : ProductOfTwo
+    pairs : Pairs
         Every pair ab that occurs in them.
     opposite : three arrays
         Where bc, ac and ab of each triple stand among the pairs.
@@ -85,7 +67,7 @@ class TripleGroup:
     score: str
     triples: Triples
     scale: Singles
-    pairs: ProductOfTwo
+    pairs: Pairs
     opposite: tuple[IntArray, IntArray, IntArray]
     within: IntArray | None = None
 
@@ -98,9 +80,9 @@ class TripleGroup:
         """Ask for the sums that the changes need, unless another group has them."""
         if self.within is not None:
             return
-        s, t, u = self.triples.columns()
-        requests.triples[self.name] = ProductOfThree(SCORES[self.score], s, t, u)
-        requests.pairs[self.pairs_name] = self.pairs
+        score = SCORES[self.score]
+        requests.triples[self.name] = ProductOfThree(score, self.triples)
+        requests.pairs[self.pairs_name] = ProductOfTwo(score, score, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -191,7 +173,7 @@ def _group(name: str, score: str, values: Singles, triples: Triples) -> TripleGr
         score=score,
         triples=triples,
         scale=_scale(values, triples),
-        pairs=ProductOfTwo(SCORES[score], SCORES[score], present // size, present % size),
+        pairs=Pairs(present // size, present % size),
         opposite=(tu, su, st),
     )
 
@@ -199,13 +181,12 @@ def _group(name: str, score: str, values: Singles, triples: Triples) -> TripleGr
 def _scale(values: Singles, triples: Triples) -> Singles:
     """Return 1/deviation of the products over the pooled rows, 0 for what hardly varies."""
     rows = values.shape[0]
-    asked = ProductOfThree("", *triples.columns())
     whole = Segments(np.array([0, rows]), np.array([0]))
     moments = []
     for own in (values, np.square(values)):
         sums = np.zeros((1, triples.size), dtype=np.float32)
         if triples.size:
-            add_triples(asked, np.ascontiguousarray(own.T), whole, sums)
+            add_triples(triples, np.ascontiguousarray(own.T), whole, sums)
         moments.append(sums[0].astype(np.float64) / rows)
     variance = moments[1] - np.square(moments[0])
     scale = np.where(variance > LEAST_VARIANCE, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
