@@ -19,13 +19,13 @@ from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan.bin_sums import BinSums, block_rows
 from tellapart.scan.describe import Describer
 from tellapart.scan.families import pair as pair_family
-from tellapart.scan.families.correlation import CORRELATED, Pairs, ProductKind
-from tellapart.scan.families.triple import SCORES, Triples
+from tellapart.scan.families.correlation import CORRELATED, ProductKind
+from tellapart.scan.families.triple import SCORES
 from tellapart.scan.finding import LOCATION, SHAPE, SHARE, SPREAD, Finding
 from tellapart.scan.groups_of_columns import Candidate
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
-from tellapart.scan.requests import ProductOfThree, Requests
+from tellapart.scan.requests import Pairs, ProductOfThree, Requests, Triples
 from tellapart.scan.scores import score_rows
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Tables, tables_of
@@ -152,7 +152,7 @@ class Sizes:
         if three.size:
             triples = Triples(*three.T)
             for what, score in SCORES.items():
-                requests.triples[what] = ProductOfThree(score, *triples.columns())
+                requests.triples[what] = ProductOfThree(score, triples)
         return requests
 
 
