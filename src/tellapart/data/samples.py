@@ -79,8 +79,17 @@ class Samples:
             names=names,
             kinds=tuple(self.kinds[i] for i in chosen),
             categories={n: self.categories[n] for n in names if n in self.categories},
-            as_read=None if self.as_read is None else self.as_read.columns(chosen),
+            as_read=self._as_read_of(chosen),
+            filled_columns=tuple(name for name in names if name in set(self.filled_columns)),
         )
+
+    def _as_read_of(self, columns: IntArray) -> AsRead | None:
+        """Return some columns as they were read; None where these miss nothing."""
+        # Rows are left out for what any column misses, not for what some of them do.
+        if self.as_read is None or self.as_read.pattern.whole_rows:
+            return None
+        part = self.as_read.columns(columns)
+        return part if part.pattern.names else None
 
     def draw(self, most: int | tuple[int, int], rng: np.random.Generator) -> Samples:
         """Return at most `most` rows of each sample, drawn at random; self where that is all.
@@ -152,14 +161,19 @@ def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
     return values.min(axis=0), values.max(axis=0)
 
 
+def count_held_out(n_rows: int, test_size: float, name: str) -> int:
+    """Return how many rows of a sample to hold out, such that either part has two at least."""
+    if n_rows < 4:
+        raise InputError(
+            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
+            f"got {n_rows}"
+        )
+    return min(max(round(n_rows * test_size), 2), n_rows - 2)
+
+
 def _split_rows(
     n: int, test_size: float, rng: np.random.Generator, name: str
 ) -> tuple[IntArray, IntArray]:
-    if n < 4:
-        raise InputError(
-            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
-            f"got {n}"
-        )
-    n_test = min(max(round(n * test_size), 2), n - 2)
+    n_test = count_held_out(n, test_size, name)
     order = rng.permutation(n)
     return np.sort(order[n_test:]), np.sort(order[:n_test])

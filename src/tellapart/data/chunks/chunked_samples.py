@@ -54,6 +54,8 @@ class ChunkedSamples:
         As in `tellapart.data.samples.Samples`.
     drawn : Samples
         Rows of each sample drawn at random, at most 20,000 of each.
+    drawn_rows : pair of arrays
+        Their numbers in their samples.
     pooled : DrawnRows
         Rows drawn from both samples together, at most 65,536.
     least, greatest : arrays of shape (D,)
@@ -72,6 +74,7 @@ class ChunkedSamples:
     kinds: tuple[Kind, ...]
     categories: Mapping[str, tuple[str, ...]]
     drawn: Samples
+    drawn_rows: tuple[IntArray, IntArray]
     pooled: DrawnRows
     least: FloatArray
     greatest: FloatArray
@@ -101,6 +104,16 @@ class ChunkedSamples:
         if self.pattern is None or not self.pattern.whole_rows:
             return self.n_x, self.n_y
         return self.n_x - self.dropped_rows[0], self.n_y - self.dropped_rows[1]
+
+    @property
+    def all_drawn(self) -> bool:
+        """Whether the rows drawn of each sample are all there are."""
+        return (self.drawn.n_x, self.drawn.n_y) == self.n_values
+
+    @property
+    def all_pooled(self) -> bool:
+        """Whether the rows drawn from both samples together are all there are."""
+        return self.pooled.rows.size == self.n_x + self.n_y
 
     def draw(self, most: int, seed: int) -> Samples:
         """Return at most `most` rows of each sample, drawn at random, in one pass over them."""
@@ -212,7 +225,7 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         samples.names,
         samples.kinds,
         samples.categories,
-        _drawn(sketches, samples),
+        *_drawn(sketches, samples),
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         samples.dropped_columns,
@@ -281,7 +294,7 @@ def _settled(
         found,
         kinds,
         categories,
-        _drawn(sketches, template),
+        *_drawn(sketches, template),
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         gone,
@@ -344,12 +357,14 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
     return replace(sketch, values=values)
 
 
-def _drawn(sketches: Sequence[Sketch], template: Samples) -> Samples:
-    """Return the rows drawn of each sample, by row number."""
+def _drawn(
+    sketches: Sequence[Sketch], template: Samples
+) -> tuple[Samples, tuple[IntArray, IntArray]]:
+    """Return the rows drawn of each sample, by row number, and these numbers."""
     x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
     if template.as_read is not None:
-        return template.rows_as_read(x.rows, y.rows)
-    return replace(template, x=x.values, y=y.values)
+        return template.rows_as_read(x.rows, y.rows), (x.rows, y.rows)
+    return replace(template, x=x.values, y=y.values), (x.rows, y.rows)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:
