@@ -11,7 +11,7 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
-from tellapart.data.missing import POLICIES, handle_missing
+from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
@@ -77,7 +77,7 @@ def read_samples(
     >>> samples.categories
     {'sex': ('f', 'm')}
     """
-    policy = check_choice("missing", missing, POLICIES)
+    policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
     left, right = open_source(titles[0], X), open_source(titles[1], Y)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))

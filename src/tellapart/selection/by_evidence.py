@@ -117,6 +117,7 @@ def select_by_evidence(
         substitutes=find_substitutes(samples.names, evidence, support),
         n_candidates=evidence.n_columns,
         drawn_rows=evidence.n_rows if drawn or evidence.n_rows != all_rows else None,
+        groups=tuple(groups),
     )
 
 

@@ -14,14 +14,15 @@ from tellapart.data.chunks.chunked_samples import (
     in_chunks,
 )
 from tellapart.data.samples import Samples
-from tellapart.errors import warn_caller
 from tellapart.kernels import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
+from tellapart.permutation.reach import warn_of_few_rows
 from tellapart.progress import Progress
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
+from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.tuning import Tuning
@@ -45,7 +46,7 @@ def _run_scan(
 ) -> Found:
     """Test all rows for every kind of difference, and choose on all rows by what was found."""
     draw_seed, _, solve_seed, permute_seed = map(int, seeds_of(settings))
-    _warn_of_tiny_halves(samples, settings)
+    warn_of_few_rows(samples.n_x, samples.n_y, settings.n_permutations, settings.alpha)
     n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
     all_rows = samples.n_x, samples.n_y
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
@@ -73,11 +74,17 @@ def _run_scan(
         np.random.default_rng(solve_seed),
         n_jobs,
         progress,
-        all_rows=(rows.n_x, rows.n_y),
+        chunks=rows,
+    )
+    selection = with_changes(
+        chosen.selection,
+        shown,
+        np.random.default_rng((permute_seed, 1)),
+        scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
     )
     return Found(
         found.null,
-        chosen.selection,
+        selection,
         chosen.tuning,
         chosen.kernel,
         by,
@@ -98,7 +105,7 @@ def _run_split(
     if isinstance(samples, ChunkedSamples):
         samples = samples.draw(_rows_for_split(samples.n_columns, limits), draw_seed)
     train, held_out = samples.split(settings.test_size, np.random.default_rng(draw_seed))
-    _warn_of_tiny_halves(held_out, settings)
+    _warn_of_tiny_halves(samples, held_out, settings)
     chosen = tune_fit_choose(
         train,
         replace(settings, time_limit=limits.remaining),
@@ -117,9 +124,16 @@ def _run_split(
         n_jobs=None if settings.n_jobs is None else settings.threads,
     )
     drawn_from = None if (samples.n_x, samples.n_y) == all_rows else all_rows
+    selection = with_changes(
+        chosen.selection,
+        held_out,
+        np.random.default_rng((permute_seed, 1)),
+        train=train,
+        joint=not chosen.kernel.abilities.short_features,
+    )
     return Found(
         null,
-        chosen.selection,
+        selection,
         chosen.tuning,
         chosen.kernel,
         train,
@@ -167,7 +181,7 @@ class Found:
             alpha=settings.alpha,
             null_distribution=self.null.null_distribution,
             exact=self.null.exact,
-            selection=self.selection,
+            selection=self.selection.labelled(labels),
             n_train=(train.n_x, train.n_y) if self.n_train is None else self.n_train,
             n_test=self.n_test or (tested.n_x, tested.n_y),
             tuning=self.tuning,
@@ -190,14 +204,16 @@ RUNS: dict[str, Callable[[Samples | ChunkedSamples, TestSettings, Limits, Progre
 }
 
 
-def _warn_of_tiny_halves(held_out: Samples | ChunkedSamples, settings: TestSettings) -> None:
-    least = least_binned_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
-    if least > settings.alpha:
-        rows, remedy = "rows", "use more rows"
-        if settings.method == "split":
-            rows, remedy = "held-out rows", "use more rows or a greater test_size"
-        warn_caller(
-            f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "
-            f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "
-            f"reached: {remedy}",
-        )
+def _warn_of_tiny_halves(samples: Samples, held_out: Samples, settings: TestSettings) -> None:
+    least = least_binned_pvalue(samples.n_x, samples.n_y, settings.n_permutations)
+    remedy = ""
+    if least <= settings.alpha:
+        remedy = f"method='scan', which tests with all rows (p-values down to {least:.3g})"
+    warn_of_few_rows(
+        held_out.n_x,
+        held_out.n_y,
+        settings.n_permutations,
+        settings.alpha,
+        held_out=True,
+        remedy=remedy,
+    )

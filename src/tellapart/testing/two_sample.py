@@ -25,6 +25,8 @@ from tellapart.testing.result import TestResult
 from tellapart.testing.runs import RUNS, seeds_of
 from tellapart.testing.settings import TestSettings
 
+DEFAULT_LABELS = ("X", "Y")
+
 
 def two_sample_test(
     X: object,
@@ -39,7 +41,7 @@ def two_sample_test(
     test_size: float = 0.5,
     n_permutations: int = 999,
     alpha: float = 0.05,
-    labels: tuple[str, str] = ("X", "Y"),
+    labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
@@ -159,17 +161,24 @@ def two_sample_test(
         memory_budget=memory_budget,
     )
     names = check_labels(labels)
+    titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
     if not (is_chunked(X) or is_chunked(Y)):
-        return run_test(read_samples(X, Y, missing=missing), settings, names)
+        samples = read_samples(X, Y, missing=missing, titles=titles)
+        return run_test(samples, settings, names)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
     limits = Limits.begin(settings.time_limit, settings.memory_budget)
     with showing(settings.progress) as tell:
         seed = int(seeds_of(settings)[0])
-        samples = read_chunked(
-            X, Y, missing=missing, seed=seed, progress=lambda rows: tell("read", f"{rows:,} rows")
+        chunks = read_chunked(
+            X,
+            Y,
+            missing=missing,
+            seed=seed,
+            titles=titles,
+            progress=lambda rows: tell("read", f"{rows:,} rows"),
         )
-    return run_test(samples, settings, names, limits)
+    return run_test(chunks, settings, names, limits)
 
 
 @heeding_interrupts()
