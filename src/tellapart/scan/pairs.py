@@ -40,8 +40,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
         left, right, totals = pairs.s[block], pairs.t[block], total[block]
 
         def change(rows: slice) -> None:
-            labels = pool.labels.labels[rows]
-            of_x = sums.of_x(labels, block)  # noqa: B023
+            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
             moments = (
                 a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
                 b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
@@ -49,7 +48,8 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
             if present is None:
                 correlation_changes(of_x, totals, left, right, n_x, n_y, *moments)  # noqa: B023
             else:
-                counts, every = present.of_x(labels, block), n_rows[block]  # noqa: B023
+                counts = present.of_x(pool.labels, rows, block)  # noqa: B023
+                every = n_rows[block]  # noqa: B023
                 present_correlation_changes(
                     of_x, counts, totals, every, left, right, 1 / n_x + 1 / n_y, *moments,  # noqa: B023
                 )  # fmt: skip

@@ -255,7 +255,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     if group.within is not None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
-    mean_x, mean_y = pool.means(pool.sums.of(SCORES[group.score]))
+    mean_x, mean_y = pool.score_means(SCORES[group.score])
     pairs_x, pairs_y = pool.means(pool.sums.pairs(group.pairs_name))
     n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
     present = sums.present
@@ -268,14 +268,14 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         tu, su, st = (member[block] for member in group.opposite)
 
         def change(rows: slice) -> None:
-            labels = pool.labels.labels[rows]
-            of_x = sums.of_x(labels, block)  # noqa: B023
+            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
             places = (group.scale[block], s, t, u, tu, su, st)  # noqa: B023
             means = mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows]
             if present is None:
                 cumulant_changes(of_x, total[block], *places, n_x, n_y, *means)  # noqa: B023
             else:
-                counts, every = present.of_x(labels, block), n_rows[block]  # noqa: B023
+                counts = present.of_x(pool.labels, rows, block)  # noqa: B023
+                every = n_rows[block]  # noqa: B023
                 present_cumulant_changes(
                     of_x, counts, total[block], every, *places, 1 / n_x + 1 / n_y, *means,  # noqa: B023
                 )  # fmt: skip
