@@ -51,7 +51,7 @@ class Options:
         None
     )
     missing: Annotated[
-        str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
+        str, typer.Option(help="Missing values: error, pairwise, drop-rows or drop-columns.")
     ] = "error"
     columns: Annotated[
         list[str] | None,

@@ -47,8 +47,11 @@ def read_samples(
         under its var_names.
         Numbers and decimals are numeric; booleans, categories and text are categorical.
         Text that is mostly numbers, or that names the rows, is refused.
-    missing : {"error", "drop-rows", "drop-columns"}
-        What to do where there are NaN, None or null.
+    missing : {"error", "pairwise", "drop-rows", "drop-columns"}
+        What to do where there are NaN, None or null. "pairwise" keeps all rows: every statistic of
+        a column, or of several, uses the rows that have them. "drop-rows" leaves out rows with
+        any missing value, "drop-columns" columns with one in either sample. A scan compares which
+        values are missing all the same, on all rows.
     titles : pair of str
         What messages call the two samples.
 
@@ -78,10 +81,15 @@ def read_samples(
     {'sex': ('f', 'm')}
     """
     policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
+    return handle_missing(read_as_is(X, Y, titles), policy, titles)
+
+
+def read_as_is(X: object, Y: object, titles: tuple[str, str] = ("X", "Y")) -> Samples:
+    """Read two samples, NaN where a value is missing; see `read_samples`."""
     left, right = open_source(titles[0], X), open_source(titles[1], Y)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
-    return handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    return Samples(x, y, names, kinds, categories)
 
 
 def read_sources(

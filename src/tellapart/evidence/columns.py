@@ -11,7 +11,7 @@ from scipy import special
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.factors import without_factors
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
-from tellapart.evidence.zscores import standardised, zscores
+from tellapart.evidence.zscores import standardised, standardised_present, zscores
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import Scores, Singles
 from tellapart.scan.units import FAR_OUT
@@ -20,6 +20,8 @@ RANK = "rank"
 """The ranks themselves: shifts of heavy-tailed columns show best in them."""
 FAR = "far"
 """How far a value lies beyond 1.8 spreads: a few outlying rows show best in it."""
+MISSING = "missing"
+"""Whether the value is missing: where some are."""
 FACTOR = "without factors"
 """The score of `tellapart.evidence.factors`."""
 SINGLE = ("normal", "clipped", RANK, "spread", "squared", "wave 2", "skew", "fourth", "atom", FAR)
@@ -37,6 +39,7 @@ REASONS = {
     "fourth": "shape",
     "atom": "shape",
     FAR: "shape",
+    MISSING: "missing",
 }
 """What a difference of the mean of each score is called."""
 
@@ -85,22 +88,27 @@ def column_evidence(
 
     Where the scores are those of drawn rows, `differences` has the z-scores over all rows.
     """
+    there = scores.present
+    far = np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)
     made = {
-        RANK: standardised(special.ndtr(scores.normal)),
-        FAR: standardised(np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)),
+        RANK: standardised_present(special.ndtr(scores.normal), there),
+        FAR: standardised_present(far, there),
     }
     adjusted = _without_factors(scores, n_x)
     if adjusted is not None:
-        made[FACTOR] = adjusted
+        made[FACTOR] = adjusted if there is None else adjusted * there
     held = dict.fromkeys((*SINGLE, *WAVES))
-    table = {name: zscores(scores.of(name), n_x) for name in held if name not in made}
-    table |= {name: zscores(score, n_x) for name, score in made.items()}
+    table = {name: zscores(scores.of(name), n_x, there) for name in held if name not in made}
+    table |= {name: zscores(score, n_x, there) for name, score in made.items()}
+    if there is not None:
+        made[MISSING] = standardised(1 - there)
+        table[MISSING] = zscores(made[MISSING], n_x)
     if differences is not None:
         table = {
             name: differences.aligned(name, own, scores.column, scores.level)
             for name, own in table.items()
         }
-    single = [name for name in (*SINGLE, FACTOR) if name in table]
+    single = [name for name in (*SINGLE, FACTOR, MISSING) if name in table]
     factors = [log_bayes_factor(table[name] ** 2) for name in single]
     factors += [
         log_bayes_factor(np.sum([table[name] ** 2 for name in group], axis=0), len(group))

@@ -27,6 +27,7 @@ from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
 from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
 from tellapart.evidence.mixture import strength
+from tellapart.evidence.whole_rows import SomeRows, whole_rows
 from tellapart.evidence.zscores import within_samples
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scores import Scores, Singles, make_scores
@@ -190,21 +191,26 @@ def _groups(
     fewer = min(samples.n_x, samples.n_y)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
-    places = _linked(scores, samples, pairs.MOST_COLUMNS)
-    x, y, columns = _copulas(samples, scores.column[places])
-    groups = pairs.find_pairs(x, y, columns, MOST_SEEN, differences)
+    rows, columns = whole_rows(scores, _linked(scores, samples, pairs.MOST_COLUMNS))
+    fewer = rows.fewer(samples.n_x)
+    if fewer < pairs.FEWEST_ROWS:
+        return []
+    x, y, columns = _copulas(samples, rows, columns)
+    groups = rows.of_all(pairs.find_pairs(x, y, columns, MOST_SEEN, differences))
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS:
         most = triples.most_columns(samples.n_x + samples.n_y)
         if columns.size > most:
-            linked = _linked(scores, samples, most)
-            x, y, columns = _copulas(samples, scores.column[linked])
-        groups += triples.find_triples(x, y, columns, MOST_SEEN)
+            rows, columns = whole_rows(scores, _linked(scores, samples, most))
+            x, y, columns = _copulas(samples, rows, columns)
+        groups += rows.of_all(triples.find_triples(x, y, columns, MOST_SEEN))
     return sorted(groups, key=lambda group: -group.log_odds)
 
 
-def _copulas(samples: Samples, columns: IntArray) -> tuple[CopulaScores, CopulaScores, IntArray]:
+def _copulas(
+    samples: Samples, rows: SomeRows, columns: IntArray
+) -> tuple[CopulaScores, CopulaScores, IntArray]:
     """Return the scores by own ranks of the columns that vary enough in both samples."""
-    x, y = samples.x[:, columns], samples.y[:, columns]
+    x, y = rows.of(samples.x[:, columns], samples.y[:, columns])
     varies = (_share_off_median(x) >= LEAST_VARYING) & (_share_off_median(y) >= LEAST_VARYING)
     return CopulaScores.of(x[:, varies]), CopulaScores.of(y[:, varies]), columns[varies]
 

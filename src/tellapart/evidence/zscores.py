@@ -18,12 +18,29 @@ def standardised(values: Singles) -> Singles:
     return np.asarray(np.where(flat, 0, centred / np.where(flat, 1, deviation)), dtype=np.float32)
 
 
-def zscores(scores: Singles, n_x: int) -> FloatArray:
+def standardised_present(values: Singles, present: Singles | None) -> Singles:
+    """Return `standardised` values of the rows that have one, and 0 for what is missing."""
+    if present is None:
+        return standardised(values)
+    rows = np.maximum(present.sum(axis=0), 1)
+    centred = (values - (values * present).sum(axis=0) / rows) * present
+    deviation = np.sqrt(np.square(centred).sum(axis=0) / rows)
+    flat = deviation <= 1e-6
+    return np.asarray(np.where(flat, 0, centred / np.where(flat, 1, deviation)), dtype=np.float32)
+
+
+def zscores(scores: Singles, n_x: int, present: Singles | None = None) -> FloatArray:
     """Return δ/√var(δ) of standardised pooled scores, δ the difference of their sample means.
 
     The variance is that over permutations of the labels: N²/(m n (N − 1)) for scores of
-    variance 1 over the N = m + n pooled rows.
+    variance 1 over the N = m + n pooled rows. Where values are missing, `present` is 1 for those
+    that are there, and the rows that have a value are those that count.
     """
+    if present is not None:
+        of_x, of_y = (part.sum(axis=0, dtype=np.float64) for part in (scores[:n_x], scores[n_x:]))
+        k_x, k_y = (part.sum(axis=0, dtype=np.float64) for part in (present[:n_x], present[n_x:]))
+        unit = np.sqrt(k_x * k_y * np.maximum(k_x + k_y - 1, 0)) / np.maximum(k_x + k_y, 1)
+        return np.asarray((of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit)
     n_rows = scores.shape[0]
     n_y = n_rows - n_x
     unit = math.sqrt(n_x * n_y * (n_rows - 1)) / n_rows

@@ -52,6 +52,13 @@ class Describer:
         of_x, of_y = (start + unit * value for value in effect.values)
         return Finding(kind, (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure)
 
+    def missing_place(self, column: int) -> int | None:
+        """Return where a column stands among those that miss values; None where it misses none."""
+        asked = self._pool.requests.missing
+        names = () if asked is None else asked.pattern.names
+        name = self._names[column]
+        return names.index(name) if name in names else None
+
     def missing(self, place: int, pvalue: float) -> Finding:
         """Describe the change of the share of a column's values that are missing."""
         asked = self._pool.requests.missing

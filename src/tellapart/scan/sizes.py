@@ -24,7 +24,7 @@ from tellapart.scan.families import pair as pair_family
 from tellapart.scan.families.correlation import CORRELATED, ProductKind
 from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.families.triple import SCORES
-from tellapart.scan.finding import LOCATION, SHAPE, SHARE, SPREAD, Finding
+from tellapart.scan.finding import LOCATION, MISSING, SHAPE, SHARE, SPREAD, Finding
 from tellapart.scan.groups_of_columns import Candidate
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
@@ -109,6 +109,10 @@ class Sizes:
 
     def _of_column(self, column: int, kinds: Sequence[str]) -> Aspects:
         tables, found = self._tables, Aspects()
+        missed = self._describer.missing_place(self._place[column])
+        if MISSING in kinds and missed is not None:
+            found[MISSING, ""] = lambda: self._describer.missing(missed, UNTESTED)
+            return found
         for score in self._scores(column):
             level = tables.level[score]
             shapeless = bool(tables.shapeless[score])

@@ -15,7 +15,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from tellapart.data.samples import Samples
-from tellapart.scan.finding import LOCATION, SHAPE, SHARE, SPREAD, Finding
+from tellapart.scan.finding import LOCATION, MISSING, SHAPE, SHARE, SPREAD, Finding
 from tellapart.scan.sizes import UNTESTED, Sizes, clearness, strongest
 from tellapart.selection.selection import Selection
 
@@ -27,7 +27,12 @@ CLEAR = 1.0
 """Such a change is told where it is so many widths of its interval away from none."""
 
 ANY = (LOCATION, SPREAD, SHAPE)
-KINDS_OF = {"shift": (LOCATION, SHARE), "spread": (SPREAD,), "shape": (SHAPE,)}
+KINDS_OF = {
+    "shift": (LOCATION, SHARE),
+    "spread": (SPREAD,),
+    "shape": (SHAPE,),
+    "missing": (MISSING,),
+}
 """The kinds of finding that each reason of a choice by evidence stands for."""
 
 

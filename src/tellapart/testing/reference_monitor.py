@@ -23,7 +23,7 @@ from tellapart.data.coded_rows import CodedRows
 from tellapart.data.missing import handle_missing
 from tellapart.data.samples import Samples
 from tellapart.data.sources import open_source
-from tellapart.data.tables import read_samples, read_sources
+from tellapart.data.tables import read_as_is, read_sources
 from tellapart.errors import InputError
 from tellapart.progress import Progress
 from tellapart.testing.batch_label import label_text
@@ -44,6 +44,8 @@ from tellapart.testing.two_sample import run_test
 
 FIRST, SINCE = "reference", "earlier rows"
 """What a batch is compared with: the reference, or that and the batches since."""
+TITLES = ("reference", "batch")
+"""What messages call the two samples."""
 
 
 class ReferenceMonitor:
@@ -71,7 +73,8 @@ class ReferenceMonitor:
         settings.test.check_against(samples)
         self.settings = settings
         self.names = samples.names
-        self.n_rows = samples.n_x
+        # A scan compares which values are missing, too: all rows take part.
+        self.n_rows = samples.n_x if settings.test.method == "split" else samples.n_read[0]
         self.fingerprint = fingerprint(CodedRows.first_of(samples))
         self._reference = copy.deepcopy(reference)
         self._halves: ReferenceHalves | None = None
@@ -144,9 +147,7 @@ class ReferenceMonitor:
                 "compare_to_reference again, best with a fresh reference"
             )
         started = time.perf_counter()
-        samples = read_samples(
-            self._reference, batch, missing=self.settings.missing, titles=("reference", "batch")
-        )
+        samples = self._read(batch)
         _check_rows("batch", samples.n_y, self.settings.test)
         rng = np.random.default_rng([self.settings.seed, number])
         seed = int(rng.integers(2**63))
@@ -164,6 +165,16 @@ class ReferenceMonitor:
         self._history.append(checked.record)
         self._go_on(checked, CodedRows.second_of(samples), parts)
         return checked
+
+    def _read(self, batch: object) -> Samples:
+        """Return the reference and a batch; missing values are dealt with once rows are drawn.
+
+        A split has its halves by row number, so that rows must be left out before.
+        """
+        samples = read_as_is(self._reference, batch, TITLES)
+        if self._halves is None:
+            return samples
+        return replace(handle_missing(samples, self.settings.missing, TITLES), as_read=None)
 
     def to_frame(self) -> Any:
         """Return the history as a table, one row per check: pandas, or pyarrow without it."""
@@ -192,7 +203,9 @@ class ReferenceMonitor:
         sizes = np.bincount(parts, minlength=n_parts)
         drawn = self._seen.draw([self.settings.rows_compared(int(n)) for n in sizes], rng)
         compared = drawn.beside(samples)
-        return compared if self._halves is None else divide(compared, drawn.parts, parts)
+        if self._halves is not None:
+            return divide(compared, drawn.parts, parts)
+        return handle_missing(compared, self.settings.missing, TITLES)
 
     def _refined(self, result: TestResult, rng: np.random.Generator) -> TestResult:
         """Draw more permutations where their number alone stands between a check and its alarm."""
