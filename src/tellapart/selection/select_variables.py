@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +44,7 @@ def select_variables(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     estimator: str = "unbiased",
 ) -> Selection:
     """Choose the variables whose distributions differ most between two samples.
@@ -92,6 +94,9 @@ def select_variables(
         True for a display on standard error, or a function of (stage, detail).
     missing : str
         What to do about missing values; see `tellapart.data.tables.read_samples`.
+    keep : sequence of str
+        Columns of tables that may be chosen although they seem to name rows; such columns are
+        left out otherwise, with a warning.
     estimator : "unbiased" or "paired"
         "paired" is the paper's form, for samples with the same number of rows.
 
@@ -137,7 +142,7 @@ def select_variables(
                 progress=lambda rows: tell("read", f"{rows:,} rows"),
             )
             return _select_from_chunks(chunks, settings, rng, tell)
-        samples = read_samples(X, Y, missing=missing)
+        samples = read_samples(X, Y, missing=missing, keep=keep)
         settings.check_against(samples)
         if settings.by_evidence and judged_by_draw(samples):
             chunks = in_chunks(samples, int(rng.integers(2**63)))

@@ -54,6 +54,7 @@ def compare_groups(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     gap: float = 1e-4,
     time_limit: float | None = None,
     memory_budget: float | None = None,
@@ -91,7 +92,7 @@ def compare_groups(
     missing : {"error", "drop-rows", "drop-columns"}
         What to do about missing values, settled once for the whole table. Rows without a label
         are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
-    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
+    keep, method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
     time_limit, memory_budget : float or None
         Seconds and bytes for each comparison, as in `two_sample_test`.
@@ -137,7 +138,7 @@ def compare_groups(
         time_limit=time_limit,
         memory_budget=memory_budget,
     )
-    grouped = read_grouped(table, by).without_missing(policy)
+    grouped = read_grouped(table, by, keep=keep).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.names))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
