@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from reference import make_samples
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.datasets import make_case
@@ -19,6 +20,9 @@ from tellapart.selection.tuning import (
     GRID,
     N_SEARCH_SPLITS,
     N_SPLITS,
+    tune,
+)
+from tellapart.selection.tuning_scores import (
     NumberScore,
     RegularizationScore,
     as_good_as_the_best,
@@ -27,9 +31,9 @@ from tellapart.selection.tuning import (
     number_path,
     score_regularizations,
     smallest_good_number,
-    tune,
 )
 from tellapart.statistics.coefficients import LinearCoefficients
+from tellapart.strs.control import Control
 
 LINEAR = Linear()
 
@@ -278,3 +282,64 @@ def test_a_kernel_of_ones_own_has_no_bandwidth_to_tune():
     tuning = tuned(case(40, 6, 2), 2, None, kernel=own)
     assert {score.multiplier for score in tuning.regularizations} == {1.0}
     assert tuning.regularization in COARSE_GRID
+
+
+class Ticking:
+    """A clock that moves on by one whenever it is looked at."""
+
+    def __init__(self):
+        self.now = -1.0
+
+    def __call__(self):
+        self.now += 1.0
+        return self.now
+
+
+def tuned_in(seconds, samples, kernel=LINEAR, **settings):
+    given = {"n_variables": None, "regularization": None, **settings}
+    control = Control(time_limit=seconds, clock=Ticking())
+    return tune(
+        Prepared(samples, kernel, 1),
+        rng=np.random.default_rng(0),
+        progress=silent,
+        control=control,
+        **given,
+    )
+
+
+def test_time_that_is_over_ends_tuning_with_what_it_has():
+    samples = make_samples(60, 60, 8)
+    whole = tuned_in(None, samples)
+    assert not whole.stopped
+    never = tuned_in(0.5, samples)
+    assert never.stopped
+    assert not never.scored
+    assert (never.n_variables, never.regularization) == (5, 0.1)
+    seen = set()
+    for seconds in range(1, 100):
+        found = tuned_in(seconds + 0.5, samples)
+        if not found.stopped:
+            break
+        splits = [len(score.ratios) for score in (*found.numbers, *found.regularizations)]
+        seen.add((len(found.numbers) > 0, len(found.regularizations) > 0))
+        assert all(0 < count <= N_SPLITS for count in splits)
+        if not found.regularizations:
+            assert found.regularization == 0.1
+        if not found.numbers:
+            assert found.n_variables == 5
+    assert found == whole
+    assert seen == {(False, False), (True, False), (True, True)}
+
+
+def test_time_that_is_over_ends_the_search_of_bandwidths():
+    samples = make_samples(40, 40, 6)
+    kernel = Gaussian(bandwidth="cv")
+    whole = tuned_in(None, samples, kernel, n_variables=2)
+    lengths = set()
+    for seconds in range(1, 60):
+        found = tuned_in(seconds + 0.5, samples, kernel, n_variables=2)
+        lengths.add(len(found.regularizations))
+        if not found.stopped:
+            break
+    assert found == whole
+    assert lengths >= {0, 1, len(whole.regularizations)}
