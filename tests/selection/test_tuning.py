@@ -308,38 +308,32 @@ def tuned_in(seconds, samples, kernel=LINEAR, **settings):
 
 
 def test_time_that_is_over_ends_tuning_with_what_it_has():
-    samples = make_samples(60, 60, 8)
+    samples = make_samples(*np.random.default_rng(0).normal(size=(2, 60, 8)))
     whole = tuned_in(None, samples)
-    assert not whole.stopped
-    never = tuned_in(0.5, samples)
-    assert never.stopped
-    assert not never.scored
-    assert (never.n_variables, never.regularization) == (5, 0.1)
-    seen = set()
-    for seconds in range(1, 100):
-        found = tuned_in(seconds + 0.5, samples)
-        if not found.stopped:
-            break
-        splits = [len(score.ratios) for score in (*found.numbers, *found.regularizations)]
-        seen.add((len(found.numbers) > 0, len(found.regularizations) > 0))
-        assert all(0 < count <= N_SPLITS for count in splits)
-        if not found.regularizations:
-            assert found.regularization == 0.1
-        if not found.numbers:
+    assert tuned_in(200.5, samples) == whole
+    # One tick for each candidate: 7 numbers and 5 λ in each of 5 splits.
+    for seconds, of_number, of_regularization in ((0.5, 0, 0), (5, 0, 0), (20, 2, 0), (55, 5, 3)):
+        found = tuned_in(seconds, samples)
+        assert found.stopped
+        assert {len(score.ratios) for score in found.numbers} == {of_number} - {0}
+        assert {len(s.pvalues) for s in found.regularizations} == {of_regularization} - {0}
+        if not of_number:
             assert found.n_variables == 5
-    assert found == whole
-    assert seen == {(False, False), (True, False), (True, True)}
+        if not of_regularization:
+            assert found.regularization == 0.1
 
 
 def test_time_that_is_over_ends_the_search_of_bandwidths():
-    samples = make_samples(40, 40, 6)
+    samples = make_samples(*np.random.default_rng(0).normal(size=(2, 40, 6)))
     kernel = Gaussian(bandwidth="cv")
-    whole = tuned_in(None, samples, kernel, n_variables=2)
-    lengths = set()
-    for seconds in range(1, 60):
-        found = tuned_in(seconds + 0.5, samples, kernel, n_variables=2)
-        lengths.add(len(found.regularizations))
-        if not found.stopped:
-            break
-    assert found == whole
-    assert lengths >= {0, 1, len(whole.regularizations)}
+    # Three splits of four bandwidths at λ = 1, then three more λ.
+    for seconds, multipliers, stopped in (
+        (1, 0, True),
+        (8, 1, True),
+        (18, 4, True),
+        (60, 4, False),
+    ):
+        found = tuned_in(seconds, samples, kernel, n_variables=2)
+        assert found.stopped == (seconds < 60)
+        assert len({score.multiplier for score in found.regularizations}) == multipliers
+        assert len({len(score.ratios) for score in found.regularizations}) <= 1
