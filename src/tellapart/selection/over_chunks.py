@@ -28,10 +28,11 @@ class SummedKernel:
 def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
     """Say whether a choice with the kernel can be made of sums over chunks.
 
-    Not where the kernel is no sum over columns, and not with Laplace kernels, which need every
-    value: those choose by drawn rows.
+    Not where the kernel is no sum over columns, not with Laplace kernels, which need every value,
+    and not where values are missing: what is missing is filled in among drawn rows, and those
+    choose.
     """
-    if not kernel.abilities.fast_sums:
+    if samples.pattern is not None or not kernel.abilities.fast_sums:
         return False
     # Any bandwidth will do to tell.
     few = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
