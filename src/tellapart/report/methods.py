@@ -15,8 +15,8 @@ PAPER = "Wang, Dey and Xie, “Variable Selection for Kernel Two-Sample Tests”
 SIZES = (
     "differences of means in standard deviations within the samples, ratios of standard "
     "deviations, and differences of shares, correlations and other measures, with 95 % percentile "
-    f"bootstrap intervals ({N_RESAMPLES} resamples); for means and standard deviations, values were "
-    f"clipped at {CLIP:g} robust standard deviations from the median."
+    f"bootstrap intervals ({N_RESAMPLES} resamples); for means and standard deviations, values "
+    f"were clipped at {CLIP:g} robust standard deviations from the median."
 )
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -54,9 +54,9 @@ def _scan(result: TestResult) -> Iterator[str]:
         "Whether both samples come from one distribution was tested by a permutation scan of all "
         f"rows: {_word(len(families))} families of statistics ({_listed(families)}) were computed "
         f"for the true labels and for {_permutations(result)} of them, and their p-values combined "
-        "by the weighted sum of their reciprocals. As the true labels are treated like every permutation, "
-        "the combined p-value is valid in finite samples "
-        f"(p = {result.pvalue:.3g}; level {result.alpha:g})."
+        "by the weighted sum of their reciprocals. As the true labels are treated like every "
+        f"permutation, the combined p-value is valid in finite samples (p = "
+        f"{result.pvalue:.3g}; level {result.alpha:g})."
     )
     yield from (f"The family {name} could not run ({why})." for name, why in scan.skipped.items())
     yield (

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from tellapart.arguments import check_number
 from tellapart.errors import InputError
+from tellapart.report.drawing import short
 from tellapart.report.findings import group_findings
 from tellapart.report.plots import draw_weights
 from tellapart.report.scan_plots import draw_effects, draw_families, effect_handles
@@ -24,8 +25,8 @@ WIDTHS = {"column": 3.35, "page": 7.0}
 """Inches: 85 mm and 178 mm, what most journals set in one column and in two."""
 NARROWEST, WIDEST = 2.5, 12.0
 MOST_ROWS = 14
-ROW, AXIS, LEGEND = 0.19, 0.55, 0.3
-"""Inches of one row, of an axis with its label, and of the legend."""
+ROW, LINE, AXIS, LEGEND = 0.19, 0.12, 0.55, 0.3
+"""Inches of one row, of one more line in it, of an axis with its label, and of the legend."""
 DOTS_PER_INCH = 600
 # Type 42 keeps text as text in a PDF, which journals ask for; paths look the same everywhere.
 STYLE: dict[Any, Any] = {
@@ -63,14 +64,17 @@ def draw_paper_figure(result: TestResult, width: float) -> Figure:
     with matplotlib.rc_context(STYLE):
         if not groups:
             return _without_sizes(result, width)
-        rows = [len(own) for own in groups.values()]
-        height = LEGEND + sum(ROW * count + AXIS for count in rows)
+        # Each column of a pair has a line of its own.
+        rows = [sum(ROW + LINE * (len(f.variables) - 1) for f in own) for own in groups.values()]
+        height = LEGEND + sum(rows) + AXIS * len(rows)
         figure = Figure(figsize=(width, height), layout="constrained")
-        ratios = [ROW * count + 0.1 for count in rows]
-        stack = figure.subplots(len(rows), 1, squeeze=False, height_ratios=ratios).ravel()
+        stack = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows).ravel()
         letters = max(int(LETTERS_PER_INCH * width), 12)
         for axes, (scale, own) in zip(stack, groups.items(), strict=True):
-            draw_effects(axes, scale, own, letters)
+            names = [",\n".join(short(name, letters) for name in f.variables) for f in own]
+            draw_effects(axes, scale, own, names)
+            # From the right end leftwards there is room below the names.
+            axes.set_xlabel(axes.get_xlabel(), fontsize=8, loc="right")
         figure.legend(
             handles=effect_handles(result.labels),
             loc="outside upper center",
@@ -108,5 +112,6 @@ def _without_sizes(result: TestResult, width: float) -> Figure:
     figure = Figure(figsize=(width, AXIS + LEGEND + ROW * max(rows, 3)), layout="constrained")
     axes = figure.subplots()
     (draw_families if result.scan is not None else draw_weights)(axes, result)
+    axes.set_title("", loc="left")
     axes.set_title("")
     return figure

@@ -104,11 +104,12 @@ def draw_findings(axes: Axes, result: TestResult) -> Axes:
 
 
 def draw_effects(
-    axes: Axes, scale: Scale, findings: Sequence[Finding], most_letters: int = 28
+    axes: Axes, scale: Scale, findings: Sequence[Finding], names: Sequence[str] = ()
 ) -> Axes:
     """Draw effects with their intervals on one scale, the first on top.
 
-    Colour and shape say which sample has more of it.
+    Colour and shape say which sample has more of it. `names` are what to call the findings, by
+    default their columns on one line.
     """
     places = np.arange(len(findings))
     for place, finding in zip(places, findings, strict=True):
@@ -126,8 +127,8 @@ def draw_effects(
         axes.minorticks_off()
     else:
         axes.locator_params(axis="x", nbins=6)
-    names = [literal(short(", ".join(finding.variables), most_letters)) for finding in findings]
-    axes.set_yticks(places, names, fontsize=8)
+    called = names or [short(", ".join(finding.variables), 28) for finding in findings]
+    axes.set_yticks(places, [literal(name) for name in called], fontsize=8)
     axes.set_ylim(len(findings) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=8)
     axis = scale.axis
