@@ -10,12 +10,13 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, ShareDone, silent
-from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.asked import Asked, ask_families

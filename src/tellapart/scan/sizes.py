@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tellapart.data.chunks.chunked_samples import in_chunks
+from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
-from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.describe import Describer
 from tellapart.scan.families import pair as pair_family
 from tellapart.scan.families.correlation import CORRELATED, ProductKind

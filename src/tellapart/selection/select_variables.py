@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tellapart.arguments import check_integer, check_labels, check_random_state
@@ -59,8 +57,10 @@ def select_variables(
 
     Parameters
     ----------
-    X, Y : array or table
-        The two samples; columns are matched by name where there are names.
+    X, Y : array, table, or data in chunks
+        The two samples; columns are matched by name where there are names. Of data in chunks
+        (`tellapart.open_dataset`, pyarrow datasets, Dask) the linear kernel takes all rows, and
+        evidence all rows for single columns; other kernels take rows drawn at random.
     n_variables : int
         The largest number of variables, d.
     kernel : str or Kernel
@@ -158,24 +158,20 @@ def _select_from_chunks(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Selection:
-    """Choose by rows drawn from the samples; evidence judges single columns by all rows."""
+    """Choose by all rows with the linear kernel; evidence judges single columns by all rows."""
     settings.check_against(samples)
-    drawn = samples.drawn
-    whole = (drawn.n_x, drawn.n_y) == (samples.n_x, samples.n_y)
-    if settings.by_evidence and not whole:
+    if settings.by_evidence and not samples.all_drawn:
         differences = find_differences(samples, settings.threads)
         chosen = weigh_evidence(
-            drawn, settings, rng=rng, progress=progress, differences=differences
+            samples.drawn, settings, rng=rng, progress=progress, differences=differences
         )
-        return _told(chosen, drawn)
-    chosen = tune_fit_choose(drawn, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    if whole:
-        return _told(chosen, drawn)
-    return replace(_told(chosen, drawn), drawn_rows=(drawn.n_x, drawn.n_y))
+    else:
+        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
+    return _told(chosen, samples.drawn)
 
 
 def _told(chosen: Chosen, samples: Samples) -> Selection:
-    """Return the selection with what its variables differ in, by the rows that chose them."""
+    """Return the selection with what its variables differ in, by rows that the samples hold."""
     # A seed of its own: the intervals take nothing from the generator that was given.
     rng = np.random.default_rng(0)
     joint = not chosen.kernel.abilities.short_features

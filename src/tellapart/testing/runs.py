@@ -74,7 +74,7 @@ def _run_scan(
         np.random.default_rng(solve_seed),
         n_jobs,
         progress,
-        all_rows=(rows.n_x, rows.n_y),
+        chunks=rows,
     )
     selection = with_changes(
         chosen.selection,

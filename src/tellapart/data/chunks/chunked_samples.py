@@ -51,6 +51,8 @@ class ChunkedSamples:
         As in `tellapart.data.samples.Samples`.
     drawn : Samples
         Rows of each sample drawn at random, at most 20,000 of each.
+    drawn_rows : pair of arrays
+        Their numbers in their samples.
     pooled : DrawnRows
         Rows drawn from both samples together, at most 65,536.
     least, greatest : arrays of shape (D,)
@@ -64,6 +66,7 @@ class ChunkedSamples:
     kinds: tuple[Kind, ...]
     categories: Mapping[str, tuple[str, ...]]
     drawn: Samples
+    drawn_rows: tuple[IntArray, IntArray]
     pooled: DrawnRows
     least: FloatArray
     greatest: FloatArray
@@ -84,6 +87,16 @@ class ChunkedSamples:
     def n_columns(self) -> int:
         """Number of columns, D."""
         return len(self.names)
+
+    @property
+    def all_drawn(self) -> bool:
+        """Whether the rows drawn of each sample are all there are."""
+        return (self.drawn.n_x, self.drawn.n_y) == (self.n_x, self.n_y)
+
+    @property
+    def all_pooled(self) -> bool:
+        """Whether the rows drawn from both samples together are all there are."""
+        return self.pooled.rows.size == self.n_x + self.n_y
 
     def draw(self, most: int, seed: int) -> Samples:
         """Return at most `most` rows of each sample, drawn at random, in one pass over them."""
@@ -191,7 +204,7 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         samples.names,
         samples.kinds,
         samples.categories,
-        _drawn(sketches, samples),
+        *_drawn(sketches, samples),
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         samples.dropped_columns,
@@ -262,7 +275,7 @@ def _settled(
         found,
         kinds,
         categories,
-        _drawn(sketches, template),
+        *_drawn(sketches, template),
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         gone,
@@ -281,10 +294,12 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
     return replace(sketch, values=values)
 
 
-def _drawn(sketches: Sequence[Sketch], template: Samples) -> Samples:
-    """Return the rows drawn of each sample, by row number."""
-    x, y = (replace(sketch, most=MOST_DRAWN).smallest().values for sketch in sketches)
-    return replace(template, x=x, y=y)
+def _drawn(
+    sketches: Sequence[Sketch], template: Samples
+) -> tuple[Samples, tuple[IntArray, IntArray]]:
+    """Return the rows drawn of each sample, by row number, and these numbers."""
+    x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
+    return replace(template, x=x.values, y=y.values), (x.rows, y.rows)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:

@@ -245,7 +245,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     if group.within is not None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
-    mean_x, mean_y = pool.means(pool.sums.of(SCORES[group.score]))
+    mean_x, mean_y = pool.score_means(SCORES[group.score])
     pairs_x, pairs_y = pool.means(pool.sums.pairs(group.pairs_name))
     n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
     step = max(BLOCK_ENTRIES // pool.count, 1)
@@ -256,7 +256,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         tu, su, st = (member[block] for member in group.opposite)
 
         def change(rows: slice) -> None:
-            of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023
+            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
             cumulant_changes(
                 of_x, total[block], group.scale[block], s, t, u, tu, su, st, n_x, n_y,  # noqa: B023
                 mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows],
