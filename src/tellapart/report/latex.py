@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,13 +55,15 @@ def number(value: float, form: str) -> str:
     >>> number(-0.051, ".2f"), number(float("nan"), ".2f")
     ('$-0.05$', '--')
     """
-    if value != value:
+    if math.isnan(value):
         return "--"
+    if math.isinf(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
     text = format(value, form)
     if "e" in text:
         mantissa, _, power = text.partition("e")
         return f"${mantissa} \\times 10^{{{int(power)}}}$"
-    return f"${text}$" if text.startswith("-") or text.endswith("inf") else text
+    return f"${text}$" if text.startswith("-") else text
 
 
 @dataclass(frozen=True)

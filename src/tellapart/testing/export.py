@@ -11,6 +11,7 @@ from tellapart.writing import check_writable, write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from tellapart.testing.groups_result import GroupsResult
     from tellapart.testing.result import TestResult
 
 AnyPath = str | os.PathLike[str]
@@ -174,6 +175,45 @@ class Exports:
     @property
     def _result(self) -> TestResult:
         return cast("TestResult", self)
+
+
+class GroupsExports:
+    """What `GroupsResult` gives to other programs and papers, as methods of it."""
+
+    def to_csv(self, path: AnyPath | None = None, *, what: str = "comparisons") -> str:
+        """Return a table as CSV; write it to `path` too if given, whole or not at all.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        what : {"comparisons", "variables"}
+            One row per comparison, or one per comparison and chosen variable, with what it
+            differs in, which way and how much.
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.groups_tables import groups_csv
+
+        text = groups_csv(cast("GroupsResult", self), what)
+        if target is not None:
+            write_atomically(target, encoded(text))
+        return text
+
+    def to_latex(
+        self, path: AnyPath | None = None, *, caption: str | None = None, label: str | None = None
+    ) -> str:
+        """Return the comparisons as a LaTeX table with the rules of booktabs.
+
+        `caption` and `label` are those of `TestResult.to_latex`; the file is written if `path` is
+        given.
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.groups_tables import groups_latex
+
+        text = groups_latex(cast("GroupsResult", self), caption, label)
+        if target is not None:
+            write_atomically(target, encoded(f"{text}\n"))
+        return text
 
 
 def encoded(text: str) -> bytes:
