@@ -13,6 +13,7 @@ from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
 from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
+from tellapart.data.settle import settle_columns
 from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
 
@@ -31,7 +32,12 @@ class Headed(Protocol):
 
 
 def read_samples(
-    X: object, Y: object, *, missing: str = "error", titles: tuple[str, str] = ("X", "Y")
+    X: object,
+    Y: object,
+    *,
+    missing: str = "error",
+    keep: Sequence[str] | None = None,
+    titles: tuple[str, str] = ("X", "Y"),
 ) -> Samples:
     """Check two samples and bring them into one form: x (m × D) and y (n × D) in float64.
 
@@ -52,6 +58,10 @@ def read_samples(
         a column, or of several, uses the rows that have them. "drop-rows" leaves out rows with
         any missing value, "drop-columns" columns with one in either sample. A scan compares which
         values are missing all the same, on all rows.
+    keep : sequence of str or None
+        Columns to compare even if they seem to name rows; others that do are left out with a
+        warning, and dates are split into parts: see `tellapart.data.settle`. None takes columns
+        as they are, and refuses such ones.
     titles : pair of str
         What messages call the two samples.
 
@@ -81,12 +91,18 @@ def read_samples(
     {'sex': ('f', 'm')}
     """
     policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
-    return handle_missing(read_as_is(X, Y, titles), policy, titles)
+    return handle_missing(read_as_is(X, Y, titles, keep), policy, titles)
 
 
-def read_as_is(X: object, Y: object, titles: tuple[str, str] = ("X", "Y")) -> Samples:
+def read_as_is(
+    X: object,
+    Y: object,
+    titles: tuple[str, str] = ("X", "Y"),
+    keep: Sequence[str] | None = None,
+) -> Samples:
     """Read two samples, NaN where a value is missing; see `read_samples`."""
-    left, right = open_source(titles[0], X), open_source(titles[1], Y)
+    sources = [open_source(titles[0], X), open_source(titles[1], Y)]
+    left, right = sources if keep is None else settle_columns(sources, keep)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
     return Samples(x, y, names, kinds, categories)
