@@ -55,10 +55,10 @@ def two_sample_test(
     """Test whether two samples come from one distribution, and say what differs.
 
     With `method="scan"` all rows test. Seven families of statistics (location, shape, kernel,
-    correlation, pair, triple, higher) are computed for the true labels and for permutations of
-    them, the same for all families. C = Σ_f w_f/p_f combines the families' p-values, and
-    p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares the true labels e₀ with the B permutations. All of it
-    treats the true labels like every other permutation, so P(p ≤ α) ≤ α under H₀ for every sample
+    correlation, pair, triple, higher; one more, missing, where values are) are computed for the
+    true labels and for permutations of them, the same for all families. C = Σ_f w_f/p_f combines
+    the families' p-values, and p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares the true labels e₀ with
+    the B permutations. All of it treats the true labels like every other permutation, so P(p ≤ α) ≤ α under H₀ for every sample
     size. From the same permutations come the `findings`: columns, pairs and triples that differ,
     with adjusted p-values, sizes and intervals. The variables are then chosen on all rows; the
     p-value does not depend on that choice.
@@ -113,8 +113,11 @@ def two_sample_test(
         Threads; −1 is every core.
     progress : bool or callable
         True for a display on standard error, or a function of (stage, detail).
-    missing : str
-        What to do about missing values; see `tellapart.data.tables.read_samples`.
+    missing : {"error", "pairwise", "drop-rows", "drop-columns"}
+        What to do about missing values. "pairwise": every statistic of a column, or of several,
+        uses the rows that have them; the others leave rows or columns out. A scan compares
+        which values are missing all the same, on all rows; a split sees the pooled median, or the
+        commonest category, in the place of what "pairwise" keeps.
     keep : sequence of str
         Columns of tables to compare although they seem to name rows (consecutive numbers, hashes,
         texts that are all different): such columns are left out otherwise, with a warning.
