@@ -25,6 +25,7 @@ from tellapart.strs import Solver
 from tellapart.testing.groups_plan import MODES, Pair, plan_comparisons, reasons_of
 from tellapart.testing.groups_result import Comparison, GroupsResult, Skipped
 from tellapart.testing.limits import Limits
+from tellapart.testing.profile_groups import profile_groups
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 from tellapart.testing.two_sample import run_test
@@ -153,6 +154,7 @@ def compare_groups(
     comparisons, failed = _run(grouped, pairs, settings)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
+    profile = profile_groups(grouped, comparisons)
     return GroupsResult(
         comparisons=tuple(comparisons),
         skipped=(*plan.skipped, *failed),
@@ -166,6 +168,7 @@ def compare_groups(
         n_columns=len(grouped.names),
         settings={**settings.to_dict(), "mode": mode, "by": grouped.by, "missing": policy},
         seconds=time.perf_counter() - started,
+        profile=profile,
         library=grouped.library,
     )
 
