@@ -65,6 +65,16 @@ def test_a_category_is_shown_by_the_level_that_differs_most():
     assert share[2] == pytest.approx((table["sex"][KINDS == "T"] == level).mean())
 
 
+def test_rows_without_a_value_have_no_part_in_it():
+    x = counts()
+    x[::7, 1] = np.nan
+    profile = ta.compare_groups(x, by=KINDS, missing="pairwise", random_state=0).profile
+    own = x[KINDS == "T", 1]
+    share = profile.shares[profile.variables.index("x1"), 2]
+    assert share == pytest.approx((own[~np.isnan(own)] > 0).mean())
+    assert np.isfinite(profile.effects).all()
+
+
 @pytest.mark.parametrize("kind", ["dots", "heatmap"])
 def test_plots_name_variables_and_groups(result, kind):
     axes = result.plot(kind)

@@ -13,6 +13,7 @@ from tellapart.data.frames import make_frame
 from tellapart.errors import InputError
 from tellapart.testing.by_pair import ByPair
 from tellapart.testing.exhibit import summarise_heaviest
+from tellapart.testing.export import GroupsExports
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.profile import Profile
 from tellapart.testing.result import TestResult
@@ -103,6 +104,7 @@ class Comparison:
             "findings": self.difference,
             "variables": list(self.variables),
             "weights": list(self.weights.values()),
+            "differs": list(self.result.selection.told.values()),
             "n_group": self.n_rows[0],
             "n_against": self.n_rows[1],
         }
@@ -118,7 +120,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupsResult:
+class GroupsResult(GroupsExports):
     """The answer of `compare_groups`.
 
     Attributes

@@ -83,12 +83,14 @@ def _measured(
     grouped: GroupedTable, columns: IntArray, values: FloatArray, own: IntArray
 ) -> tuple[FloatArray, FloatArray, list[str]]:
     """Return effects and shares of every variable and group, and what the variables are called."""
-    member = own[np.newaxis] == np.arange(len(grouped.labels))[:, np.newaxis]
+    members = own[np.newaxis] == np.arange(len(grouped.labels))[:, np.newaxis]
     effects = np.zeros((columns.size, len(grouped.labels)))
     shares = np.zeros_like(effects)
     names = [grouped.names[c] for c in columns]
     for i, column in enumerate(columns):
-        name, value = grouped.names[column], values[:, i]
+        # A row without a value of this variable has no part in it.
+        there = ~np.isnan(values[:, i])
+        name, value, member = grouped.names[column], values[there, i], members[:, there]
         if grouped.kinds[column] == "categorical":
             levels = np.unique(value)
             every = [_effects((value == level).astype(np.float64), member) for level in levels]
