@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
+    from tellapart.planning.plan import SamplePlan
+    from tellapart.planning.plan_sample_size import plan_sample_size
     from tellapart.scan.finding import Finding
     from tellapart.selection.select_variables import select_variables
     from tellapart.selection.selection import Selection
@@ -32,6 +34,7 @@ __all__ = [
     "MMDSelector",
     "MissingDependencyError",
     "ReferenceMonitor",
+    "SamplePlan",
     "Selection",
     "TestResult",
     "__version__",
@@ -42,6 +45,7 @@ __all__ = [
     "kernels",
     "objective",
     "open_dataset",
+    "plan_sample_size",
     "select_variables",
     "strs",
     "theory",
@@ -59,11 +63,13 @@ _HOME = {
     "MMDSelector": "estimator",
     "MissingDependencyError": "errors",
     "ReferenceMonitor": "testing.monitor",
+    "SamplePlan": "planning.plan",
     "Selection": "selection.selection",
     "TestResult": "testing.result",
     "compare_groups": "testing.groups",
     "compare_to_reference": "testing.monitor",
     "open_dataset": "data.chunks.open_dataset",
+    "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
     "two_sample_test": "testing.two_sample",
     "with_names": "data.sources",
