@@ -31,6 +31,8 @@ tellapart compare before.csv after.csv --report report.html
 
 tellapart compare patients.parquet --by sepsis --seed 1
 
+tellapart compare treated.csv control.csv --latex differ.tex --figure differ.pdf
+
 tellapart compare cells.parquet --by cell_type --group T --against NK --drop batch,plate
 
 tellapart compare treated.csv control.csv --method split --variables 5
@@ -75,6 +77,19 @@ def compare(
     plot: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
     ] = None,
+    csv: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write what differs as a table (.csv).")
+    ] = None,
+    latex: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write what differs as a LaTeX table (.tex).")
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a figure of one journal column's width (.pdf, .svg or .png).",
+        ),
+    ] = None,
     *,
     options: Options,
 ) -> None:
@@ -83,7 +98,14 @@ def compare(
     from tellapart.testing.settings import TestSettings
 
     outputs = check_outputs(
-        options.json, plot, options.report, inputs=files_of(a, b), quiet=options.quiet
+        options.json,
+        plot,
+        options.report,
+        csv=csv,
+        latex=latex,
+        figure=figure,
+        inputs=files_of(a, b),
+        quiet=options.quiet,
     )
     chosen = {
         **options.settings,
@@ -103,6 +125,7 @@ def compare(
     if outputs.show:
         show_result(result)
     outputs.draw(result)
+    outputs.export(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.errors import InputError
+
+if TYPE_CHECKING:
+    from tellapart.data.missing_pattern import AsRead
 
 Kind = Literal["numeric", "categorical"]
 Values = FloatArray | ColumnStore
@@ -26,7 +29,10 @@ class Samples:
     below that door the numbers are finite and both samples have at least two rows.
     Of a sparse sample, `x` or `y` is a `tellapart.data.column_store.ColumnStore`: index it as
     `x[:, columns]`, which is dense, and never all of it at once.
-    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
+    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values,
+    and `filled_columns` where such values are filled in.
+    Where values are missing, `as_read` holds all rows with their gaps, and what is missing here is
+    filled in or left out: see `tellapart.data.missing.handle_missing`.
     """
 
     x: Values
@@ -36,6 +42,8 @@ class Samples:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    filled_columns: tuple[str, ...] = ()
+    as_read: AsRead | None = field(default=None, repr=False)
 
     @property
     def n_x(self) -> int:
@@ -54,7 +62,11 @@ class Samples:
 
     def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows of each."""
-        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y))
+        as_read = self.as_read
+        if as_read is not None:
+            # Of rows without a gap, all that were not left out, there is no pattern to keep.
+            as_read = None if as_read.pattern.whole_rows else as_read.rows(of_x, of_y)
+        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y), as_read=as_read)
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
@@ -67,13 +79,53 @@ class Samples:
             names=names,
             kinds=tuple(self.kinds[i] for i in chosen),
             categories={n: self.categories[n] for n in names if n in self.categories},
+            as_read=self._as_read_of(chosen),
+            filled_columns=tuple(name for name in names if name in set(self.filled_columns)),
         )
 
-    def draw(self, most: int, rng: np.random.Generator) -> Samples:
-        """Return at most `most` rows of each sample, drawn at random; self where that is all."""
-        if max(self.n_x, self.n_y) <= most:
+    def _as_read_of(self, columns: IntArray) -> AsRead | None:
+        """Return some columns as they were read; None where these miss nothing."""
+        # Rows are left out for what any column misses, not for what some of them do.
+        if self.as_read is None or self.as_read.pattern.whole_rows:
+            return None
+        part = self.as_read.columns(columns)
+        return part if part.pattern.names else None
+
+    def draw(self, most: int | tuple[int, int], rng: np.random.Generator) -> Samples:
+        """Return at most `most` rows of each sample, drawn at random; self where that is all.
+
+        Rows that were left out for missing values are drawn like the others, and stay left out.
+        """
+        most_x, most_y = (most, most) if isinstance(most, int) else most
+        n_x, n_y = self.n_read
+        if n_x <= most_x and n_y <= most_y:
             return self
-        return self.rows(draw_rows(self.n_x, most, rng), draw_rows(self.n_y, most, rng))
+        return self.rows_as_read(draw_rows(n_x, most_x, rng), draw_rows(n_y, most_y, rng))
+
+    @property
+    def n_read(self) -> tuple[int, int]:
+        """Rows of each sample that take part, be it with the pattern of what they miss alone."""
+        if self.as_read is None:
+            return self.n_x, self.n_y
+        return int(self.as_read.x.shape[0]), int(self.as_read.y.shape[0])
+
+    def rows_as_read(self, of_x: IntArray, of_y: IntArray) -> Samples:
+        """Return the samples restricted to some rows, by their numbers as they were read.
+
+        Rows that were left out for missing values take part in the pattern, and stay left out.
+        """
+        as_read = self.as_read
+        if as_read is None or not as_read.pattern.whole_rows:
+            return self.rows(of_x, of_y)
+        index, gone = [], []
+        for complete, drawn in zip(as_read.complete(), (of_x, of_y), strict=True):
+            index.append(np.searchsorted(complete, drawn[np.isin(drawn, complete)]))
+            gone.append(drawn.size - index[-1].size)
+        return replace(
+            self.rows(index[0], index[1]),
+            as_read=as_read.rows(of_x, of_y),
+            dropped_rows=(gone[0], gone[1]),
+        )
 
     def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Split each sample at random into a training and a test part.
@@ -109,14 +161,19 @@ def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
     return values.min(axis=0), values.max(axis=0)
 
 
+def count_held_out(n_rows: int, test_size: float, name: str) -> int:
+    """Return how many rows of a sample to hold out, such that either part has two at least."""
+    if n_rows < 4:
+        raise InputError(
+            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
+            f"got {n_rows}"
+        )
+    return min(max(round(n_rows * test_size), 2), n_rows - 2)
+
+
 def _split_rows(
     n: int, test_size: float, rng: np.random.Generator, name: str
 ) -> tuple[IntArray, IntArray]:
-    if n < 4:
-        raise InputError(
-            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
-            f"got {n}"
-        )
-    n_test = min(max(round(n * test_size), 2), n - 2)
+    n_test = count_held_out(n, test_size, name)
     order = rng.permutation(n)
     return np.sort(order[n_test:]), np.sort(order[:n_test])

@@ -8,12 +8,13 @@ sample and returns a `FittedKernel`, which is what statistics and tests use.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, cast
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.samples import Samples
+from tellapart.kernels.feature_maps import FeatureMap
 
 # Entries of one column's Gram block: 256 kB.
 _BLOCK_ENTRIES = 32_768
@@ -42,6 +43,19 @@ class Expansion(Protocol):
         ...
 
 
+class KernelMoments(Protocol):
+    """What the kernel of one column needs of a sample: sums over its rows, chunk by chunk."""
+
+    @property
+    def count(self) -> int:
+        """Number of values summed."""
+        ...
+
+    def merge(self, other: Any) -> Self:
+        """Return the moments of both sets of values together."""
+        ...
+
+
 class PairFunction(Protocol):
     """A symmetric function ψ_s of two values of one column."""
 
@@ -55,7 +69,7 @@ class ScalarKernel(Protocol):
 
     @property
     def compact(self) -> bool:
-        """Whether an expansion is far smaller than the samples, so that many can be kept."""
+        """Whether moments and expansions are far smaller than the samples: many can be kept."""
         ...
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
@@ -66,8 +80,12 @@ class ScalarKernel(Protocol):
         """Return the vector k(u_i, v_i)."""
         ...
 
-    def expand(self, x: FloatArray, y: FloatArray) -> Expansion:
-        """Return the kernel sums of the two samples of this column in O(n) or O(n log n)."""
+    def moments(self, values: FloatArray) -> KernelMoments:
+        """Return what `expand` needs of values of this column, in O(n) or O(n log n)."""
+        ...
+
+    def expand(self, x: Any, y: Any) -> Expansion:
+        """Return the kernel sums of two samples of this column from their moments."""
         ...
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
@@ -77,6 +95,13 @@ class ScalarKernel(Protocol):
         hundred) or the answer is None. With `starts`, the values stand group after group and the
         answer is the sums of Φ over the groups, (G × r): `starts` says where each begins, and
         where the last ends.
+        """
+        ...
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> FeatureMap | None:
+        """Return features that chunks share, of values from `low` to `high`; None without any.
+
+        `drawn` are values of pooled rows, by which a long range is cut off.
         """
         ...
 

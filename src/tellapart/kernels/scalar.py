@@ -14,6 +14,7 @@ from tellapart.kernels.fastsum import (
     BoxGrid,
     BoxMoments,
     CountExpansion,
+    LevelCounts,
     SortedExpansion,
     count_modes,
     extent_of,
@@ -22,6 +23,7 @@ from tellapart.kernels.fastsum import (
     indicator_group_sums,
     laplace_group_sums,
 )
+from tellapart.kernels.feature_maps import FourierMap, LevelMap
 
 # Columns of a feature matrix at most: above, sums of the kernel itself are the better way.
 MAX_FEATURES = 200
@@ -59,10 +61,13 @@ class GaussianScalar(_OfDifference):
     bandwidth: float
     compact: ClassVar[bool] = True
 
-    def expand(self, x: FloatArray, y: FloatArray) -> BoxExpansion:
-        """Return the kernel sums of the two samples in O(n)."""
-        grid = BoxGrid(self.bandwidth)
-        return BoxExpansion(BoxMoments.of(grid, x), BoxMoments.of(grid, y))
+    def moments(self, values: FloatArray) -> BoxMoments:
+        """Return the power sums of the values, box by box, in O(n)."""
+        return BoxMoments.of(BoxGrid(self.bandwidth), values)
+
+    def expand(self, x: BoxMoments, y: BoxMoments) -> BoxExpansion:
+        """Return the kernel sums of the two samples."""
+        return BoxExpansion(x, y)
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return cosines and sines Φ with ΦΦᵀ = Gram to 1e-12, or None for a long range.
@@ -75,6 +80,10 @@ class GaussianScalar(_OfDifference):
         low, high = float(values.min()), float(values.max())
         starts = _single_rows(values) if starts is None else starts
         return fourier_sums(values, starts, self.bandwidth, extent, low + (high - low) / 2)
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> FourierMap:
+        """Return cosines and sines of values from `low` to `high`, cut off where that is long."""
+        return FourierMap.of(self.bandwidth, drawn, low, high)
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of k between groups of rows, whatever the range of the values."""
@@ -105,8 +114,12 @@ class LaplaceScalar(_OfDifference):
     bandwidth: float
     compact: ClassVar[bool] = False
 
-    def expand(self, x: FloatArray, y: FloatArray) -> SortedExpansion:
-        """Return the kernel sums of the two samples in O(n log n)."""
+    def moments(self, values: FloatArray) -> LevelCounts:
+        """Return the distinct values and their counts, in O(n log n)."""
+        return LevelCounts.of(values)
+
+    def expand(self, x: LevelCounts, y: LevelCounts) -> SortedExpansion:
+        """Return the kernel sums of the two samples."""
         return SortedExpansion(x, y, self.bandwidth)
 
     def features(
@@ -116,6 +129,9 @@ class LaplaceScalar(_OfDifference):
     ) -> FloatArray | None:
         """Return None: the kink at 0 leaves no short exact features."""
         return None
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> None:
+        """Return None, as `features` does."""
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of k between groups of rows."""
@@ -154,8 +170,12 @@ class Indicator:
         """Return the vector 1[u_i = v_i]."""
         return np.equal(u, v).astype(np.float64)
 
-    def expand(self, x: FloatArray, y: FloatArray) -> CountExpansion:
-        """Return the kernel sums of the two samples by counting."""
+    def moments(self, values: FloatArray) -> LevelCounts:
+        """Return the levels and their counts."""
+        return LevelCounts.of(values)
+
+    def expand(self, x: LevelCounts, y: LevelCounts) -> CountExpansion:
+        """Return the kernel sums of the two samples."""
         return CountExpansion(x, y)
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
@@ -167,6 +187,10 @@ class Indicator:
         place = np.repeat(np.arange(sizes.shape[0]), sizes) * levels.shape[0] + position
         counts = np.bincount(place, minlength=sizes.shape[0] * levels.shape[0])
         return counts.reshape(-1, levels.shape[0]).astype(np.float64)
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> LevelMap:
+        """Return one 0/1 feature for each code from `low` to `high`; very many share one."""
+        return LevelMap.of(drawn, low, high)
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the number of equal pairs between groups of rows."""

@@ -115,14 +115,12 @@ class SamplePlan:
         aim = f"a power of {self.power:g} at level {self.alpha:g}"
         low, high = self.interval
         if self.strength is not None and not self.strength.shows_difference:
-            best = (
-                ""
-                if low is None
-                else (
-                    f"; were the difference as large as the pilot allows, {low:,} rows of the first "
-                    f"sample would give {aim}"
+            best = ""
+            if low is not None:
+                best = (
+                    f"; were the difference as large as the pilot allows, {low:,} rows of the "
+                    f"first sample would give {aim}"
                 )
-            )
             return (
                 "This pilot cannot say how many rows are needed: it looks like samples without "
                 f"any difference (p = {self.strength.pvalue:.3g}){best}."

@@ -12,7 +12,8 @@ from tellapart.text import safe
 
 LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"
 CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
-KINDS = (LOCATION, SHARE, SPREAD, SHAPE, CORRELATION, DEPENDENCE, TRIPLE)
+MISSING = "missing"
+KINDS = (LOCATION, SHARE, SPREAD, SHAPE, MISSING, CORRELATION, DEPENDENCE, TRIPLE)
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,9 @@ class Finding:
     Attributes
     ----------
     kind : str
-        "location", "share" (of a category), "spread", "shape", "correlation", "dependence"
-        (of two columns, beyond their correlation) or "triple" (of three).
+        "location", "share" (of a category), "spread", "shape", "missing" (the share of missing
+        values), "correlation", "dependence" (of two columns, beyond their correlation) or
+        "triple" (of three).
     variables : tuple of str
         The columns it is about: one, two or three.
     pvalue : float
@@ -99,7 +101,7 @@ class Finding:
             low, high = -high, -low
         if self.kind in (LOCATION, SPREAD):
             return f"{low:.2f} to {high:.2f}"
-        if self.kind == SHARE:
+        if self.kind in (SHARE, MISSING):
             return f"difference {_percent(low, sign=True)} to {_percent(high, sign=True)}"
         return f"difference {low:.{self.decimals}f} to {high:.{self.decimals}f}"
 
@@ -114,7 +116,7 @@ class Finding:
         first, second = self.values
         # Names of columns and categories are part of it.
         measure = safe(self.measure)
-        if self.kind == SHARE or self.measure.startswith("share"):
+        if self.kind in (SHARE, MISSING) or self.measure.startswith("share"):
             return f"{measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
         digits = self.decimals
         return f"{measure} {first:.{digits}f} in {x}, {second:.{digits}f} in {y}"
@@ -136,20 +138,23 @@ class Finding:
 
 def findings_frame(findings: Sequence[Finding]) -> Any:
     """Return a table with one row per finding."""
+    return make_frame(finding_rows(findings))
+
+
+def finding_rows(findings: Sequence[Finding]) -> dict[str, list[Any]]:
+    """Return the columns of that table."""
     low_high = [finding.interval for finding in findings]
-    return make_frame(
-        {
-            "kind": [finding.kind for finding in findings],
-            "variables": [", ".join(finding.variables) for finding in findings],
-            "measure": [finding.measure for finding in findings],
-            "effect": [finding.effect for finding in findings],
-            "low": [low for low, _ in low_high],
-            "high": [high for _, high in low_high],
-            "first": [finding.values[0] for finding in findings],
-            "second": [finding.values[1] for finding in findings],
-            "pvalue": [finding.pvalue for finding in findings],
-        }
-    )
+    return {
+        "kind": [finding.kind for finding in findings],
+        "variables": [", ".join(finding.variables) for finding in findings],
+        "measure": [finding.measure for finding in findings],
+        "effect": [finding.effect for finding in findings],
+        "low": [low for low, _ in low_high],
+        "high": [high for _, high in low_high],
+        "first": [finding.values[0] for finding in findings],
+        "second": [finding.values[1] for finding in findings],
+        "pvalue": [finding.pvalue for finding in findings],
+    }
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, ShareDone, silent
-from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.asked import Asked, ask_families
@@ -27,6 +28,7 @@ from tellapart.scan.families.correlation import (
 from tellapart.scan.families.higher import higher_statistics
 from tellapart.scan.families.kernel import kernel_statistics
 from tellapart.scan.families.location import location_statistics
+from tellapart.scan.families.missingness import MissingScan, asked_missing, missing_statistics
 from tellapart.scan.families.pair import pair_statistics
 from tellapart.scan.families.plan import Plan, make_plan
 from tellapart.scan.families.shape import shape_statistics
@@ -51,6 +53,7 @@ WEIGHTS = {
     "pair": 1.0,
     "triple": 0.5,
     "higher": 0.5,
+    "missing": 1.0,
 }
 # What the statistics of one permutation take, for each column and each bin.
 BYTES_PER_COLUMN = 300
@@ -122,6 +125,7 @@ class FamilyRuns:
     correlated: PairScan | None = None
     paired: PairScan | None = None
     triple_scan: TripleScan | None = None
+    missing_scan: MissingScan | None = None
     n_variables: int = 1
 
 
@@ -180,6 +184,7 @@ def _scan(
         pool,
         [scanned for scanned in (run.correlated, run.paired) if scanned is not None],
         run.triple_scan,
+        run.missing_scan,
         pvalue=null.pvalue,
         alpha=alpha,
         rng=rng,
@@ -226,7 +231,8 @@ def make_pool(
         )
     outline = score_rows(tables, pooled.some_rows(tables.size, rng), n_jobs, OUTLINED)
     plan = make_plan(outline, labels)
-    asked = ask_families(plan, outline, labels, rng, n_jobs)
+    missing = asked_missing(samples)
+    asked = ask_families(plan, outline, labels, rng, n_jobs, missing)
     step = block_rows(tables.size)
     bins, parts = labels.without_labels(), []
     share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
@@ -234,7 +240,8 @@ def make_pool(
         threads = 1 if store.side_by_side else n_jobs
         fold = BinSums(tables, bins, asked.requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    sums = Sums(parts[0], parts[1], full=labels.rows_per_bin > 1)
+    full = labels.rows_per_bin > 1
+    sums = Sums(parts[0], parts[1], full, asked.requests.present_of)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
@@ -280,9 +287,15 @@ def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> Fa
         assert asked.higher is not None
         return higher_statistics(pool, asked.higher)
 
+    def missing() -> FloatArray:
+        run.missing_scan = missing_statistics(pool)
+        return run.missing_scan.statistics
+
     # The longest first, so that no thread is left alone with one of them in the end.
     every = (triple, pair, higher, correlation, location, kernel, shape)
     runs = [family for family in every if plan.runs(family.__name__)]
+    if asked.requests.missing is not None:
+        runs.append(missing)
     progress(
         "scan", f"{len(runs)} families: {plan.pairs.size:,} pairs, {plan.triples.size:,} triples"
     )

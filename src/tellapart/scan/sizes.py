@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tellapart.data.chunks.chunked_samples import in_chunks
+from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
-from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.describe import Describer
 from tellapart.scan.families import pair as pair_family
 from tellapart.scan.families.correlation import CORRELATED, ProductKind
+from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.families.triple import SCORES
 from tellapart.scan.finding import LOCATION, SHAPE, SHARE, SPREAD, Finding
 from tellapart.scan.groups_of_columns import Candidate
@@ -69,7 +72,9 @@ class Sizes:
         labels = draw_keyed_bins(rows.n_x, rows.n_y, 1, rng, rows.n_columns)
         pooled = Outline.of(rows)
         self._tables = tables_of(rows, pooled)
-        requests = self._requests(groups)
+        requests = replace(self._requests(groups), missing=asked_missing(rows))
+        if requests.missing is not None:
+            requests.count_present()
         bins, step = labels.without_labels(), block_rows(self._tables.size)
         with one_blas_thread():
             x, y = (
@@ -77,7 +82,7 @@ class Sizes:
                 for sample, store in enumerate((rows.x, rows.y))
             )
         outline = score_rows(self._tables, pooled.values[:0], 1, OUTLINED)
-        sums = Sums(x, y, full=labels.rows_per_bin > 1)
+        sums = Sums(x, y, labels.rows_per_bin > 1, requests.present_of)
         pool = Pool(self._tables, outline, labels, requests, sums)
         self._describer = Describer(rows.names, pool, rng)
 

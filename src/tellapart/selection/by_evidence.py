@@ -152,6 +152,8 @@ def _solved(
         n_variables + len(chosen),
         nonnegative=True,
         required=required if chosen else None,
+        # M has no eigenvalue below half its shrinkage, and so has no part of it.
+        definite=True,
     )
     left = control.remaining
     return solve(

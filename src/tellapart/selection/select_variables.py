@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from tellapart.arguments import check_integer, check_random_state
+from tellapart.arguments import check_integer, check_labels, check_random_state
 from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
     in_chunks,
@@ -46,6 +44,7 @@ def select_variables(
     progress: bool | Progress = False,
     missing: str = "error",
     estimator: str = "unbiased",
+    labels: tuple[str, str] = ("X", "Y"),
 ) -> Selection:
     """Choose the variables whose distributions differ most between two samples.
 
@@ -58,8 +57,10 @@ def select_variables(
 
     Parameters
     ----------
-    X, Y : array or table
-        The two samples; columns are matched by name where there are names.
+    X, Y : array, table, or data in chunks
+        The two samples; columns are matched by name where there are names. Of data in chunks
+        (`tellapart.open_dataset`, pyarrow datasets, Dask) the linear kernel takes all rows, and
+        evidence all rows for single columns; other kernels take rows drawn at random.
     n_variables : int
         The largest number of variables, d.
     kernel : str or Kernel
@@ -96,6 +97,8 @@ def select_variables(
         What to do about missing values; see `tellapart.data.tables.read_samples`.
     estimator : "unbiased" or "paired"
         "paired" is the paper's form, for samples with the same number of rows.
+    labels : pair of str
+        What to call the two samples where it is told what variables differ in.
 
     Returns
     -------
@@ -112,6 +115,7 @@ def select_variables(
     [1, 4]
     """
     check_integer("n_variables", n_variables, 1)
+    names = check_labels(labels)
     settings = SelectionSettings(
         n_variables=n_variables,
         kernel=kernel,
@@ -138,14 +142,14 @@ def select_variables(
                 seed=seed,
                 progress=lambda rows: tell("read", f"{rows:,} rows"),
             )
-            return _select_from_chunks(chunks, settings, rng, tell)
+            return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
         samples = read_samples(X, Y, missing=missing)
         settings.check_against(samples)
         if settings.by_evidence and judged_by_draw(samples):
             chunks = in_chunks(samples, int(rng.integers(2**63)))
-            return _select_from_chunks(chunks, settings, rng, tell)
+            return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
-    return _told(chosen, samples)
+    return _told(chosen, samples).labelled(names)
 
 
 def _select_from_chunks(
@@ -154,24 +158,20 @@ def _select_from_chunks(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Selection:
-    """Choose by rows drawn from the samples; evidence judges single columns by all rows."""
+    """Choose by all rows with the linear kernel; evidence judges single columns by all rows."""
     settings.check_against(samples)
-    drawn = samples.drawn
-    whole = (drawn.n_x, drawn.n_y) == (samples.n_x, samples.n_y)
-    if settings.by_evidence and not whole:
+    if settings.by_evidence and not samples.all_drawn:
         differences = find_differences(samples, settings.threads)
         chosen = weigh_evidence(
-            drawn, settings, rng=rng, progress=progress, differences=differences
+            samples.drawn, settings, rng=rng, progress=progress, differences=differences
         )
-        return _told(chosen, drawn)
-    chosen = tune_fit_choose(drawn, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    if whole:
-        return _told(chosen, drawn)
-    return replace(_told(chosen, drawn), drawn_rows=(drawn.n_x, drawn.n_y))
+    else:
+        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
+    return _told(chosen, samples.drawn)
 
 
 def _told(chosen: Chosen, samples: Samples) -> Selection:
-    """Return the selection with what its variables differ in, by the rows that chose them."""
+    """Return the selection with what its variables differ in, by rows that the samples hold."""
     # A seed of its own: the intervals take nothing from the generator that was given.
     rng = np.random.default_rng(0)
     joint = not chosen.kernel.abilities.short_features

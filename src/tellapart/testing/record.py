@@ -5,8 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tellapart.data.samples import Samples
+
 if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
+
+
+def record_missing(samples: Samples) -> dict[str, Any]:
+    """Return what was done about missing values; all empty where there are none."""
+    return {
+        "dropped_rows": list(samples.dropped_rows),
+        "dropped_columns": list(samples.dropped_columns),
+        "pairwise_columns": list(samples.filled_columns),
+    }
 
 
 def record_result(result: TestResult) -> dict[str, Any]:
@@ -24,6 +35,7 @@ def record_result(result: TestResult) -> dict[str, Any]:
         "labels": list(result.labels),
         "n_train": list(result.n_train),
         "n_test": list(result.n_test),
+        "missing": record_missing(result.held_out),
         "drawn_from": None if result.drawn_from is None else list(result.drawn_from),
         "variables": list(result.variables),
         "regularization": result.regularization,
