@@ -29,12 +29,15 @@ class Limits:
         Bytes beyond the input.
     clock : callable
         The only one that the limit is measured by.
+    effort : float
+        The share of the usual work that pairs and triples may take, for one test of many.
     """
 
     time_limit: float | None = None
     memory_budget: float | None = None
     clock: Callable[[], float] = time.perf_counter
     started: float = field(default=0.0)
+    effort: float = 1.0
 
     @classmethod
     def begin(
@@ -52,6 +55,19 @@ class Limits:
         if self.time_limit is None:
             return None
         return max(self.time_limit - (self.clock() - self.started), LEAST_SECONDS)
+
+    def leaves(self, times: float) -> bool:
+        """Say whether so many times what was taken so far are left.
+
+        >>> moments = iter([0.0, 3.0, 5.0])
+        >>> limits = Limits.begin(10.0, None, moments.__next__)
+        >>> limits.leaves(2), limits.leaves(2)
+        (True, False)
+        """
+        if self.time_limit is None:
+            return True
+        taken = self.clock() - self.started
+        return times * taken <= self.time_limit - taken
 
     def rows_for_scan(self, cost: ScanCost, threads: int) -> int | None:
         """Return how many rows of each sample can be scanned in time; None for all of them.
