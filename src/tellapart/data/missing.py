@@ -60,8 +60,13 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     if kept.rows is None:
         return samples
     x, y = kept.of_rows(0, samples.x), kept.of_rows(1, samples.y)
+    of_x, of_y = samples.dropped_rows
     return replace(
-        samples, x=x, y=y, dropped_rows=(samples.n_x - x.shape[0], samples.n_y - y.shape[0])
+        samples,
+        x=x,
+        y=y,
+        dropped_rows=(of_x + samples.n_x - x.shape[0], of_y + samples.n_y - y.shape[0]),
+        design=None if samples.design is None else samples.design.rows(*kept.rows[:2]),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
+from tellapart.data.design import Design
 from tellapart.errors import InputError
 
 Kind = Literal["numeric", "categorical"]
@@ -27,6 +28,7 @@ class Samples:
     Of a sparse sample, `x` or `y` is a `tellapart.data.column_store.ColumnStore`: index it as
     `x[:, columns]`, which is dense, and never all of it at once.
     `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
+    `design` says which rows belong together; None where all are independent of each other.
     """
 
     x: Values
@@ -36,6 +38,7 @@ class Samples:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    design: Design | None = None
 
     @property
     def n_x(self) -> int:
@@ -54,7 +57,8 @@ class Samples:
 
     def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows of each."""
-        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y))
+        design = None if self.design is None else self.design.rows(of_x, of_y)
+        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y), design=design)
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
@@ -73,16 +77,35 @@ class Samples:
         """Return at most `most` rows of each sample, drawn at random; self where that is all."""
         if max(self.n_x, self.n_y) <= most:
             return self
+        if self.design is not None:
+            return self.rows(*self.design.draw(most, rng)).informative()
         return self.rows(draw_rows(self.n_x, most, rng), draw_rows(self.n_y, most, rng))
 
     def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Split each sample at random into a training and a test part.
 
-        Each part of each sample keeps at least two rows, which the unbiased MMD² needs.
+        Each part of each sample keeps at least two rows, which the unbiased MMD² needs. With a
+        design no unit and no pair has rows in both parts.
         """
+        if self.design is not None:
+            train, test = self.design.split(test_size, rng)
+            return self.rows(*train), self.rows(*test).informative()
         train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
         train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
         return self.rows(train_x, train_y), self.rows(test_x, test_y)
+
+    def informative(self) -> Samples:
+        """Return the samples without rows in blocks of the design that have one sample only."""
+        if self.design is None:
+            return self
+        x, y = self.design.informative()
+        if x.all() and y.all():
+            return self
+        kept = self.rows(np.flatnonzero(x), np.flatnonzero(y))
+        assert kept.design is not None
+        gone = self.design.left_out
+        left_out = (gone[0] + int(np.sum(~x)), gone[1] + int(np.sum(~y)))
+        return replace(kept, design=replace(kept.design, left_out=left_out))
 
 
 def draw_rows(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:

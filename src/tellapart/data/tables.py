@@ -11,6 +11,8 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
+from tellapart.data.design_labels import DesignArguments, take_labels
+from tellapart.data.designed import keep_informative, with_labels
 from tellapart.data.missing import POLICIES, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.sources import Source, open_source, quoted
@@ -31,7 +33,12 @@ class Headed(Protocol):
 
 
 def read_samples(
-    X: object, Y: object, *, missing: str = "error", titles: tuple[str, str] = ("X", "Y")
+    X: object,
+    Y: object,
+    *,
+    missing: str = "error",
+    titles: tuple[str, str] = ("X", "Y"),
+    design: DesignArguments | None = None,
 ) -> Samples:
     """Check two samples and bring them into one form: x (m × D) and y (n × D) in float64.
 
@@ -51,6 +58,8 @@ def read_samples(
         What to do where there are NaN, None or null.
     titles : pair of str
         What messages call the two samples.
+    design : DesignArguments or None
+        Columns, or labels, of strata, pairs and clusters. Such columns are not compared.
 
     Returns
     -------
@@ -78,10 +87,17 @@ def read_samples(
     {'sex': ('f', 'm')}
     """
     policy = check_choice("missing", missing, POLICIES)
+    taken = None
+    if design is not None and design.given:
+        (X, Y), taken = take_labels((X, Y), design, titles)
     left, right = open_source(titles[0], X), open_source(titles[1], Y)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
-    return handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    samples = Samples(x, y, names, kinds, categories)
+    if taken is not None:
+        labels = taken.coded(titles, (samples.n_x, samples.n_y))
+        samples = with_labels(samples, labels, policy, titles)
+    return keep_informative(handle_missing(samples, policy, titles), policy, titles)
 
 
 def read_sources(

@@ -8,6 +8,7 @@ import numpy as np
 
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
+from tellapart.scan.design_scales import pair_scales
 from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import correlation_changes
 
@@ -27,7 +28,8 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
     pairs = asked.pairs
     a, b = pool.moments(asked.first), pool.moments(asked.second)
-    n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
+    n_x, n_y = pool.labels.counts
+    scale = None if pool.design is None else pair_scales(pool.design, pool.sums, name, asked)
     total = sums.total().astype(np.float32)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, pairs.size, step):
@@ -38,10 +40,12 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
         def change(rows: slice) -> None:
             of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023
             correlation_changes(
-                of_x, totals, left, right, n_x, n_y,  # noqa: B023
+                of_x, totals, left, right, n_x[rows], n_y[rows],  # noqa: B023
                 a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
                 b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
             )  # fmt: skip
+            if scale is not None:
+                of_x *= scale[block]  # noqa: B023
             receive(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)

@@ -10,7 +10,9 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
+from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.scan.design_scales import scales
 from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Halves, Sums
@@ -71,7 +73,8 @@ class Pool:
         """Return the means over x and over y, one row per permutation."""
         of_x = halves.of_x(self.labels.labels)
         total = halves.total().astype(np.float32)
-        return of_x / np.float32(self.labels.n_x), (total - of_x) / np.float32(self.labels.n_y)
+        n_x, n_y = (count[:, np.newaxis] for count in self.labels.counts)
+        return of_x / n_x, (total - of_x) / n_y
 
     def changes(self, halves: Halves) -> Singles:
         """Return mean_x − mean_y of features, one row per permutation."""
@@ -92,9 +95,20 @@ class Pool:
                 )
             return self._moments[name]
 
+    @property
+    def design(self) -> DesignedBins | None:
+        """The units of a design, where labels are permuted by one."""
+        return self.labels if isinstance(self.labels, DesignedBins) else None
+
     def differences(self, name: str) -> Singles:
-        """Return δ = mean_x − mean_y of one kind of score, one row per permutation."""
-        return self.changes(self.sums.of(name))
+        """Return δ = mean_x − mean_y of one kind of score, one row per permutation.
+
+        Under a design in units of its deviation there, see `tellapart.scan.design_scales`.
+        """
+        halves = self.sums.of(name)
+        if self.design is None:
+            return self.changes(halves)
+        return self.changes(halves) * scales(self.design, halves)
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""

@@ -12,6 +12,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
+from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
 from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, ShareDone, silent
@@ -38,7 +39,6 @@ from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import tables_of
-from tellapart.scan.whole_rows import WholeRows
 from tellapart.threads import in_threads, one_blas_thread
 
 # How much each family counts in the combination. Chosen with the statistics of the families on
@@ -96,6 +96,11 @@ class Scan:
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
+
+    @property
+    def by_design(self) -> bool:
+        """Whether labels were permuted by a design."""
+        return self.differences is not None and self.differences.by_design
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain Python values, ready for JSON."""
@@ -165,7 +170,11 @@ def _scan(
     n_jobs: int,
     progress: Progress,
 ) -> Scan:
-    labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
+    labels: KeyedBins
+    if samples.design is None:
+        labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
+    else:
+        labels = draw_designed_bins(samples.design, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
     pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress)
@@ -202,6 +211,7 @@ def _scan(
             samples.n_x,
             samples.n_y,
             plan.pairs if CORRELATED.name in pool.requests.pairs else None,
+            pool.design,
         ),
     )
 
@@ -234,7 +244,9 @@ def make_pool(
         threads = 1 if store.side_by_side else n_jobs
         fold = BinSums(tables, bins, asked.requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    sums = Sums(parts[0], parts[1], full=labels.rows_per_bin > 1)
+    if isinstance(labels, DesignedBins) and labels.needs_centring:
+        parts[0].centre_with(parts[1], labels)
+    sums = Sums(parts[0], parts[1], full=labels.full)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
@@ -254,7 +266,7 @@ def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> Fa
     run = FamilyRuns()
 
     def location() -> FloatArray:
-        return location_statistics(pool, WholeRows.of(pool))
+        return location_statistics(pool)
 
     def shape() -> FloatArray:
         return shape_statistics(pool)

@@ -26,7 +26,7 @@ BLOCK_ENTRIES = 4_000_000
 def points_per_bin(labels: KeyedBins) -> int:
     """Return how many rows of each bin are kept: all of a few, else some, whatever their labels."""
     # Rows permuted one by one are kept, as many as they are: of few none may be left out.
-    return min(max(MOST_ROWS // max(labels.n_bins, 1), 1), labels.rows_per_bin)
+    return min(max(MOST_ROWS // max(labels.n_bins, 1), 1), labels.largest)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WholeRows:
     @classmethod
     def of(cls, pool: Pool) -> WholeRows:
         """Return the rows of all bins that were kept."""
-        points = np.ascontiguousarray(pool.sums.points / _crowd(pool.tables.column))
+        points = np.ascontiguousarray(pool.sums.points / crowd(pool.tables.column))
         return cls(points, pool.labels.labels, pool.requests.points_per_bin, pool.n_jobs)
 
     @property
@@ -104,7 +104,7 @@ class WholeRows:
         return contrast / self.rows_per_bin**2
 
 
-def _crowd(parent: IntArray) -> Singles:
+def crowd(parent: IntArray) -> Singles:
     """Return what score columns are divided by: the levels of one column count as one column."""
     _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
     return np.sqrt(counts[place]).astype(np.float32)

@@ -50,7 +50,7 @@ def choose_after(
             rng=rng,
             progress=progress,
             n_jobs=n_jobs,
-            differences=scan.differences if drawn else None,
+            differences=scan.differences if drawn or scan.by_design else None,
         )
     kernel = settings.fittable
     abilities = kernel.abilities

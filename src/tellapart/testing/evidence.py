@@ -40,6 +40,11 @@ def describe_evidence(result: TestResult) -> list[str]:
         f"critical value {result.threshold:.6g}, from {how}.",
         f"Rows {used} for the p-value: {result.n_test[0]} of {x}, {result.n_test[1]} of {y}.",
     ]
+    design = result.held_out.design
+    if design is not None:
+        lines.append(f"Design: {safe(design.describe())}.")
+        if any(design.left_out):
+            lines.append(f"Not used: {design.describe_left_out()}.")
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")

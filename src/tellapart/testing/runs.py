@@ -17,6 +17,7 @@ from tellapart.data.samples import Samples
 from tellapart.errors import warn_caller
 from tellapart.kernels import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
+from tellapart.permutation.design import least_designed_pvalue
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.progress import Progress
@@ -191,11 +192,18 @@ RUNS: dict[str, Callable[[Samples | ChunkedSamples, TestSettings, Limits, Progre
 
 
 def _warn_of_tiny_halves(held_out: Samples | ChunkedSamples, settings: TestSettings) -> None:
-    least = least_binned_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
+    design = held_out.design
+    if design is None:
+        least = least_binned_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
+    else:
+        least = least_designed_pvalue(design, settings.n_permutations)
     if least > settings.alpha:
         rows, remedy = "rows", "use more rows"
         if settings.method == "split":
             rows, remedy = "held-out rows", "use more rows or a greater test_size"
+        if design is not None:
+            rows = f"{rows} ({design.describe()})"
+            remedy = remedy.replace("more rows", "more pairs, clusters or larger strata")
         warn_caller(
             f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "
             f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from tellapart.data.chunks.chunked_samples import (
     read_chunked,
 )
 from tellapart.data.chunks.recognize import is_chunked
+from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.interrupts import heeding_interrupts
@@ -39,6 +41,9 @@ def two_sample_test(
     test_size: float = 0.5,
     n_permutations: int = 999,
     alpha: float = 0.05,
+    strata: object = None,
+    paired: bool | str | Sequence[object] = False,
+    clusters: object = None,
     labels: tuple[str, str] = ("X", "Y"),
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -100,6 +105,18 @@ def two_sample_test(
         Number of permutations; all are enumerated where there are no more than that.
     alpha : float
         The level, in (0, 1): of the test, and of all findings together.
+    strata : str, pair of label arrays, or None
+        Strata, such as sites or batches: labels are permuted within each of them, so that what
+        strata differ in makes no difference between the samples. A column of both tables, which
+        is then not compared, or one array of labels per sample.
+    paired : bool, str, or pair of label arrays
+        True: row i of X belongs to row i of Y. Or the column (or labels) that matches them: the
+        rows of X and those of Y with one key are swapped, one row or several. Keys without a
+        partner are an error, or left out with `missing="drop-rows"`.
+    clusters : str, pair of label arrays, or None
+        Rows that belong together, such as repeated measurements: the labels of whole clusters are
+        permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
+        that share a cluster are swapped together. See docs/designs.md.
     labels : pair of str
         What to call the two samples.
     random_state : int, numpy Generator or None
@@ -157,19 +174,22 @@ def two_sample_test(
         gap=gap,
         time_limit=time_limit,
         memory_budget=memory_budget,
+        design=DesignArguments(strata, paired, clusters),
     )
     names = check_labels(labels)
     if not (is_chunked(X) or is_chunked(Y)):
-        return run_test(read_samples(X, Y, missing=missing), settings, names)
+        samples = read_samples(X, Y, missing=missing, design=settings.design)
+        return run_test(samples, settings, names)
+    refuse_chunks(settings.design)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
     limits = Limits.begin(settings.time_limit, settings.memory_budget)
     with showing(settings.progress) as tell:
         seed = int(seeds_of(settings)[0])
-        samples = read_chunked(
+        chunked = read_chunked(
             X, Y, missing=missing, seed=seed, progress=lambda rows: tell("read", f"{rows:,} rows")
         )
-    return run_test(samples, settings, names, limits)
+    return run_test(chunked, settings, names, limits)
 
 
 @heeding_interrupts()

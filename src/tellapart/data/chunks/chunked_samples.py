@@ -25,6 +25,7 @@ from tellapart.data.chunks.summary import (
     recoded,
     recoding,
 )
+from tellapart.data.design import Design
 from tellapart.data.missing import POLICIES, check_rows_left, other_columns
 from tellapart.data.samples import Kind, Samples, extremes_of
 from tellapart.data.sources import check_columns, check_shape, open_source
@@ -47,7 +48,7 @@ class ChunkedSamples:
     ----------
     x, y : RowStore
         The samples, to be summed over block by block.
-    names, kinds, categories, dropped_columns, dropped_rows
+    names, kinds, categories, dropped_columns, dropped_rows, design
         As in `tellapart.data.samples.Samples`.
     drawn : Samples
         Rows of each sample drawn at random, at most 20,000 of each.
@@ -69,6 +70,7 @@ class ChunkedSamples:
     greatest: FloatArray
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    design: Design | None = None
 
     @property
     def n_x(self) -> int:
@@ -196,6 +198,7 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         *_ranges(extremes, labels),
         samples.dropped_columns,
         samples.dropped_rows,
+        samples.design,
     )
 
 
@@ -284,7 +287,9 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
 def _drawn(sketches: Sequence[Sketch], template: Samples) -> Samples:
     """Return the rows drawn of each sample, by row number."""
     x, y = (replace(sketch, most=MOST_DRAWN).smallest().values for sketch in sketches)
-    return replace(template, x=x, y=y)
+    # Rows drawn one by one have no design: pairs and clusters are torn.
+    whole = (x.shape[0], y.shape[0]) == (template.n_x, template.n_y)
+    return replace(template, x=x, y=y, design=template.design if whole else None)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:

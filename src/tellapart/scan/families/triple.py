@@ -18,6 +18,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
+from tellapart.scan.design_scales import triple_scales
 from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import BLOCK_ENTRIES
 from tellapart.scan.pool import Pool
@@ -245,9 +246,15 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     if group.within is not None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
-    mean_x, mean_y = pool.means(pool.sums.of(SCORES[group.score]))
-    pairs_x, pairs_y = pool.means(pool.sums.pairs(group.pairs_name))
-    n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
+    plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.pairs(group.pairs_name)
+    mean_x, mean_y = pool.means(plain)
+    pairs_x, pairs_y = pool.means(pairs)
+    n_x, n_y = pool.labels.counts
+    scale = group.scale
+    if pool.design is not None:
+        members = group.triples.columns()
+        by_design = triple_scales(pool.design, sums, plain, pairs, members, group.opposite)
+        scale = np.where(scale > 0, by_design, scale)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, group.triples.size, step):
         check_interrupts()
@@ -258,7 +265,8 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         def change(rows: slice) -> None:
             of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023
             cumulant_changes(
-                of_x, total[block], group.scale[block], s, t, u, tu, su, st, n_x, n_y,  # noqa: B023
+                of_x, total[block], scale[block], s, t, u, tu, su, st,  # noqa: B023
+                n_x[rows], n_y[rows],
                 mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows],
             )  # fmt: skip
             kept.add(rows, block, of_x)  # noqa: B023
