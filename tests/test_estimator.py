@@ -178,6 +178,15 @@ def test_names_the_class_and_the_column_of_a_missing_value(data):
         MMDSelector(1).fit(table, y)
 
 
+def test_a_missing_value_is_met_with_no_argument_that_there_is_not(data):
+    X, y = data
+    table = pd.DataFrame(X)
+    table.iloc[3, 1] = np.nan
+    table.columns = [f"c{k}" for k in range(X.shape[1])]
+    with pytest.raises(InputError, match=r"c1.* fill them in, or leave their rows or columns out"):
+        MMDSelector(2).fit(table, y)
+
+
 @each(
     "settings, message",
     [

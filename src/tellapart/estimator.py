@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tellapart.arguments import check_random_state
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.missing import FEWEST_ROWS
+from tellapart.data.missing import FEWEST_ROWS, REFUSED
 from tellapart.data.samples import Samples
 from tellapart.data.sparsity import check_structure
 from tellapart.data.tables import read_samples
@@ -215,7 +215,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X, labels = self._validated(X, y)
             parts = [X[rows] for rows in self._rows_by_class(labels)]
         first, second = self.classes_.tolist()
-        return read_samples(*parts, titles=(f"class {first!r}", f"class {second!r}"))
+        titles = f"class {first!r}", f"class {second!r}"
+        return read_samples(*parts, missing=REFUSED, titles=titles)
 
     def _rows_by_class(self, labels: NDArray[Any]) -> tuple[IntArray, IntArray]:
         """Return the rows of each of the two classes, which become `classes_`."""

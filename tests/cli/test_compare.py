@@ -277,3 +277,33 @@ def test_patterns_that_match_nothing(folders, capsys):
 def test_no_output_overwrites_a_file_of_a_folder(folders, capsys):
     assert run(["compare", "a", "b", "--json", "b/part0.parquet"]) == 2
     assert "part0.parquet" in capsys.readouterr().err
+
+
+def test_columns_are_chosen_or_dropped(in_folder, capsys):
+    for given in (["--columns", "age"], ["--drop", LONG]):
+        stored = answer(capsys, "a.csv", "b.parquet", *given)
+        assert set(stored["scan"]["variable_pvalues"]) == {"age"}
+    stored = answer(capsys, "a.csv", "both.feather", "--drop", "arm")
+    assert set(stored["scan"]["variable_pvalues"]) == {"age", LONG}
+
+
+def test_columns_of_files_read_in_blocks(folders, capsys):
+    stored = answer(capsys, "a", "b", "--columns", "age")
+    assert set(stored["scan"]["variable_pvalues"]) == {"age"}
+
+
+def test_two_of_many_groups(in_folder, capsys):
+    table = feather.read_table("both.feather").append_column(
+        "ward", pa.array(list("abc" * 43 + "a"))
+    )
+    feather.write_feather(table, "wards.feather")
+    by = ["wards.feather", "--by", "ward", "--drop", "arm"]
+    assert run(["compare", *by]) == 2
+    assert (
+        "pick two with --group a and --against b, or compare every group with tellapart groups"
+        in (capsys.readouterr().err)
+    )
+    stored = answer(capsys, *by, "--group", "c", "--against", "a")
+    assert (stored["labels"], stored["n_test"]) == (["c", "a"], [43, 44])
+    stored = answer(capsys, *by, "--group", "a")
+    assert (stored["labels"], stored["n_test"]) == (["a", "rest"], [44, 86])

@@ -21,11 +21,11 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.permuting import Permuting
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
-from tellapart.errors import warn_caller
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
 from tellapart.permutation.nulls import PermutationNull
+from tellapart.permutation.reach import warn_of_few_rows
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method, TestResult
 from tellapart.testing.settings import TestSettings
@@ -272,12 +272,14 @@ class Baseline(ABC):
         least = least_binned_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
         if not self.symmetric and held_out.n_x == held_out.n_y:
             least = max(least / 2, 1 / (self.n_permutations + 1))
-        if least > self.alpha:
-            warn_caller(
-                f"{held_out.n_x} and {held_out.n_y} held-out rows have so few permutations that "
-                f"no p-value can fall below {least:.3g}, so alpha = {self.alpha:g} is never "
-                "reached: use more rows or a greater test_size"
-            )
+        warn_of_few_rows(
+            held_out.n_x,
+            held_out.n_y,
+            self.n_permutations,
+            self.alpha,
+            least=least,
+            held_out=True,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that decide the answer as plain values."""

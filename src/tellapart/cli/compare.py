@@ -31,6 +31,8 @@ tellapart compare before.csv after.csv --report report.html
 
 tellapart compare patients.parquet --by sepsis --seed 1
 
+tellapart compare cells.parquet --by cell_type --group T --against NK --drop batch,plate
+
 tellapart compare treated.csv control.csv --method split --variables 5
 
 tellapart compare "logs/2023-*.parquet" logs/2024 --seed 1
@@ -59,6 +61,15 @@ def compare(
     by: Annotated[
         str | None, typer.Option(help="Column of A that says which sample a row belongs to.")
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", help="With --by: compare this group, by default with all other rows."
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="With --group: the group to compare with.")
+    ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the test.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
     plot: Annotated[
@@ -81,10 +92,12 @@ def compare(
         "progress": outputs.progress,
     }
     settings = TestSettings(**chosen)
+    if by is None and (group is not None or against is not None):
+        raise InputError("--group and --against pick values of a column: name it with --by COLUMN")
     if by is None and b is not None:
         result = _compare_files(a, b, chosen, options)
     elif by is not None and b is None:
-        result = _compare_groups(a, by, settings, options)
+        result = _compare_groups(a, by, (group, against), settings, options)
     else:
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
     if outputs.show:
@@ -99,21 +112,31 @@ def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> 
 
     if a == b == STANDARD_INPUT:
         raise InputError("compare can read one of A and B from standard input, not both")
-    x, y = open_input(a, options.form), open_input(b, options.form)
+    x, y = options.chosen(open_input(a, options.form), open_input(b, options.form))
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
     return two_sample_test(x, y, labels=labels, missing=options.missing, **chosen)
 
 
-def _compare_groups(a: str, by: str, settings: TestSettings, options: Options) -> TestResult:
-    """Compare the two groups of one file, called by the two values of `by`."""
-    from tellapart.data.grouping import group_name, read_groups
+def _compare_groups(
+    a: str,
+    by: str,
+    picked: tuple[str | None, str | None],
+    settings: TestSettings,
+    options: Options,
+) -> TestResult:
+    """Compare two groups of one file, called by their values of `by`."""
+    from tellapart.data.group_pair import read_groups
+    from tellapart.data.grouping import group_name
     from tellapart.testing.two_sample import run_test
 
     if is_several(a):
         raise InputError(
             f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
         )
-    table = read_input(a, options.form)
-    samples, (first, second) = read_groups(table, by, missing=options.missing)
+    (table,) = options.chosen(read_input(a, options.form), needed=[by])
+    group, against = picked
+    samples, (first, second) = read_groups(
+        table, by, group=group, against=against, missing=options.missing
+    )
     return run_test(samples, settings, (group_name(by, first), group_name(by, second)))

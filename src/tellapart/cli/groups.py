@@ -53,8 +53,9 @@ def groups(
     outputs = check_outputs(
         options.json, None, options.report, inputs=files_of(file), quiet=options.quiet
     )
+    (table,) = options.chosen(read_input(file, options.form), needed=[by])
     result = compare_groups(
-        read_input(file, options.form),
+        table,
         by,
         mode="pairwise" if pairwise else "one-versus-rest",
         groups=group or None,

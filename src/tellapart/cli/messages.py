@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 
 OPTION_OF = {
     "method": "--method",
@@ -19,19 +21,30 @@ OPTION_OF = {
     "memory_budget": "--memory-budget",
     "by": "--by",
     "groups": "--group",
+    "group": "--group",
+    "against": "--against",
+    "columns": "--columns",
+    "drop": "--drop",
     "form": "--format",
     "n_jobs": "--jobs",
 }
 """The option behind an argument that a message names."""
 
-QUOTES = "'\""
+IN_THE_SHELL = {
+    "compare_groups": "tellapart groups",
+    "drop the column": "leave it out with --drop",
+    ", or give nonnegative=False for the paper's signed weights": "",
+}
+"""What Python says, and what the shell says instead: nothing, where there is no such option."""
 
 # What stands in quotes is data. A path or the name of a file is no argument, and neither is an
 # English word: without a value, only names with an underscore are.
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _MENTION = re.compile(
-    r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
+    rf"""(?<!\w)(?:{_QUOTED})(?!\w)"""
+    rf"""|(?P<phrase>{"|".join(map(re.escape, IN_THE_SHELL))})(?!\w)"""
     rf"""|(?<![\w./-])(?P<name>{"|".join(OPTION_OF)})"""
-    r"""(?:=(?P<value>"[^"]*"|'[^']*'|[\w.+-]*\w))?(?![\w/:-]|\.\w)"""
+    rf"""(?:=(?P<value>\[(?:{_QUOTED})\]|{_QUOTED}|[\w.+-]*\w))?(?![\w/:-]|\.\w)"""
 )
 
 
@@ -44,6 +57,8 @@ def in_options(message: str) -> str:
     '--test-size must be left out with --method scan; got 0.3'
     >>> in_options('pass missing="drop-rows" or a greater test_size')
     'pass --missing drop-rows or a greater --test-size'
+    >>> in_options("pick two with group='T' and against='B cells'")
+    "pick two with --group T and --against 'B cells'"
     """
     first, space, rest = message.partition(" ")
     return _MENTION.sub(_option, f"{OPTION_OF.get(first, first)}{space}{rest}")
@@ -51,6 +66,15 @@ def in_options(message: str) -> str:
 
 def _option(mention: re.Match[str]) -> str:
     text, name, value = mention.group(), mention["name"], mention["value"]
+    if mention["phrase"]:
+        return IN_THE_SHELL[text]
     if name not in OPTION_OF or (value is None and "_" not in name):
         return text
-    return OPTION_OF[name] if value is None else f"{OPTION_OF[name]} {value.strip(QUOTES)}"
+    if value is None or value == "True":
+        return OPTION_OF[name]
+    return f"{OPTION_OF[name]} {shlex.quote(_written(value))}"
+
+
+def _written(value: str) -> str:
+    """Return a value as it is typed in a shell: a text without its quotes, a list without its."""
+    return str(ast.literal_eval(value.strip("[]"))) if value[0] in "'\"[" else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -53,6 +53,14 @@ class Options:
     missing: Annotated[
         str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
     ] = "error"
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,…", help="Compare these columns only; may be repeated."),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,…", help="Leave these columns out; may be repeated."),
+    ] = None
     form: Annotated[
         str | None,
         typer.Option(
@@ -87,6 +95,13 @@ class Options:
         ),
     ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
+
+    def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> list[Any]:
+        """Return tables with the columns asked for, and those that the command itself needs."""
+        # Arrow takes a while to load: completions and help do without.
+        from tellapart.data.choice import choose_columns
+
+        return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)
 
     @property
     def settings(self) -> dict[str, Any]:

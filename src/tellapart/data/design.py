@@ -63,6 +63,13 @@ class Design:
         x, y = (int(np.unique(units).size) for units in self.units)
         return x, y
 
+    @property
+    def units_name(self) -> str:
+        """What is permuted."""
+        if self.paired is not None:
+            return "pairs"
+        return "rows" if self.clusters is None else "clusters"
+
     def rows(self, of_x: IntArray, of_y: IntArray) -> Design:
         """Return the design of some rows of each sample."""
         some = (of_x, of_y)
@@ -158,16 +165,16 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
     InputError
         Where strata, pairs and clusters do not go together; the message says why.
     """
-    named = {"strata": x.names.strata, "paired": x.names.pairs, "clusters": x.names.clusters}
+    named = x.names.strata, x.names.pairs, x.names.clusters
     if x.pairs is not None and y.pairs is not None:
         blocks = _joined_pairs(x, y)
-        return Design(blocks, blocks, **named)
+        return Design(blocks, blocks, *named)
     sizes = x.n_rows, y.n_rows
     strata = _both(x.strata, y.strata) or tuple(np.zeros(n, dtype=np.intp) for n in sizes)
     blocks = (strata[0], strata[1])
     clusters = _both(x.clusters, y.clusters)
     if clusters is None:
-        return Design(blocks, (np.arange(sizes[0]), np.arange(sizes[1])), **named)
+        return Design(blocks, (np.arange(sizes[0]), np.arange(sizes[1])), *named)
     shared = np.intersect1d(*clusters)
     if shared.size:
         count = np.unique(np.concatenate(clusters)).size
@@ -176,7 +183,7 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
             "use paired= with the same labels where each was measured in both samples, or strata="
         )
     _check_nested("clusters", np.concatenate(clusters), np.concatenate(blocks))
-    return Design(blocks, clusters, **named)
+    return Design(blocks, clusters, *named)
 
 
 def _both(x: IntArray | None, y: IntArray | None) -> Rows | None:

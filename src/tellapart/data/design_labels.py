@@ -95,8 +95,8 @@ class TakenLabels:
         return [
             RowLabels(
                 size,
+                self.names,
                 *(found[name][place] if name in found else None for name in ARGUMENTS),
-                names=self.names,
             )
             for place, size in enumerate(sizes)
         ]
@@ -169,16 +169,16 @@ def read_labels(argument: str, values: object) -> list[object]:
     """Return labels that came as a sequence, one per row."""
     native = nw.from_native(cast(Any, values), series_only=True, pass_through=True)
     if isinstance(native, nw.Series):
-        return native.to_list()
+        return list(native.to_list())
     if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values.to_pylist()
+        return list(values.to_pylist())
     listed = np.asarray(values, dtype=None if isinstance(values, np.ndarray) else object)
     if listed.ndim != 1:
         raise InputError(
             f"{argument} must be label arrays of one dimension, one label per row; "
             f"got {described(values)}"
         )
-    return listed.tolist()
+    return list(listed.tolist())
 
 
 def encode(sides: Sequence[Sequence[object]]) -> list[IntArray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -11,21 +10,19 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
+from tellapart.data.choice import nearest
 from tellapart.data.columns import Column, Series, label_of, read_column, sorted_labels
-from tellapart.data.missing import FEWEST_ROWS, POLICIES, handle_missing, keep_complete
+from tellapart.data.missing import FEWEST_ROWS, keep_complete
 from tellapart.data.samples import Kind, Samples, Values, columns_of, rows_of
 from tellapart.data.sources import (
     Source,
     as_frame,
-    check_shape,
     described,
     frame_names,
     from_frame,
     is_anndata,
     open_source,
-    quoted,
 )
 from tellapart.data.tables import read_sources
 from tellapart.errors import InputError
@@ -163,57 +160,6 @@ def read_grouped(table: object, by: object) -> GroupedTable:
     return GroupedTable(values, names, kinds, categories, labels, groups, column.name, library)
 
 
-def read_groups(
-    table: object, by: str, *, missing: str = "error"
-) -> tuple[Samples, tuple[str, str]]:
-    """Split one table by a column of exactly two distinct values, and read the two samples.
-
-    Parameters
-    ----------
-    table : table or AnnData
-        A pandas, polars or pyarrow table, or AnnData.
-    by : str
-        The column that tells the samples apart (of `obs`, for AnnData); it is not a variable of
-        theirs.
-    missing : {"error", "drop-rows", "drop-columns"}
-        As in `tellapart.data.tables.read_samples`. Missing values in the column `by` are always an
-        error.
-
-    Returns
-    -------
-    samples : Samples
-        The rows of the first label as X, those of the second as Y.
-    labels : pair of str
-        The two values in sorted order.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> table = pa.table({"arm": ["b", "a", "b", "a"], "dose": [1.0, 2.0, 3.0, 4.0]})
-    >>> samples, labels = read_groups(table, "arm")
-    >>> labels, samples.x.ravel().tolist()
-    (('a', 'b'), [2.0, 4.0])
-    """
-    policy = check_choice("missing", missing, POLICIES)
-    grouped = read_grouped(table, by)
-    if grouped.n_unlabelled:
-        raise InputError(
-            f"column {grouped.by!r} must say of every row which sample it belongs to; "
-            f"got {grouped.n_unlabelled} missing of {grouped.groups.size} values"
-        )
-    if len(grouped.labels) != 2:
-        raise InputError(
-            f"column {grouped.by!r} must hold exactly two distinct values; "
-            f"got {len(grouped.labels)}: {quoted(grouped.labels)}"
-        )
-    first, second = grouped.labels
-    titles = (f"group {first!r}", f"group {second!r}")
-    for title, size in zip(titles, grouped.sizes, strict=True):
-        check_shape(title, size, len(grouped.names))
-    samples = grouped.samples(grouped.rows_of(0), grouped.rows_of(1))
-    return handle_missing(samples, policy, titles), (first, second)
-
-
 def group_name(by: str, value: str) -> str:
     """Return what to call a group: a bare number or truth value says nothing without its column.
 
@@ -257,9 +203,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
 
 
 def _no_such_column(expected: str, names: tuple[str, ...], by: str) -> InputError:
-    near = difflib.get_close_matches(by, names, n=3)
-    hint = f"the nearest names are {quoted(near)}" if near else f"there are {quoted(names)}"
-    return InputError(f"by must be {expected}; got {by!r}; {hint}")
+    return InputError(f"by must be {expected}; got {by!r}; {nearest(by, names)}")
 
 
 def _read_labels(by: object) -> Column:

@@ -14,6 +14,8 @@ from tellapart.data.samples import Samples, Values, extremes_of, rows_of
 from tellapart.errors import InputError
 
 POLICIES = ("error", "drop-rows", "drop-columns")
+# An error, too, for callers that have no argument `missing` to offer.
+REFUSED = "refused"
 # Kernels sum squared differences: (2e150)² leaves room for a million columns in float64.
 LARGEST = 1e150
 FEWEST_ROWS = 2
@@ -126,10 +128,12 @@ class Flaws:
                 f"{every} must hold magnitudes of at most {LARGEST:g} (differences are squared); "
                 f"rescale the columns; got larger {self._listed(self.too_large)}"
             )
-        if self.missing.any() and policy == "error":
+        if self.missing.any() and policy in ("error", REFUSED):
+            remedy = 'pass missing="drop-rows" or missing="drop-columns" to leave them out'
+            if policy == REFUSED:
+                remedy = "fill them in, or leave their rows or columns out, before"
             raise InputError(
-                f"{every} must not have missing values; got {self._listed(self.missing)}; "
-                'pass missing="drop-rows" or missing="drop-columns" to leave them out'
+                f"{every} must not have missing values; got {self._listed(self.missing)}; {remedy}"
             )
 
     def _listed(self, counts: IntArray) -> str:

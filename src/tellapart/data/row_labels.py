@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,10 +29,10 @@ class RowLabels:
     """
 
     n_rows: int
+    names: Names
     strata: IntArray | None = None
     pairs: IntArray | None = None
     clusters: IntArray | None = None
-    names: Names = field(default_factory=Names)
 
     def rows(self, index: IntArray) -> RowLabels:
         """Return the labels of some rows."""

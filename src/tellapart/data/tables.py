@@ -13,7 +13,7 @@ from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
 from tellapart.data.design_labels import DesignArguments, take_labels
 from tellapart.data.designed import keep_informative, with_labels
-from tellapart.data.missing import POLICIES, handle_missing
+from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
@@ -86,7 +86,7 @@ def read_samples(
     >>> samples.categories
     {'sex': ('f', 'm')}
     """
-    policy = check_choice("missing", missing, POLICIES)
+    policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
     taken = None
     if design is not None and design.given:
         (X, Y), taken = take_labels((X, Y), design, titles)

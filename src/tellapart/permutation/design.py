@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import IntArray
 from tellapart.data.design import Design
+from tellapart.errors import InputError
 from tellapart.permutation.bins import LARGER_SHARE, MOST_BINS
 from tellapart.permutation.labels import MOST_BYTES, Permutations
-from tellapart.errors import InputError
 
 MOST_UNITS = 4_000
 """Units of both samples, where blocks allow so few."""
@@ -155,14 +155,13 @@ def count_designed(shapes: IntArray, at_most: int) -> int | None:
     >>> count_designed(np.ones((2, 5), dtype=int), 999), count_designed(np.array([[50], [50]]), 999)
     (32, None)
     """
-    k, l = shapes
+    every = shapes.T.tolist()
     log_count = sum(
-        math.lgamma(a + b + 1) - math.lgamma(a + 1) - math.lgamma(b + 1)
-        for a, b in zip(k.tolist(), l.tolist(), strict=True)
+        math.lgamma(k + n + 1) - math.lgamma(k + 1) - math.lgamma(n + 1) for k, n in every
     )
     if log_count > math.log(at_most) + 1.0:
         return None
-    count = math.prod(math.comb(int(a + b), int(a)) for a, b in zip(k, l, strict=True))
+    count = math.prod(math.comb(k + n, k) for k, n in every)
     return count if count <= at_most else None
 
 
@@ -193,11 +192,11 @@ def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -
         _enumerate(labels, shapes, places)
         return Permutations(np.packbits(labels, axis=1), exact=True)
     kinds, kind = np.unique(shapes, axis=1, return_inverse=True)
-    for which, (k, l) in enumerate(kinds.T):
+    for which, (k, n) in enumerate(kinds.T.tolist()):
         alike = np.flatnonzero(kind.ravel() == which)
         own = np.array([places[h] for h in alike])
         true = np.broadcast_to(
-            (np.arange(k + l) < k).astype(np.uint8), (n_permutations, alike.size, k + l)
+            (np.arange(k + n) < k).astype(np.uint8), (n_permutations, alike.size, k + n)
         )
         labels[1:, own.ravel()] = rng.permuted(true, axis=2).reshape(n_permutations, -1)
     labels[0] = np.arange(units.size) < units.n_units[0]
@@ -214,9 +213,9 @@ def _enumerate(labels: NDArray[np.uint8], shapes: IntArray, places: list[IntArra
     """Write all permutations: every choice in one block beside every choice in the others."""
     repeats = labels.shape[0]
     number = np.arange(labels.shape[0])
-    for (k, l), own in zip(shapes.T.tolist(), places, strict=True):
-        chosen = np.array(list(itertools.combinations(range(k + l), k)))
-        patterns = np.zeros((chosen.shape[0], k + l), dtype=np.uint8)
+    for (k, n), own in zip(shapes.T.tolist(), places, strict=True):
+        chosen = np.array(list(itertools.combinations(range(k + n), k)))
+        patterns = np.zeros((chosen.shape[0], k + n), dtype=np.uint8)
         np.put_along_axis(patterns, chosen, 1, axis=1)
         repeats //= patterns.shape[0]
         # The first choice in every block is the true one, as the first of all is.

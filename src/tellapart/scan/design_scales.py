@@ -1,8 +1,8 @@
 """Changes in units of their deviation under a design, so that the largest of many is the surest.
 
 Without a design all scores have variance 1 in the pooled rows, and δ has one deviation for all of
-them. Under a design it has not: where pairs agree closely in one column, a tiny shift of it is sure,
-and would be lost beside columns in which pairs agree less. So each change is multiplied by
+them. Under a design it has not: where pairs agree closely in one column, a tiny shift of it is
+sure, and would be lost beside columns in which pairs agree less. So each change is multiplied by
 
     √(1/n_x + 1/n_y) / (its deviation over the permutations of the design),
 

@@ -74,7 +74,7 @@ class DesignedRows:
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - mine.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
         weight = rows / used
-        return sums * weight * weight[:, np.newaxis]
+        return np.asarray(sums * weight * weight[:, np.newaxis])
 
     def _form(self, matrix: FloatArray, weights: FloatArray) -> FloatArray:
         """Return wᵀMw of every permutation."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.missing import REFUSED
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
@@ -218,7 +219,7 @@ class Objective(FittedObjective):
         checked = check_number("regularization", regularization, 0.0)
         budget = check_integer("memory_budget", memory_budget, LEAST_MEMORY_BUDGET)
         settings = resolve_kernel(kernel)
-        samples = read_samples(X, Y)
+        samples = read_samples(X, Y, missing=REFUSED)
         super().__init__(samples, settings.fit(samples), checked, budget)
 
     def value(self, z: ArrayLike) -> float:

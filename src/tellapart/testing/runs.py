@@ -14,12 +14,11 @@ from tellapart.data.chunks.chunked_samples import (
     in_chunks,
 )
 from tellapart.data.samples import Samples
-from tellapart.errors import warn_caller
 from tellapart.kernels import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
-from tellapart.permutation.design import least_designed_pvalue
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
+from tellapart.permutation.reach import warn_of_few_rows, warn_of_few_units
 from tellapart.progress import Progress
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
@@ -46,7 +45,10 @@ def _run_scan(
 ) -> Found:
     """Test all rows for every kind of difference, and choose on all rows by what was found."""
     draw_seed, _, solve_seed, permute_seed = map(int, seeds_of(settings))
-    _warn_of_tiny_halves(samples, settings)
+    if samples.design is None:
+        warn_of_few_rows(samples.n_x, samples.n_y, settings.n_permutations, settings.alpha)
+    else:
+        warn_of_few_units(samples.design, settings.n_permutations, settings.alpha)
     n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
     all_rows = samples.n_x, samples.n_y
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
@@ -99,7 +101,7 @@ def _run_split(
     if isinstance(samples, ChunkedSamples):
         samples = samples.draw(_rows_for_split(samples.n_columns, limits), draw_seed)
     train, held_out = samples.split(settings.test_size, np.random.default_rng(draw_seed))
-    _warn_of_tiny_halves(held_out, settings)
+    _warn_of_tiny_halves(samples, held_out, settings)
     chosen = tune_fit_choose(
         train,
         replace(settings, time_limit=limits.remaining),
@@ -191,21 +193,19 @@ RUNS: dict[str, Callable[[Samples | ChunkedSamples, TestSettings, Limits, Progre
 }
 
 
-def _warn_of_tiny_halves(held_out: Samples | ChunkedSamples, settings: TestSettings) -> None:
-    design = held_out.design
-    if design is None:
-        least = least_binned_pvalue(held_out.n_x, held_out.n_y, settings.n_permutations)
-    else:
-        least = least_designed_pvalue(design, settings.n_permutations)
-    if least > settings.alpha:
-        rows, remedy = "rows", "use more rows"
-        if settings.method == "split":
-            rows, remedy = "held-out rows", "use more rows or a greater test_size"
-        if design is not None:
-            rows = f"{rows} ({design.describe()})"
-            remedy = remedy.replace("more rows", "more pairs, clusters or larger strata")
-        warn_caller(
-            f"{held_out.n_x} and {held_out.n_y} {rows} have so few permutations that no "
-            f"p-value can fall below {least:.3g}, so alpha = {settings.alpha:g} is never "
-            f"reached: {remedy}",
-        )
+def _warn_of_tiny_halves(samples: Samples, held_out: Samples, settings: TestSettings) -> None:
+    if held_out.design is not None:
+        warn_of_few_units(held_out.design, settings.n_permutations, settings.alpha)
+        return
+    least = least_binned_pvalue(samples.n_x, samples.n_y, settings.n_permutations)
+    remedy = ""
+    if least <= settings.alpha:
+        remedy = f"method='scan', which tests with all rows (p-values down to {least:.3g})"
+    warn_of_few_rows(
+        held_out.n_x,
+        held_out.n_y,
+        settings.n_permutations,
+        settings.alpha,
+        held_out=True,
+        remedy=remedy,
+    )

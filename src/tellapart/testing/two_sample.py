@@ -27,6 +27,8 @@ from tellapart.testing.result import TestResult
 from tellapart.testing.runs import RUNS, seeds_of
 from tellapart.testing.settings import TestSettings
 
+DEFAULT_LABELS = ("X", "Y")
+
 
 def two_sample_test(
     X: object,
@@ -44,7 +46,7 @@ def two_sample_test(
     strata: object = None,
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
-    labels: tuple[str, str] = ("X", "Y"),
+    labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
@@ -177,8 +179,9 @@ def two_sample_test(
         design=DesignArguments(strata, paired, clusters),
     )
     names = check_labels(labels)
+    titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
     if not (is_chunked(X) or is_chunked(Y)):
-        samples = read_samples(X, Y, missing=missing, design=settings.design)
+        samples = read_samples(X, Y, missing=missing, titles=titles, design=settings.design)
         return run_test(samples, settings, names)
     refuse_chunks(settings.design)
     # The rows to draw are decided by the seed while the rows are read for the first time.
@@ -186,10 +189,15 @@ def two_sample_test(
     limits = Limits.begin(settings.time_limit, settings.memory_budget)
     with showing(settings.progress) as tell:
         seed = int(seeds_of(settings)[0])
-        chunked = read_chunked(
-            X, Y, missing=missing, seed=seed, progress=lambda rows: tell("read", f"{rows:,} rows")
+        chunks = read_chunked(
+            X,
+            Y,
+            missing=missing,
+            seed=seed,
+            titles=titles,
+            progress=lambda rows: tell("read", f"{rows:,} rows"),
         )
-    return run_test(chunked, settings, names, limits)
+    return run_test(chunks, settings, names, limits)
 
 
 @heeding_interrupts()

@@ -1,0 +1,113 @@
+"""Some columns of tables, chosen by names as they are typed: `--columns` and `--drop`."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from tellapart.data.chunks.recognize import is_file_dataset
+from tellapart.data.sources import is_anndata, quoted
+from tellapart.errors import InputError
+
+
+def choose_columns(
+    tables: Sequence[Any],
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    needed: Sequence[str] = (),
+) -> list[Any]:
+    """Return tables restricted to some columns, in the order in which each has them.
+
+    Parameters
+    ----------
+    tables : sequence of pyarrow tables, AnnData or file datasets
+        As files are read.
+    columns : sequence of str or None
+        The columns to keep, which every table must have; None for all. Each text is a name, or
+        several with commas between them, in double quotes where a name has a comma itself.
+    drop : sequence of str
+        Columns to leave out, written in the same way. One table may be without them: that is how
+        two files with different columns become comparable.
+    needed : sequence of str
+        Columns that stay whatever is chosen, such as the one that names groups.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> x = pa.table({"age": [31, 47], "sex": ["f", "m"], "ward": [1, 2]})
+    >>> [table.column_names for table in choose_columns([x, x.drop(["ward"])], drop=["ward"])]
+    [['age', 'sex'], ['age', 'sex']]
+    >>> choose_columns([x], columns=["ward,age"])[0].column_names
+    ['age', 'ward']
+    """
+    if columns is None and not drop:
+        return list(tables)
+    names = [_names_of(table) for table in tables]
+    known = dict.fromkeys(name for some in names for name in some)
+    wanted = None if columns is None else _typed(columns, known)
+    unwanted = _typed(drop, known)
+    for some in names:
+        _check_known("columns", wanted or (), some)
+    _check_known("drop", unwanted, known)
+    clash = [name for name in needed if name in unwanted]
+    if clash:
+        raise InputError(f"drop must leave the column {clash[0]!r}, by which rows are grouped")
+    chosen = []
+    for table, some in zip(tables, names, strict=True):
+        kept = [
+            name
+            for name in some
+            if name in needed or ((wanted is None or name in wanted) and name not in unwanted)
+        ]
+        if not set(kept) - set(needed):
+            raise InputError("drop must leave at least one column to compare; got all of them")
+        chosen.append(_with_columns(table, kept))
+    return chosen
+
+
+def _typed(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
+    """Return the names in texts as people type them: one, or several with commas between."""
+    found: dict[str, None] = {}
+    for text in texts:
+        # A name that has a comma may also be given as it is.
+        several = [text] if text in known else next(csv.reader([text], skipinitialspace=True), [])
+        found.update(dict.fromkeys(several))
+    return found
+
+
+def _check_known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
+    every = dict.fromkeys(names)
+    unknown = [name for name in given if name not in every]
+    if unknown:
+        raise InputError(
+            f"{argument} must name columns; got {unknown[0]!r}; {nearest(unknown[0], every)}"
+        )
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return what to say after a name that is not known: the known ones nearest to it."""
+    every = list(names)
+    near = difflib.get_close_matches(name, every, n=3)
+    return f"the nearest names are {quoted(near)}" if near else f"there are {quoted(every)}"
+
+
+def _names_of(table: Any) -> list[str]:
+    if isinstance(table, pa.Table):
+        return list(table.column_names)
+    return [str(name) for name in (table.var_names if is_anndata(table) else table.names)]
+
+
+def _with_columns(table: Any, names: list[str]) -> Any:
+    if isinstance(table, pa.Table):
+        wanted = set(names)
+        # By place, since names may repeat: that is refused later, in words of its own.
+        return table.select([k for k, name in enumerate(table.column_names) if name in wanted])
+    if is_file_dataset(table):
+        return replace(table, names=tuple(names))
+    return table[:, names]
