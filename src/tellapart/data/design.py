@@ -108,14 +108,13 @@ class Design:
             parts.append(chosen)
         test = tuple(np.flatnonzero(chosen) for chosen in parts)
         train = tuple(np.flatnonzero(~chosen) for chosen in parts)
-        for rows in (train, test):
-            part = self.rows(*rows)
-            if min(_unit_counts(part).min(axis=0, initial=0).sum(), *map(np.size, rows)) < 2:
-                raise InputError(
-                    "X and Y must have units enough to be split into two parts of at least 2 of "
-                    f"each sample; the design has {self.n_units[0]} and {self.n_units[1]} in "
-                    f"{self.n_blocks} blocks: use method='scan', which takes all rows"
-                )
+        movable = int(_unit_counts(self.rows(test[0], test[1])).min(axis=0).sum())
+        if min(movable, *(rows.size for rows in (*train, *test))) < 2:
+            raise InputError(
+                f"X and Y must have {self.units_name} enough to be split into two parts of at "
+                f"least 2 of each sample; the design has {self.n_units[0]} and {self.n_units[1]} "
+                f"in {self.n_blocks} blocks: use method='scan', which takes all rows"
+            )
         return (train[0], train[1]), (test[0], test[1])
 
     def draw(self, most: int, rng: np.random.Generator) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from tellapart.arrays import IntArray
+from tellapart.data.choice import nearest
 from tellapart.data.columns import label_of
 from tellapart.data.row_labels import UNKNOWN, Names, RowLabels
-from tellapart.data.sources import as_frame, described, frame_names, is_anndata, quoted
+from tellapart.data.sources import as_frame, described, frame_names, is_anndata
 from tellapart.errors import InputError
 
 ARGUMENTS = ("strata", "paired", "clusters")
+GIVEN = "given labels"
+"""What results say of labels that came as arrays."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,9 @@ class DesignArguments:
         }
 
     def told(self) -> dict[str, object]:
-        """Return what was asked for as plain values: names of columns, True, or "given labels"."""
+        """Return what was asked for as plain values: names of columns, True, or that labels were given."""
         return {
-            name: value if isinstance(value, str) else True if value is True else "given labels"
+            name: value if isinstance(value, str) else True if value is True else GIVEN
             for name, value in self.given.items()
         }
 
@@ -158,9 +160,9 @@ def _labels_of(
     found = {}
     for argument, value in columns.items():
         if value not in names:
-            near = difflib.get_close_matches(value, names, n=3)
-            hint = f"the nearest are {quoted(near)}" if near else f"there are {quoted(names)}"
-            raise InputError(f"{argument} must be a column of {title}; got {value!r}; {hint}")
+            raise InputError(
+                f"{argument} must be a column of {title}; got {value!r}; {nearest(value, names)}"
+            )
         found[argument] = frame[:, names.index(value)].to_list()
     return found
 

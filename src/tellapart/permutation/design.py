@@ -21,50 +21,12 @@ from tellapart.data.design import Design
 from tellapart.errors import InputError
 from tellapart.permutation.bins import LARGER_SHARE, MOST_BINS
 from tellapart.permutation.labels import MOST_BYTES, Permutations
+from tellapart.permutation.units import Units
 
 MOST_UNITS = 4_000
 """Units of both samples, where blocks allow so few."""
 SHARES = (LARGER_SHARE, 5, 2, 1)
 """Units of the larger sample in a block, in multiples of the smaller: the first that suffices."""
-
-
-@dataclass(frozen=True, eq=False)
-class Units:
-    """Units of pooled rows that move together, and the blocks they move in.
-
-    Attributes
-    ----------
-    of_rows : pair of arrays
-        The unit of every row of X and of Y; the units of X are numbered first, then those of Y.
-    rows : array of length G
-        Rows of each unit.
-    block : array of length G
-        The block of each unit, numbered from 0.
-    n_units : pair of int
-        Units of X and of Y.
-    together : int
-        Units of the design that were put together, at most: 1 where all move by themselves.
-    """
-
-    of_rows: tuple[IntArray, IntArray]
-    rows: IntArray
-    block: IntArray
-    n_units: tuple[int, int]
-    together: int = 1
-
-    @property
-    def size(self) -> int:
-        """Number of units, G."""
-        return int(self.rows.size)
-
-    @property
-    def shapes(self) -> IntArray:
-        """Units of x and of y in every block, of shape (2, H)."""
-        n_blocks = int(self.block.max()) + 1
-        of_x = self.n_units[0]
-        return np.stack(
-            [np.bincount(side, minlength=n_blocks) for side in np.split(self.block, [of_x])]
-        )
 
 
 def units_of(design: Design, rng: np.random.Generator) -> Units:

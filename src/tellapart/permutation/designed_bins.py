@@ -1,36 +1,18 @@
-"""Bins of rows that keep to the design of a study, and sums over them adjusted for its blocks.
-
-With S_g the sum of a feature over unit g, c_g its rows, μ_h its mean over all rows of block h and
-μ that over all rows, the sums are centred within blocks,
-
-    S̃_g = S_g − c_g (μ_h − μ),
-
-so that blocks which differ from each other, in one of which x has more of the rows than in another,
-make no difference between x and y. No label is seen: μ_h is a mean over both samples. The rows that
-count as x may change in number with whole clusters, so means are divided by the number that each
-permutation gives. δ = mean_x − mean_y then has mean 0 over the permutations of the design and, up
-to the change of the numbers, the variance
-
-    (1/n_x + 1/n_y)² Σ_h k_h l_h / (m_h (m_h − 1)) Σ_{g∈h} (R_g − R̄_h)²,   R_g = S̃_g − c_g μ,
-
-k_h and l_h the units of x and y in block h, m_h = k_h + l_h, n_x and n_y the expected numbers of
-rows. For n pairs it is Σ_g d_g²/n², d_g their differences: as small as the pairs are alike.
-"""
+"""Bins of rows that keep to the design of a study; see `tellapart.permutation.units`."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.design import Design
 from tellapart.permutation.bins import Singles
-from tellapart.permutation.design import Units, permute_units, units_of
+from tellapart.permutation.design import permute_units, units_of
 from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.units import Units
 
 # Sums that are adjusted at a time, 64 MB in double precision.
 ENTRIES = 8_000_000
@@ -80,54 +62,15 @@ class DesignedBins(KeyedBins):
         first = sample * self.n_bins_of[0]
         return self.units.of_rows[sample][rows] - first, self.places[sample][rows]
 
-    def weights(self) -> FloatArray:
-        """Return w(e): 1/n_x for units of x, −1/n_y for those of y, one row per permutation."""
-        of_x, of_y = (np.asarray(count, dtype=np.float64)[:, np.newaxis] for count in self.counts)
-        return np.where(self.labels > 0, 1 / np.maximum(of_x, 1), -1 / np.maximum(of_y, 1))
-
-    def centred_weights(self) -> FloatArray:
-        """Return weights of unadjusted sums that give the same as w(e) does of adjusted ones."""
-        weights = self.weights()
-        within = (weights * self.units.rows) @ self._members.T / self._rows_of_blocks
-        return np.asarray(weights - within[:, self.units.block])
-
-    def centre(self, sums: FloatArray) -> FloatArray:
-        """Return S̃ of sums of shape (G, F)."""
-        of_blocks = self._members @ sums
-        excess = of_blocks / self._rows_of_blocks[:, np.newaxis] - sums.sum(axis=0) / self.n_rows
-        return np.asarray(sums - self.units.rows[:, np.newaxis] * excess[self.units.block])
-
-    @cached_property
-    def needs_centring(self) -> bool:
-        """Whether x has another share of the rows in one block than in another."""
-        shapes, rows = self.units.shapes, self.units.rows
-        alike = shapes[0] * shapes[1, 0] == shapes[1] * shapes[0, 0]
-        return not (alike.all() and (rows == rows[0]).all())
-
-    def spread_out(self, sums: FloatArray) -> FloatArray:
-        """Return Z with ZᵀZ the covariance over permutations of δ, of adjusted sums (G, F)."""
-        mean = sums.sum(axis=0) / self.n_rows
-        rest = sums - self.units.rows[:, np.newaxis] * mean
-        shapes = self.units.shapes
-        size = shapes.sum(axis=0)
-        rest -= (self._members @ rest / size[:, np.newaxis])[self.units.block]
-        factor = shapes[0] * shapes[1] / (size * (size - 1))
-        return np.asarray(rest * (self.unit**2 * np.sqrt(factor))[self.units.block][:, np.newaxis])
-
-    @cached_property
-    def unit(self) -> float:
-        """√(1/n_x + 1/n_y), of the rows that permutations give on average."""
-        shapes = self.units.shapes
-        of_x = float((self._rows_of_blocks * shapes[0] / shapes.sum(axis=0)).sum())
-        return math.sqrt(1 / of_x + 1 / (self.n_rows - of_x))
-
     def deviations(self, sums: Singles) -> FloatArray:
         """Return the deviation of δ over permutations, of adjusted sums (G, F)."""
         found = np.empty(sums.shape[1])
         step = max(ENTRIES // max(sums.shape[0], 1), 1)
         for start in range(0, found.size, step):
             some = slice(start, start + step)
-            found[some] = np.sqrt(np.square(self.spread_out(_doubles(sums[:, some]))).sum(axis=0))
+            found[some] = np.sqrt(
+                np.square(self.units.spread_out(_doubles(sums[:, some]))).sum(axis=0)
+            )
         return found
 
     def centre_in_place(self, x: Singles, y: Singles) -> None:
@@ -135,19 +78,8 @@ class DesignedBins(KeyedBins):
         step = max(ENTRIES // max(self.n_bins, 1), 1)
         for start in range(0, x.shape[1], step):
             some = slice(start, start + step)
-            adjusted = self.centre(_doubles(np.concatenate([x[:-1, some], y[:-1, some]])))
+            adjusted = self.units.centre(_doubles(np.concatenate([x[:-1, some], y[:-1, some]])))
             x[:-1, some], y[:-1, some] = np.split(adjusted, [self.n_bins_of[0]])
-
-    @cached_property
-    def _members(self) -> sparse.csr_array:
-        """Which units each block has, as a matrix of 0 and 1."""
-        units = self.units
-        ones = (np.ones(units.size), (units.block, np.arange(units.size)))
-        return sparse.csr_array(ones, shape=(int(units.block.max()) + 1, units.size))
-
-    @cached_property
-    def _rows_of_blocks(self) -> FloatArray:
-        return np.asarray(self._members @ self.units.rows.astype(np.float64))
 
 
 def _doubles(values: Singles) -> FloatArray:

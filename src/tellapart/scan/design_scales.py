@@ -42,7 +42,7 @@ def scales(bins: DesignedBins, halves: Halves) -> Singles:
 def mean_squares(bins: DesignedBins, halves: Halves) -> FloatArray:
     """Return the mean of δ² of each feature over the permutations, in units of 1/n_x + 1/n_y."""
     found = bins.deviations(np.concatenate([halves.x[:-1], halves.y[:-1]]))
-    return np.square(found) / bins.unit**2
+    return np.square(found) / bins.units.unit**2
 
 
 def pair_scales(bins: DesignedBins, sums: Sums, name: str, asked: ProductOfTwo) -> Singles:
@@ -102,9 +102,14 @@ def _scales(bins: DesignedBins, size: int, sums: Callable[[slice], FloatArray]) 
     for start in range(0, size, step):
         some = slice(start, min(start + step, size))
         own = sums(some)
-        deviation = np.sqrt(np.square(bins.spread_out(own)).sum(axis=0))
+        deviation = np.sqrt(np.square(bins.units.spread_out(own)).sum(axis=0))
         # Sums in single precision: a deviation of their rounding is none.
-        noise = FLAT * np.abs(own).max(axis=0, initial=0.0) * bins.unit**2 * math.sqrt(own.shape[0])
+        noise = (
+            FLAT
+            * np.abs(own).max(axis=0, initial=0.0)
+            * bins.units.unit**2
+            * math.sqrt(own.shape[0])
+        )
         still = deviation <= np.maximum(noise, np.finfo(np.float64).tiny)
-        found[some] = np.where(still, 0.0, bins.unit / np.where(still, 1.0, deviation))
+        found[some] = np.where(still, 0.0, bins.units.unit / np.where(still, 1.0, deviation))
     return found

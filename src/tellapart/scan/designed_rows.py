@@ -32,13 +32,13 @@ class DesignedRows:
 
     def energy(self) -> FloatArray:
         """Return the energy distance within blocks of each permutation."""
-        return -self._form(self._distance_sums(), self.bins.centred_weights())
+        return -self._form(self._distance_sums(), self.bins.units.centred_weights(self.bins.labels))
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
         halves = self.pool.sums.of("clipped")
         features = stacked(halves) * scales(self.bins, halves)
-        spread = self.bins.spread_out(features) / self.bins.unit
+        spread = self.bins.units.spread_out(features) / self.bins.units.unit
         if features.shape[1] <= features.shape[0]:
             values, vectors = np.linalg.eigh(spread.T @ spread)
             turn = vectors / np.sqrt(np.maximum(values, 0.0) + ridge)
@@ -50,7 +50,7 @@ class DesignedRows:
         inner = spread @ spread.T
         inner[np.diag_indices_from(inner)] += ridge
         matrix = (features @ features.T - across.T @ np.linalg.solve(inner, across)) / ridge
-        return self._form(matrix, self.bins.weights())
+        return self._form(matrix, self.bins.units.weights(self.bins.labels))
 
     def _distance_sums(self) -> FloatArray:
         """Return the sums of distances over the rows of two units, for all units."""

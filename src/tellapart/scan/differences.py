@@ -77,7 +77,7 @@ class Differences:
         for name in SINGLES:
             halves = sums.of(name)
             of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (halves.x, halves.y))
-            scale = unit if design is None else scales(design, halves) / design.unit
+            scale = unit if design is None else scales(design, halves) / design.units.unit
             table[name] = (of_x / n_x - of_y / n_y) * scale
         if design is None:
             table["far"] = table["far"] * tables.units.far_scale
@@ -89,7 +89,7 @@ class Differences:
             changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
             if design is not None:
                 own = pair_scales(design, sums, CORRELATED.name, CORRELATED.of(pairs))[kept]
-                changes = changes * own * math.sqrt(1 / n_x + 1 / n_y) / design.unit
+                changes = changes * own * math.sqrt(1 / n_x + 1 / n_y) / design.units.unit
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
             found = dict(zip(keys, changes.tolist(), strict=True))

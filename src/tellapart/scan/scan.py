@@ -244,7 +244,7 @@ def make_pool(
         threads = 1 if store.side_by_side else n_jobs
         fold = BinSums(tables, bins, asked.requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    if isinstance(labels, DesignedBins) and labels.needs_centring:
+    if isinstance(labels, DesignedBins) and labels.units.needs_centring:
         parts[0].centre_with(parts[1], labels)
     sums = Sums(parts[0], parts[1], full=labels.full)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked

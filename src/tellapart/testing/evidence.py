@@ -26,7 +26,8 @@ def describe_evidence(result: TestResult) -> list[str]:
     count = result.null_distribution.size
     rows = "the held-out rows" if split else "all rows"
     if result.rows_per_bin > 1:
-        rows += f", in bins of {result.rows_per_bin}"
+        units = "" if result.held_out.design is None else f" {result.held_out.design.units_name}"
+        rows += f", in bins of {result.rows_per_bin}{units}"
     how = f"all {count} permutations of {rows}"
     if not result.exact:
         how = f"{count} random permutations of {rows}"
