@@ -199,7 +199,7 @@ def differentiated(data: Data, kernel: Any) -> Answer:
 def scalar(kernel: Any, data: Data) -> Answer:
     """Answer of a kernel of one column: matrix, pairs, sums and features."""
     x, y = (values[:, 0].copy() for values in data())
-    sums, features = kernel.expand(x, y), kernel.features(x)
+    sums, features = kernel.expand(kernel.moments(x), kernel.moments(y)), kernel.features(x)
     return parts(sums, "mean_xx mean_yy mean_xy") | {
         "gram": plain(kernel.gram(x[:3], y[:4]).ravel()),
         "pairs": plain(kernel.elementwise(x[:5], y[:5])),

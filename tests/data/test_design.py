@@ -35,7 +35,7 @@ def test_nothing_left_to_permute_is_an_error():
 
 def test_pairs_by_row_need_as_many_rows():
     assert read(4, 4, paired=True).design.describe() == "4 pairs swapped"
-    with pytest.raises(InputError, match="as many rows of X as of Y.*got 4 and 3"):
+    with pytest.raises(InputError, match=r"as many rows of X as of Y.*got 4 and 3"):
         read(4, 3, paired=True)
 
 
@@ -60,14 +60,14 @@ def test_clusters_in_both_samples_are_refused_with_the_way_out():
 
 def test_clusters_must_lie_within_strata():
     clusters = (list("aabb"), list("ccdd"))
-    with pytest.raises(InputError, match="clusters must lie within strata.*1 of 4"):
+    with pytest.raises(InputError, match=r"clusters must lie within strata.*1 of 4"):
         read(4, 4, clusters=clusters, strata=(list("ppqq"), list("pqpp")))
     design = read(4, 4, clusters=clusters, strata=(list("ppqq"), list("ppqq"))).design
     assert design.describe() == "4 whole clusters permuted within 2 strata"
 
 
 def test_pairs_must_lie_within_strata():
-    with pytest.raises(InputError, match="pairs must lie within strata.*2 of 4"):
+    with pytest.raises(InputError, match=r"pairs must lie within strata.*2 of 4"):
         read(4, 4, paired=True, strata=(list("ppqq"), list("pqpq")))
     assert read(4, 4, paired=True, strata=(list("ppqq"), list("ppqq"))).design.n_blocks == 4
 
@@ -119,7 +119,7 @@ def test_a_split_tears_no_pair_and_no_cluster(asked):
 
 def test_too_few_clusters_cannot_be_split():
     samples = read(6, 6, clusters=(np.arange(6) // 2, 9 + np.arange(6) // 2))
-    with pytest.raises(InputError, match="clusters enough to be split.*method='scan'"):
+    with pytest.raises(InputError, match=r"clusters enough to be split.*method='scan'"):
         samples.split(0.5, np.random.default_rng(0))
 
 

@@ -19,7 +19,7 @@ def test_gram_elementwise_and_sums_follow_the_formula(scalar, formula):
     expected = formula(U[:, None], V)
     np.testing.assert_allclose(scalar.gram(U, V), expected, rtol=1e-14)
     np.testing.assert_allclose(scalar.elementwise(U[:2], V), formula(U[:2], V), rtol=1e-14)
-    sums = scalar.expand(U, V)
+    sums = scalar.expand(scalar.moments(U), scalar.moments(V))
     assert sums.mean_xy == pytest.approx(expected.mean(), abs=1e-14)
     np.testing.assert_allclose(
         sums.witness(V), expected.mean(0) - formula(V[:, None], V).mean(0), atol=1e-14

@@ -37,7 +37,8 @@ def test_a_result_shows_its_answer(result):
     assert result.verdict in said
     assert result.selection.certificate[1:] in said
     assert all(line in said for line in result.evidence())
-    assert set(card.said("th")) == {"Variable", "Weight", *result.variables}
+    assert set(card.said("th")) == {"Variable", "Weight", "What it differs in", *result.variables}
+    assert set(result.selection.told.values()) <= set(card.said("td"))
     for weight in result.selection.weights.values():
         assert f"{weight:.3f}" in card.said("td")
 

@@ -525,4 +525,6 @@ def test_substitutes_and_what_differs_are_told():
     assert result.selection.substitutes == {chosen: (other,)}
     body = Page(result.to_html(stability=False)).said("body")[0]
     assert f"{chosen} could be replaced by {other}." in " ".join(body.split())
-    assert f"{chosen} shift" in " ".join(body.split())
+    told = result.selection.changes[chosen].told_of(chosen)
+    assert told.startswith("lower in X by")
+    assert told in " ".join(body.split())

@@ -8,16 +8,17 @@ from each import each
 from reference import coefficients, make_samples, mixed_samples
 from tellapart.kernels import GaussianScalar, Linear
 from tellapart.statistics import coefficients as coefficients_module
+from tellapart.statistics import column_witness
 from tellapart.statistics.coefficients import linear_coefficients
 
 CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2, "paired")]
 
 
-@each("few_pairs", [0, coefficients_module.FEW_PAIRS])
+@each("few_pairs", [0, column_witness.FEW_PAIRS])
 @each("scalar", ["gaussian", "laplace"])
 @each("m, n, estimator", CASES)
 def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, monkeypatch):
-    monkeypatch.setattr(coefficients_module, "FEW_PAIRS", few_pairs)
+    monkeypatch.setattr(column_witness, "FEW_PAIRS", few_pairs)
     samples = mixed_samples(m, n)
     kernel = Linear(scalar).fit(samples)
     found = linear_coefficients(samples, kernel, estimator=estimator)

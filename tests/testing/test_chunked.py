@@ -127,7 +127,7 @@ def test_more_rows_than_are_drawn(monkeypatch, samples):
     alike = ta.select_variables(x, y, 3, random_state=0)
     np.testing.assert_array_equal(chosen.z, alike.z)
     assert chosen.drawn_rows == (500, 500)
-    by_kernel = _ask(da.from_array(x, chunks=(300, 4)), y, kernel="linear", n_variables=2)
+    by_kernel = _ask(da.from_array(x, chunks=(300, 4)), y, kernel="gaussian", n_variables=2)
     assert by_kernel.selection.drawn_rows == (500, 500)
 
 
@@ -142,3 +142,59 @@ def test_a_split_is_made_of_drawn_rows_and_says_so(monkeypatch, samples):
     assert result.drawn_from == (2100, 1700)
     assert sum(result.n_train) + sum(result.n_test) < 2 * 1000 + 1
     assert "drawn at random from 2,100 rows" in result.summary()
+
+
+@pytest.fixture
+def few_drawn(monkeypatch):
+    """More rows than are drawn, and coefficients by several lanes of several blocks."""
+    from tellapart.data.chunks import chunked_samples
+    from tellapart.statistics import chunked_coefficients
+
+    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
+    monkeypatch.setattr(chunked_coefficients, "block_rows", lambda n_columns: 128)
+    return monkeypatch
+
+
+LINEAR = [{}, {"regularization": 0.5}, {"solver": "branch-and-bound", "nonnegative": False}]
+
+
+def test_the_linear_kernel_chooses_by_all_rows_after_a_scan(samples, few_drawn, tmp_path):
+    x, y = samples
+    write_parts(tmp_path / "x", x, (0, 3, 700, 2100), "parquet")
+    chunks = (
+        (da.from_array(x, chunks=(300, 4)), y),
+        (da.from_array(x, chunks=(97, 4)), da.from_array(y, chunks=(1000, 2))),
+        (ta.open_dataset(tmp_path / "x"), pd.DataFrame(y, columns=NAMES)),
+    )
+    asked = [{"kernel": "linear", "n_variables": 2, **settings} for settings in LINEAR]
+    by_chunks = [_ask(x, y, **settings) for settings in asked]
+    for settings, expected in zip(asked, by_chunks, strict=True):
+        for chunked in chunks:
+            found = _ask(*chunked, **settings)
+            check_same(found, expected)
+            assert found.selection.drawn_rows is None
+            assert found.selection.status == "optimal"
+    few_drawn.undo()
+    for settings, expected in zip(asked, by_chunks, strict=True):
+        whole = _ask(x, y, **settings)  # few enough rows for the formulas of arrays
+        np.testing.assert_allclose(whole.selection.z, expected.selection.z, rtol=0, atol=1e-10)
+
+
+def test_selections_of_chunks_take_all_rows_with_the_linear_kernel(few_drawn, samples):
+    x, y = samples
+    chunked = da.from_array(x, chunks=(300, 4)), da.from_array(y, chunks=(411, 4))
+    for settings in ({}, {"objective": "ratio"}, {"regularization": "cv"}):
+        own = {"kernel": "linear", "random_state": 0, **settings}
+        found = ta.select_variables(*chunked, 2, **own)
+        again = ta.select_variables(*(part.rechunk((77, 3)) for part in chunked), 2, **own)
+        np.testing.assert_array_equal(found.z, again.z)
+        assert found.upper_bound == again.upper_bound
+        assert found.drawn_rows is None
+        assert found.status == "optimal"
+    in_memory = ta.select_variables(x, y, 2, kernel="linear", random_state=0)
+    found = ta.select_variables(*chunked, 2, kernel="linear", random_state=0)
+    np.testing.assert_allclose(found.z, in_memory.z, rtol=0, atol=1e-10)
+    assert found.value == pytest.approx(in_memory.value, rel=0, abs=1e-12)
+    laplace = ta.select_variables(*chunked, 2, kernel=ta.kernels.Linear("laplace"), random_state=0)
+    gaussian = ta.select_variables(*chunked, 2, kernel="gaussian", random_state=0)
+    assert laplace.drawn_rows == gaussian.drawn_rows == (500, 500)

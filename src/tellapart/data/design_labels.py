@@ -41,7 +41,7 @@ class DesignArguments:
         }
 
     def told(self) -> dict[str, object]:
-        """Return what was asked for as plain values: names of columns, True, or that labels were given."""
+        """Return what was asked for as plain values: columns, True, or that labels were given."""
         return {
             name: value if isinstance(value, str) else True if value is True else GIVEN
             for name, value in self.given.items()

@@ -132,14 +132,19 @@ def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
     return values.min(axis=0), values.max(axis=0)
 
 
+def count_held_out(n_rows: int, test_size: float, name: str) -> int:
+    """Return how many rows of a sample to hold out, such that either part has two at least."""
+    if n_rows < 4:
+        raise InputError(
+            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
+            f"got {n_rows}"
+        )
+    return min(max(round(n_rows * test_size), 2), n_rows - 2)
+
+
 def _split_rows(
     n: int, test_size: float, rng: np.random.Generator, name: str
 ) -> tuple[IntArray, IntArray]:
-    if n < 4:
-        raise InputError(
-            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
-            f"got {n}"
-        )
-    n_test = min(max(round(n * test_size), 2), n - 2)
+    n_test = count_held_out(n, test_size, name)
     order = rng.permutation(n)
     return np.sort(order[n_test:]), np.sort(order[:n_test])

@@ -127,12 +127,18 @@ def _bandwidth(ordered: FloatArray, rule: str, name: str) -> float:
         )
     distance = median_distance(ordered)
     bandwidth = distance if rule == "median" else math.sqrt(distance)
+    check_extent(name, float(ordered[0]), float(ordered[-1]), bandwidth)
+    return bandwidth
+
+
+def check_extent(name: str, low: float, high: float, bandwidth: float) -> None:
+    """Raise if the range of a column is so many bandwidths that it is no finite number."""
+    extent = high / 2 - low / 2
     if bandwidth < _SMALLEST_BANDWIDTH or not math.isfinite(2 * extent / bandwidth):
         raise InputError(
             f"column {name!r} must have a range / bandwidth that is a finite number; got range "
             f"{2 * extent:g} and bandwidth {bandwidth:g}; rescale or clip it"
         )
-    return bandwidth
 
 
 def _weighted(ordered: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -8,7 +8,7 @@ sample and returns a `FittedKernel`, which is what statistics and tests use.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, cast
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
@@ -42,6 +42,19 @@ class Expansion(Protocol):
         ...
 
 
+class KernelMoments(Protocol):
+    """What the kernel of one column needs of a sample: sums over its rows, chunk by chunk."""
+
+    @property
+    def count(self) -> int:
+        """Number of values summed."""
+        ...
+
+    def merge(self, other: Any) -> Self:
+        """Return the moments of both sets of values together."""
+        ...
+
+
 class PairFunction(Protocol):
     """A symmetric function ψ_s of two values of one column."""
 
@@ -55,7 +68,7 @@ class ScalarKernel(Protocol):
 
     @property
     def compact(self) -> bool:
-        """Whether an expansion is far smaller than the samples, so that many can be kept."""
+        """Whether moments and expansions are far smaller than the samples: many can be kept."""
         ...
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
@@ -66,8 +79,12 @@ class ScalarKernel(Protocol):
         """Return the vector k(u_i, v_i)."""
         ...
 
-    def expand(self, x: FloatArray, y: FloatArray) -> Expansion:
-        """Return the kernel sums of the two samples of this column in O(n) or O(n log n)."""
+    def moments(self, values: FloatArray) -> KernelMoments:
+        """Return what `expand` needs of values of this column, in O(n) or O(n log n)."""
+        ...
+
+    def expand(self, x: Any, y: Any) -> Expansion:
+        """Return the kernel sums of two samples of this column from their moments."""
         ...
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.kernels.base import Expansion, ScalarKernel
+from tellapart.kernels.base import Expansion, KernelMoments, ScalarKernel
 
 MIXED = "mixed"
 """The `bandwidth` of a mean over `MIXED_MULTIPLIERS`."""
@@ -37,6 +37,11 @@ class MixedScalar:
         """Whether sums of all parts are cheap to hold."""
         return all(part.compact for part in self.parts)
 
+    @property
+    def bandwidth(self) -> float:
+        """The shortest of the parts' bandwidths."""
+        return min(getattr(part, "bandwidth", math.inf) for part in self.parts)
+
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix k(u_i, v_j)."""
         return self._mean([part.gram(u, v) for part in self.parts])
@@ -45,9 +50,14 @@ class MixedScalar:
         """Return the vector k(u_i, v_i)."""
         return self._mean([part.elementwise(u, v) for part in self.parts])
 
-    def expand(self, x: FloatArray, y: FloatArray) -> MixedExpansion:
+    def moments(self, values: FloatArray) -> MixedMoments:
+        """Return what every part needs of the values, side by side."""
+        return MixedMoments(tuple(part.moments(values) for part in self.parts))
+
+    def expand(self, x: MixedMoments, y: MixedMoments) -> MixedExpansion:
         """Return the kernel sums of the two samples, those of the parts side by side."""
-        return MixedExpansion(tuple(part.expand(x, y) for part in self.parts))
+        each = zip(self.parts, x.parts, y.parts, strict=True)
+        return MixedExpansion(tuple(part.expand(of_x, of_y) for part, of_x, of_y in each))
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return the features of all parts, or None where one of them has none."""
@@ -64,6 +74,23 @@ class MixedScalar:
     @staticmethod
     def _mean(values: Sequence[FloatArray]) -> FloatArray:
         return np.asarray(sum(values) / len(values))
+
+
+@dataclass(frozen=True)
+class MixedMoments:
+    """Moments of a mixed kernel: those of its parts."""
+
+    parts: tuple[KernelMoments, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of values summed."""
+        return self.parts[0].count
+
+    def merge(self, other: MixedMoments) -> MixedMoments:
+        """Return the moments of both sets of values together."""
+        each = zip(self.parts, other.parts, strict=True)
+        return MixedMoments(tuple(mine.merge(its) for mine, its in each))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from tellapart.kernels.fastsum import (
     BoxGrid,
     BoxMoments,
     CountExpansion,
+    LevelCounts,
     SortedExpansion,
     count_modes,
     extent_of,
@@ -59,10 +60,13 @@ class GaussianScalar(_OfDifference):
     bandwidth: float
     compact: ClassVar[bool] = True
 
-    def expand(self, x: FloatArray, y: FloatArray) -> BoxExpansion:
-        """Return the kernel sums of the two samples in O(n)."""
-        grid = BoxGrid(self.bandwidth)
-        return BoxExpansion(BoxMoments.of(grid, x), BoxMoments.of(grid, y))
+    def moments(self, values: FloatArray) -> BoxMoments:
+        """Return the power sums of the values, box by box, in O(n)."""
+        return BoxMoments.of(BoxGrid(self.bandwidth), values)
+
+    def expand(self, x: BoxMoments, y: BoxMoments) -> BoxExpansion:
+        """Return the kernel sums of the two samples."""
+        return BoxExpansion(x, y)
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return cosines and sines Φ with ΦΦᵀ = Gram to 1e-12, or None for a long range.
@@ -105,8 +109,12 @@ class LaplaceScalar(_OfDifference):
     bandwidth: float
     compact: ClassVar[bool] = False
 
-    def expand(self, x: FloatArray, y: FloatArray) -> SortedExpansion:
-        """Return the kernel sums of the two samples in O(n log n)."""
+    def moments(self, values: FloatArray) -> LevelCounts:
+        """Return the distinct values and their counts, in O(n log n)."""
+        return LevelCounts.of(values)
+
+    def expand(self, x: LevelCounts, y: LevelCounts) -> SortedExpansion:
+        """Return the kernel sums of the two samples."""
         return SortedExpansion(x, y, self.bandwidth)
 
     def features(
@@ -154,8 +162,12 @@ class Indicator:
         """Return the vector 1[u_i = v_i]."""
         return np.equal(u, v).astype(np.float64)
 
-    def expand(self, x: FloatArray, y: FloatArray) -> CountExpansion:
-        """Return the kernel sums of the two samples by counting."""
+    def moments(self, values: FloatArray) -> LevelCounts:
+        """Return the levels and their counts."""
+        return LevelCounts.of(values)
+
+    def expand(self, x: LevelCounts, y: LevelCounts) -> CountExpansion:
+        """Return the kernel sums of the two samples."""
         return CountExpansion(x, y)
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:

@@ -8,10 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.design import Design
+from tellapart.data.samples import Samples
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.design import permute_units, units_of
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
 from tellapart.permutation.units import Units
 
 # Sums that are adjusted at a time, 64 MB in double precision.
@@ -103,6 +105,15 @@ def draw_designed_bins(
         units=units,
         places=(_places_within(units.of_rows[0]), _places_within(units.of_rows[1])),
     )
+
+
+def draw_bins_of(
+    samples: Samples | ChunkedSamples, n_permutations: int, rng: np.random.Generator
+) -> KeyedBins:
+    """Return bins of any rows of the samples, or the units of their design, with permutations."""
+    if samples.design is not None:
+        return draw_designed_bins(samples.design, n_permutations, rng)
+    return draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
 
 
 def _places_within(unit: IntArray) -> IntArray:

@@ -8,12 +8,14 @@ the sample and the row's number, so that whoever holds the row knows its bin.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.data.chunks.shuffle import shuffled
 from tellapart.permutation.bins import LARGER_SHARE, Singles, rows_per_bin
+from tellapart.permutation.fewer import Fewer
 from tellapart.permutation.labels import draw_permutations
 
 MOST_SUMS = 10_000_000
@@ -71,6 +73,11 @@ class KeyedBins:
     def count(self) -> int:
         """Number of permutations, the true labels among them."""
         return int(self.labels.shape[0])
+
+    @cached_property
+    def fewer(self) -> Fewer | None:
+        """The bins of the rarer label; None where neither label is rare."""
+        return Fewer.of(self.labels)
 
     @property
     def full(self) -> bool:

@@ -73,13 +73,13 @@ def weight_table(selection: Selection) -> Table:
     table.add_column("variable", overflow="fold")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    reasons = dict(zip(selection.variables, selection.reasons, strict=False))
-    if reasons:
-        table.add_column("differs in", overflow="fold")
+    told = selection.told
+    if any(told.values()):
+        table.add_column("what it differs in", overflow="fold")
     for name, weight in selection.weights.items():
         bar = "█" * max(round(abs(weight) * BAR_WIDTH), 1)
-        reason = [_text(reasons[name])] if reasons else []
-        table.add_row(_text(name), f"{weight:.3f}", bar, *reason)
+        differs = [_text(told[name])] if any(told.values()) else []
+        table.add_row(_text(name), f"{weight:.3f}", bar, *differs)
     return table
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 
 from tellapart.report.findings import describe_finding, pick_findings, tell_story
-from tellapart.report.words import listed, number
+from tellapart.report.words import number
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
@@ -66,13 +66,13 @@ def selection_card(selection: Selection) -> str:
 def _scan_card(result: TestResult, colour: str, more: Markup) -> str:
     """Return the verdict, what differs, the findings and the few best variables."""
     selection = result.selection
-    best = safe(listed(list(selection.weights)))
     card = Markup(
         '<div style="border: {line}; border-left: 4px solid {colour}; border-radius: 4px; '
         'padding: 0.6em 1em; max-width: 50em; overflow-wrap: anywhere;">'
         '<p style="font-weight: 600; margin: 0 0 0.4em;">{title}</p>{story}{table}'
         '<p style="margin: 0.5em 0;">The few best variables, chosen on all rows '
-        "({maker}): <bdi>{best}</bdi>. {certificate}</p>{more}</div>"
+        "({maker}):</p>{best}"
+        '<p style="margin: 0.5em 0;">{certificate}</p>{more}</div>'
     )
     story = tell_story(result)
     told = Markup('<p style="margin: 0 0 0.5em;"><bdi>{}</bdi></p>').format(story)
@@ -84,10 +84,25 @@ def _scan_card(result: TestResult, colour: str, more: Markup) -> str:
             story=told if story else "",
             table=_findings_table(result) if result.reject and result.findings else "",
             maker=selection.maker,
-            best=best,
+            best=_best(selection),
             certificate=f"{selection.certificate[0].upper()}{selection.certificate[1:]}.",
             more=more,
         )
+    )
+
+
+def _best(selection: Selection) -> Markup:
+    """Return the chosen variables as a list, each with what it differs in."""
+    shown = list(selection.told.items())[:MOST_ROWS]
+    lines = [
+        Markup("<li><bdi>{}</bdi>{}</li>").format(safe(name), f": {told}" if told else "")
+        for name, told in shown
+    ]
+    left = len(selection.told) - len(shown)
+    if left > 0:
+        lines.append(Markup("<li>and {} lighter ones</li>").format(left))
+    return Markup('<ul style="margin: 0.3em 0; padding-left: 1.4em;">{}</ul>').format(
+        Markup("").join(lines)
     )
 
 
@@ -145,14 +160,14 @@ def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
 
 
 def _table(selection: Selection) -> Markup:
-    weights = selection.weights
+    weights, told = selection.weights, selection.told
     heaviest = max(map(abs, weights.values()), default=0.0) or 1.0
     row = Markup(
         '<tr style="background: none;"><th scope="row" style="{cell} font-weight: 400;">'
         '<bdi>{name}</bdi></th><td style="{cell} white-space: nowrap;">{weight}</td>'
         '<td style="{cell} width: 9em;" aria-hidden="true"><span style="display: block; '
         'height: 0.5em; min-width: 2px; width: {share:.1f}%; background: {colour};"></span></td>'
-        "</tr>"
+        '<td style="{cell}"><bdi>{told}</bdi></td></tr>'
     )
     rows = Markup("").join(
         row.format(
@@ -161,6 +176,7 @@ def _table(selection: Selection) -> Markup:
             weight=number(weight, ".3f"),
             share=100 * abs(weight) / heaviest,
             colour=COLOUR_DIFFER,
+            told=told[name],
         )
         for name, weight in list(weights.items())[:MOST_ROWS]
     )
@@ -170,6 +186,12 @@ def _table(selection: Selection) -> Markup:
         '<table style="border-collapse: collapse; margin: 0; border: 0;">'
         '<caption style="text-align: left; caption-side: bottom; padding: 0;">{rest}</caption>'
         '<thead><tr style="background: none;"><th scope="col" style="{cell}">Variable</th>'
-        '<th scope="col" style="{cell}">Weight</th><td style="{cell}"></td></tr></thead>'
+        '<th scope="col" style="{cell}">Weight</th><td style="{cell}"></td>'
+        '<th scope="col" style="{cell}">{differs}</th></tr></thead>'
         "<tbody>{rows}</tbody></table>"
-    ).format(rest=escape(rest), cell=CELL, rows=rows)
+    ).format(
+        rest=escape(rest),
+        cell=CELL,
+        rows=rows,
+        differs="What it differs in" if any(told.values()) else "",
+    )

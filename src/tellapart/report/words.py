@@ -19,15 +19,15 @@ Lines = tuple[str, ...]
 class Variable:
     """One chosen variable: its weight, what the weight means, and both samples in short.
 
-    `reason` is what it differs in, where that is known; `x` and `y` are lines of text about the
-    held-out rows of each sample.
+    `told` is what it differs in, which way and how much, where that is known; `x` and `y` are
+    lines of text about the held-out rows of each sample.
     """
 
     name: str
     weight: str
     share: float
     role: str
-    reason: str
+    told: str
     x: Lines
     y: Lines
 
@@ -36,14 +36,14 @@ def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary])
     """Return the variables summarised, in their order, with weight and role."""
     weights = selection.weights
     heaviest = max(map(abs, weights.values()), default=1.0)
-    reasons = dict(zip(selection.variables, selection.reasons, strict=False))
+    told = selection.told
     return [
         Variable(
             name=summary.name,
             weight=number(weights[summary.name], ".3f"),
             share=abs(weights[summary.name]) / heaviest,
             role=role_of(weights[summary.name], heaviest),
-            reason=reasons.get(summary.name, ""),
+            told=told[summary.name],
             x=describe_side(summary.x),
             y=describe_side(summary.y),
         )

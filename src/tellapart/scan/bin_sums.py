@@ -21,20 +21,7 @@ from tellapart.threads import in_slices, one_blas_thread
 
 Singles = NDArray[np.float32]
 
-# Values of a block: its scores take 30 times as many bytes.
-BLOCK_ENTRIES = 1 << 22
-MOST_BLOCK_ROWS = 1 << 17
 COLUMNS_AT_A_TIME = 2
-
-
-def block_rows(n_columns: int) -> int:
-    """Return how many rows are taken at a time: a power of two, the fewer the more columns.
-
-    >>> block_rows(20), block_rows(100), block_rows(5_000)
-    (131072, 32768, 512)
-    """
-    rows = max(BLOCK_ENTRIES // max(n_columns, 1), 256)
-    return int(min(1 << (rows.bit_length() - 1), MOST_BLOCK_ROWS))
 
 
 @dataclass(eq=False)
@@ -70,8 +57,10 @@ class SampleSums:
             parts += named.values()
         return parts
 
-    def centre_with(self, other: SampleSums, bins: DesignedBins) -> None:
-        """Adjust these sums and those of the other sample for the blocks of a design."""
+    def adjust_with(self, other: SampleSums, bins: KeyedBins) -> None:
+        """Adjust these sums and those of the other sample for the blocks of a design, if any."""
+        if not (isinstance(bins, DesignedBins) and bins.units.needs_centring):
+            return
         for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
             if mine is self.points:
                 continue

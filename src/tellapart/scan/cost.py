@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tellapart.data.chunks.fold import Cut
+from tellapart.data.chunks.fold import Cut, block_rows
 from tellapart.permutation.keyed_bins import count_bins
-from tellapart.scan.bin_sums import block_rows
 from tellapart.scan.budget import (
     MOST_ENTRIES,
     MOST_PRODUCTS,

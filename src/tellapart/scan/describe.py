@@ -27,13 +27,17 @@ class Describer:
 
     def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:
         """Describe the change of a column by the kind it was named by."""
-        name = self._names[changes.columns[place]]
-        score = int(changes.measure[place])
+        shape = SHAPE_MEASURES[int(changes.shape[place])]
+        return self.score_column(int(changes.measure[place]), KINDS[kind], pvalue, shape)
+
+    def score_column(self, score: int, kind: str, pvalue: float, shape: str = "") -> Finding:
+        """Describe the change of one score column: of a level of a category, that of its share."""
+        name = self._name(score)
         level = self._tables.level[score]
         if level is not None:
             return self._share(name, score, level, pvalue)
-        if KINDS[kind] == finding.SHAPE:
-            return self._shape(name, score, int(changes.shape[place]), pvalue)
+        if kind == finding.SHAPE:
+            return self._shape(name, score, shape, pvalue)
         sums = _sides(score, self._sums.of("clipped"), self._sums.squares("clipped"))
         # The way back from V to the units of the column: v = centre + 2·half_spread·c, and V is
         # c less its mean, times its scale.
@@ -41,14 +45,12 @@ class Describer:
         scale = float(units.scale[score])
         unit = 2 * float(units.half_spread[score]) / (scale if scale > 0 else 1.0)
         start = float(units.centre[score]) + 2 * float(units.half_spread[score] * units.mean[score])
-        if KINDS[kind] == finding.LOCATION:
+        if kind == finding.LOCATION:
             effect, measure = effects.mean_shift(sums, self._drawn), "mean"
         else:
             effect, measure, start = effects.spread_ratio(sums, self._drawn), "spread", 0.0
         of_x, of_y = (start + unit * value for value in effect.values)
-        return Finding(
-            KINDS[kind], (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure
-        )
+        return Finding(kind, (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure)
 
     def pair(self, candidate: Candidate, pvalue: float) -> Finding:
         """Describe the change of dependence between two columns."""
@@ -135,16 +137,15 @@ class Describer:
             f"share of {level!r}",
         )
 
-    def _shape(self, name: str, score: int, which: int, pvalue: float) -> Finding:
-        if SHAPE_MEASURES[which] == "atom":
+    def _shape(self, name: str, score: int, which: str, pvalue: float) -> Finding:
+        if which == "atom":
             sums = _sides(score, self._sums.of("frequent"))
             effect = effects.difference_of(effects.share, sums, self._drawn)
             measure = f"share of the value {self._tables.frequent[score]:.4g}"
         else:
             powers = self._sums.squares("clipped"), self._sums.power(3), self._sums.power(4)
             sums = _sides(score, self._sums.of("clipped"), *powers)
-            skewed = SHAPE_MEASURES[which] == "skewness"
-            kind = effects.skewness if skewed else effects.kurtosis
+            kind = effects.skewness if which == "skewness" else effects.kurtosis
             effect = effects.difference_of(kind, sums, self._drawn)
             measure = kind.__name__
         return Finding(

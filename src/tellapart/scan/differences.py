@@ -10,10 +10,11 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.design_scales import pair_scales, scales
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.outline import Outline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,7 +17,7 @@ KINDS = (LOCATION, SHARE, SPREAD, SHAPE, CORRELATION, DEPENDENCE, TRIPLE)
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference that the scan names.
+    """A difference that the scan names, or what a chosen variable differs in.
 
     Attributes
     ----------
@@ -27,6 +28,7 @@ class Finding:
         The columns it is about: one, two or three.
     pvalue : float
         Adjusted: the chance of any false finding is at most α where those with p ≤ α are believed.
+        NaN for the size of a chosen variable that no such p-value is known of.
     effect : float
         Its size and direction, first sample against second: the difference of the means in
         spreads, of the shares, of the measures of shape, of the correlations or mean products;
@@ -39,6 +41,9 @@ class Finding:
         What is compared: "mean", "spread", "skewness", "kurtosis", "share of 'a'", …
     labels : pair of str
         What the samples are called.
+    named : bool or None
+        Whether the scan names it at its level. False for what a chosen variable differs in that is
+        not sure by itself, None where no scan was made.
     """
 
     kind: str
@@ -49,6 +54,7 @@ class Finding:
     values: tuple[float, float]
     measure: str
     labels: tuple[str, str] = ("X", "Y")
+    named: bool | None = True
 
     def summary(self) -> str:
         """Say it in one sentence.
@@ -56,12 +62,37 @@ class Finding:
         >>> Finding("spread", ("age",), 0.01, 1.5, (1.2, 1.9), (1.2, 0.8), "spread").summary()
         'age: spread 1.50 times as large in X as in Y (1.20 to 1.90), p = 0.01'
         """
-        names = " and ".join(map(safe, self.variables))
-        if len(self.variables) > 2:
-            names = ", ".join(map(safe, self.variables[:-1])) + f" and {safe(self.variables[-1])}"
-        return f"{names}: {self.change()} ({self._range()}), p = {self.pvalue:.3g}"
+        p = "" if math.isnan(self.pvalue) else f", p = {self.pvalue:.3g}"
+        return f"{_joined(self.variables)}: {self.change()} ({self.range()}){p}"
 
-    def _range(self) -> str:
+    def told_of(self, name: str) -> str:
+        """Say what one of its columns differs in, with the interval, and whether that is sure.
+
+        >>> values = {"effect": 0.63, "interval": (0.5, 0.7), "values": (0.61, -0.02)}
+        >>> found = Finding("correlation", ("a", "b"), 0.3, **values, measure="correlation")
+        >>> found.told_of("a")
+        'correlated with b: 0.61 in X, -0.02 in Y (difference 0.50 to 0.70)'
+        >>> unsure = Finding("spread", ("a",), 0.3, 1.5, (0.9, 1.9), (1.2, 0.8), "", named=False)
+        >>> unsure.told_of("a")
+        'spread 1.50 times as large in X as in Y (0.90 to 1.90), not sure by itself (p = 0.3)'
+        """
+        others = tuple(other for other in self.variables if other != name)
+        told = f"{self._change_with(others)} ({self.range()})"
+        if self.named is not False:
+            return told
+        p = "" if math.isnan(self.pvalue) else f" (p = {self.pvalue:.3g})"
+        return f"{told}, not sure by itself{p}"
+
+    def _change_with(self, others: tuple[str, ...]) -> str:
+        """Say the change of one column that depends on others, if on any."""
+        if not others:
+            return self.change()
+        change = self.change()
+        if self.measure == CORRELATION:
+            return f"correlated with {_joined(others)}: {change.removeprefix(CORRELATION).lstrip()}"
+        return f"with {_joined(others)}: {change}"
+
+    def range(self) -> str:
         """Say the interval in the words of `change`: how much lower, how many times as large."""
         low, high = self.interval
         if self.kind == LOCATION and self.effect < 0:
@@ -99,6 +130,7 @@ class Finding:
         plain = asdict(self)
         for name in ("variables", "interval", "values", "labels"):
             plain[name] = list(plain[name])
+        plain["pvalue"] = None if math.isnan(self.pvalue) else self.pvalue
         return plain
 
 
@@ -118,6 +150,12 @@ def findings_frame(findings: Sequence[Finding]) -> Any:
             "pvalue": [finding.pvalue for finding in findings],
         }
     )
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return names with commas between them, and "and" before the last."""
+    *first, last = map(safe, names)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _percent(share: float, *, sign: bool = False) -> str:

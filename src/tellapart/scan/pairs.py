@@ -38,7 +38,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
         left, right, totals = pairs.s[block], pairs.t[block], total[block]
 
         def change(rows: slice) -> None:
-            of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023
+            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
             correlation_changes(
                 of_x, totals, left, right, n_x[rows], n_y[rows],  # noqa: B023
                 a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],

@@ -62,6 +62,7 @@ class Pool:
     sums: Sums
     n_jobs: int = 1
     _moments: dict[str, Moments] = field(default_factory=dict)
+    _of_x: dict[str, Singles] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
@@ -71,10 +72,20 @@ class Pool:
 
     def means(self, halves: Halves) -> tuple[Singles, Singles]:
         """Return the means over x and over y, one row per permutation."""
-        of_x = halves.of_x(self.labels.labels)
+        return self._means(halves, halves.of_x(self.labels))
+
+    def _means(self, halves: Halves, of_x: Singles) -> tuple[Singles, Singles]:
         total = halves.total().astype(np.float32)
         n_x, n_y = (count[:, np.newaxis] for count in self.labels.counts)
         return of_x / n_x, (total - of_x) / n_y
+
+    def score_means(self, name: str) -> tuple[Singles, Singles]:
+        """Return the means of one kind of score, whose sums are computed once."""
+        halves = self.sums.of(name)
+        # Two families that want the same at once compute it twice, to the same end.
+        if name not in self._of_x:
+            self._of_x[name] = halves.of_x(self.labels)
+        return self._means(halves, self._of_x[name])
 
     def changes(self, halves: Halves) -> Singles:
         """Return mean_x − mean_y of features, one row per permutation."""
@@ -85,7 +96,7 @@ class Pool:
         """Return the moments of one kind of score, computed once."""
         with self._lock:
             if name not in self._moments:
-                mean_x, mean_y = self.means(self.sums.of(name))
+                mean_x, mean_y = self.score_means(name)
                 square_x, square_y = self.means(self.sums.squares(name))
                 self._moments[name] = Moments(
                     mean_x,
@@ -105,10 +116,10 @@ class Pool:
 
         Under a design in units of its deviation there, see `tellapart.scan.design_scales`.
         """
-        halves = self.sums.of(name)
+        of_x, of_y = self.score_means(name)
         if self.design is None:
-            return self.changes(halves)
-        return self.changes(halves) * scales(self.design, halves)
+            return of_x - of_y
+        return (of_x - of_y) * scales(self.design, self.sums.of(name))
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""

@@ -10,13 +10,14 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
-from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
+from tellapart.permutation.designed_bins import draw_bins_of
+from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, ShareDone, silent
-from tellapart.scan.bin_sums import BinSums, block_rows
+from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.asked import Asked, ask_families
@@ -170,11 +171,7 @@ def _scan(
     n_jobs: int,
     progress: Progress,
 ) -> Scan:
-    labels: KeyedBins
-    if samples.design is None:
-        labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
-    else:
-        labels = draw_designed_bins(samples.design, n_permutations, rng)
+    labels = draw_bins_of(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
     pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress)
@@ -244,8 +241,7 @@ def make_pool(
         threads = 1 if store.side_by_side else n_jobs
         fold = BinSums(tables, bins, asked.requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    if isinstance(labels, DesignedBins) and labels.units.needs_centring:
-        parts[0].centre_with(parts[1], labels)
+    parts[0].adjust_with(parts[1], labels)
     sums = Sums(parts[0], parts[1], full=labels.full)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 

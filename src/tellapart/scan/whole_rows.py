@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
@@ -54,11 +55,15 @@ class WholeRows:
         return self._contrast(self._distance_sums())
 
     def decorrelated(self, ridge: float) -> FloatArray:
-        """Return δᵀ(Σ + ridge·I)⁻¹δ = wᵀK(K/N + ridge·I)⁻¹w with K = VVᵀ, w = ±1/m, ±1/n."""
-        gram = (self.points @ self.points.T).astype(np.float64)
-        spectrum, vectors = np.linalg.eigh(gram / self.n_rows)
-        spectrum = np.maximum(spectrum, 0.0)
-        matrix = (vectors * (spectrum * self.n_rows / (spectrum + ridge))) @ vectors.T
+        """Return δᵀ(Σ + ridge·I)⁻¹δ = wᵀK(K/N + ridge·I)⁻¹w with K = VVᵀ, w = ±1/m, ±1/n.
+
+        K(K/N + ridge·I)⁻¹ = N·(I − ridge·(K/N + ridge·I)⁻¹): one factorisation, no spectrum.
+        """
+        matrix = (self.points @ self.points.T).astype(np.float64) / self.n_rows
+        matrix[np.diag_indices_from(matrix)] += ridge
+        matrix = inverse_definite(matrix)
+        matrix *= -ridge * self.n_rows
+        matrix[np.diag_indices_from(matrix)] += self.n_rows
         return -self._contrast(self._sum_blocks(matrix))
 
     def _distance_sums(self) -> FloatArray:
@@ -102,6 +107,18 @@ class WholeRows:
 
         in_slices(multiply, weights.shape[0], PERMUTATIONS_AT_A_TIME, self.n_jobs)
         return contrast / self.rows_per_bin**2
+
+
+def inverse_definite(matrix: FloatArray) -> FloatArray:
+    """Return the inverse of a symmetric positive definite matrix, by Cholesky's factor.
+
+    >>> inverse_definite(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6).tolist()
+    [[0.666667, -0.333333], [-0.333333, 0.666667]]
+    """
+    factor, _ = lapack.dpotrf(matrix, lower=1, clean=0)
+    inverse, _ = lapack.dpotri(factor, lower=1)
+    lower = np.tril(inverse)
+    return np.asarray(lower + np.tril(inverse, -1).T)
 
 
 def crowd(parent: IntArray) -> Singles:

@@ -117,6 +117,7 @@ def select_by_evidence(
         substitutes=find_substitutes(samples.names, evidence, support),
         n_candidates=evidence.n_columns,
         drawn_rows=evidence.n_rows if drawn or evidence.n_rows != all_rows else None,
+        groups=tuple(groups),
     )
 
 
@@ -151,6 +152,8 @@ def _solved(
         n_variables + len(chosen),
         nonnegative=True,
         required=required if chosen else None,
+        # M has no eigenvalue below half its shrinkage, and so has no part of it.
+        definite=True,
     )
     left = control.remaining
     return solve(

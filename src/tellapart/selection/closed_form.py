@@ -12,7 +12,7 @@ from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
 from tellapart.selection.choose import varying_columns
 from tellapart.selection.selection import Selection
-from tellapart.statistics.coefficients import linear_part
+from tellapart.statistics.coefficients import LinearCoefficients, linear_part
 
 
 def best_linear_weights(a: FloatArray, n_variables: int, nonnegative: bool = True) -> FloatArray:
@@ -40,15 +40,20 @@ def best_linear_weights(a: FloatArray, n_variables: int, nonnegative: bool = Tru
 
 
 def choose_nonnegative(
-    samples: Samples, kernel: FittedKernel, n_variables: int, n_jobs: int
+    samples: Samples,
+    kernel: FittedKernel,
+    n_variables: int,
+    n_jobs: int,
+    coefficients: LinearCoefficients | None = None,
 ) -> Selection:
     """Return z ≥ 0 with at most `n_variables` non-zeros that maximises aᵀz: z_s ∝ a_s > 0.
 
-    Columns that `kernel` found constant are left out and named in a warning.
+    Columns that `kernel` found constant are left out and named in a warning. `coefficients` are
+    those of the others, where they are known already.
     """
     started = time.perf_counter()
     keep = varying_columns(samples, kernel)
-    a = linear_part(samples, kernel, n_jobs)[keep]
+    a = linear_part(samples, kernel, n_jobs)[keep] if coefficients is None else coefficients.a
     weights = best_linear_weights(a, min(n_variables, keep.size))
     value = float(a @ weights)
     z = np.zeros(samples.n_columns)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.kernels import FittedKernel, Linear, resolve_kernel
+from tellapart.kernels.tuned import with_multiplier
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
 from tellapart.search.choice import PROOF_SECONDS
@@ -20,6 +22,7 @@ from tellapart.selection.by_evidence import (
     select_by_evidence,
 )
 from tellapart.selection.choose import choose, varying_columns
+from tellapart.selection.over_chunks import sum_over_chunks
 from tellapart.selection.prepared import Prepared
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
@@ -40,7 +43,7 @@ class Chosen:
 
 
 def tune_fit_choose(
-    samples: Samples,
+    samples: Samples | ChunkedSamples,
     settings: SelectionSettings,
     *,
     tune_rng: np.random.Generator,
@@ -51,8 +54,9 @@ def tune_fit_choose(
 
     Parameters
     ----------
-    samples : Samples
-        The rows to choose by.
+    samples : Samples or ChunkedSamples
+        The rows to choose by. Of chunks, drawn rows tune, and the linear kernel chooses by all
+        rows; other kernels choose by those drawn, and so does evidence.
     settings : SelectionSettings
         What is asked for, checked.
     tune_rng, solve_rng : numpy Generator
@@ -60,12 +64,13 @@ def tune_fit_choose(
     progress : callable
         Told how far the work is.
     """
+    held = samples.drawn if isinstance(samples, ChunkedSamples) else samples
     if settings.by_evidence:
-        return weigh_evidence(samples, settings, rng=solve_rng, progress=progress)
+        return weigh_evidence(held, settings, rng=solve_rng, progress=progress)
     # The limit is that of tuning and choice together.
     control = Control(time_limit=settings.time_limit)
     threads = settings.threads
-    prepared = Prepared(samples, settings.fittable, threads)
+    prepared = Prepared(held, settings.fittable, threads)
     tuning = tune(
         prepared,
         n_variables=settings.n_variables,
@@ -74,11 +79,24 @@ def tune_fit_choose(
         progress=progress,
         nonnegative=settings.nonnegative,
     )
-    fitted = prepared.fitted(tuning.multiplier)
+    fitted, coefficients, drawn_rows = None, None, None
     usual = settings.estimator == "unbiased"
+    if isinstance(samples, ChunkedSamples) and not samples.all_drawn:
+        drawn_rows = held.n_x, held.n_y
+        if tuning.scored:
+            tuning = replace(tuning, drawn_rows=drawn_rows)
+        kernel = with_multiplier(settings.fittable, tuning.multiplier)
+        summed = None
+        if usual:
+            summed = sum_over_chunks(samples, kernel, n_jobs=threads, progress=progress)
+        if summed is not None:
+            fitted, coefficients, drawn_rows = summed.kernel, summed.coefficients, None
+    if fitted is None:
+        fitted = prepared.fitted(tuning.multiplier)
+        coefficients = prepared.known(tuning.multiplier) if usual else None
     left = control.remaining
     selection = choose(
-        samples,
+        held,
         fitted,
         n_variables=tuning.n_variables,
         regularization=tuning.regularization,
@@ -91,8 +109,10 @@ def tune_fit_choose(
         estimator=settings.estimator,
         nonnegative=settings.nonnegative,
         objective=settings.kernel_objective,
-        coefficients=prepared.known(tuning.multiplier) if usual else None,
+        coefficients=coefficients,
     )
+    if drawn_rows is not None:
+        selection = replace(selection, drawn_rows=selection.drawn_rows or drawn_rows)
     return Chosen(tuning, fitted, selection)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tellapart.arguments import check_integer, check_random_state
@@ -13,6 +11,7 @@ from tellapart.data.chunks.chunked_samples import (
     read_chunked,
 )
 from tellapart.data.chunks.recognize import is_chunked
+from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.interrupts import heeding_interrupts
@@ -20,7 +19,8 @@ from tellapart.kernels import Kernel
 from tellapart.progress import Progress, showing
 from tellapart.scan.differences import find_differences
 from tellapart.search import Annealing
-from tellapart.selection.pipeline import tune_fit_choose, weigh_evidence
+from tellapart.selection.changes import with_changes
+from tellapart.selection.pipeline import Chosen, tune_fit_choose, weigh_evidence
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
@@ -56,8 +56,10 @@ def select_variables(
 
     Parameters
     ----------
-    X, Y : array or table
-        The two samples; columns are matched by name where there are names.
+    X, Y : array, table, or data in chunks
+        The two samples; columns are matched by name where there are names. Of data in chunks
+        (`tellapart.open_dataset`, pyarrow datasets, Dask) the linear kernel takes all rows, and
+        evidence all rows for single columns; other kernels take rows drawn at random.
     n_variables : int
         The largest number of variables, d.
     kernel : str or Kernel
@@ -98,7 +100,7 @@ def select_variables(
     Returns
     -------
     Selection
-        Variables, weights, objective, bound and status.
+        Variables, weights, what each differs in (`changes`), objective, bound and status.
 
     Examples
     --------
@@ -143,7 +145,7 @@ def select_variables(
             chunks = in_chunks(samples, int(rng.integers(2**63)))
             return _select_from_chunks(chunks, settings, rng, tell)
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
-    return chosen.selection
+    return _told(chosen, samples)
 
 
 def _select_from_chunks(
@@ -152,16 +154,21 @@ def _select_from_chunks(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Selection:
-    """Choose by rows drawn from the samples; evidence judges single columns by all rows."""
+    """Choose by all rows with the linear kernel; evidence judges single columns by all rows."""
     settings.check_against(samples)
-    drawn = samples.drawn
-    whole = (drawn.n_x, drawn.n_y) == (samples.n_x, samples.n_y)
-    if settings.by_evidence and not whole:
+    if settings.by_evidence and not samples.all_drawn:
         differences = find_differences(samples, settings.threads)
-        return weigh_evidence(
-            drawn, settings, rng=rng, progress=progress, differences=differences
-        ).selection
-    chosen = tune_fit_choose(drawn, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    if whole:
-        return chosen.selection
-    return replace(chosen.selection, drawn_rows=(drawn.n_x, drawn.n_y))
+        chosen = weigh_evidence(
+            samples.drawn, settings, rng=rng, progress=progress, differences=differences
+        )
+    else:
+        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
+    return _told(chosen, samples.drawn)
+
+
+def _told(chosen: Chosen, samples: Samples) -> Selection:
+    """Return the selection with what its variables differ in, by rows that the samples hold."""
+    # A seed of its own: the intervals take nothing from the generator that was given.
+    rng = np.random.default_rng(0)
+    joint = not chosen.kernel.abilities.short_features
+    return with_changes(chosen.selection, samples, rng, joint=joint)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.scan.finding import Finding
 from tellapart.search import Trace
+from tellapart.selection.frame import variables_frame
 from tellapart.strs.solution import Status, relative_gap
 from tellapart.text import safe
 
@@ -79,6 +81,11 @@ class Selection:
     n_features : int or None
         Features (of each column, or random frequencies of the kernel) by which `value` and weights
         were computed, where all pairs of rows would have been too many; None for exact sums.
+    groups : tuple of tuples of int
+        Columns that were chosen together, for how they depend on each other.
+    changes : mapping from str to Finding
+        What each chosen variable differs in, which way and how much, with an interval
+        (`tellapart.selection.changes`); of the 200 heaviest at most.
     """
 
     support: IntArray
@@ -102,6 +109,8 @@ class Selection:
     n_candidates: int | None = None
     drawn_rows: tuple[int, int] | None = None
     n_features: int | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
+    changes: Mapping[str, Finding] = field(default_factory=dict)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -113,6 +122,26 @@ class Selection:
         """Weight of each chosen variable, the heaviest first."""
         order = sorted(self.support.tolist(), key=lambda s: (-abs(self.z[s]), s))
         return {self.names[s]: float(self.z[s]) for s in order}
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What each chosen variable differs in, in words, the heaviest first."""
+        reasons = dict(zip(self.variables, self.reasons, strict=False))
+        return {
+            name: self.changes[name].told_of(name)
+            if name in self.changes
+            else safe(reasons.get(name, ""))
+            for name in self.weights
+        }
+
+    def labelled(self, labels: tuple[str, str]) -> Selection:
+        """Return the selection with changes that call the samples by these names."""
+        named = {name: replace(change, labels=labels) for name, change in self.changes.items()}
+        return replace(self, changes=named)
+
+    def to_frame(self) -> Any:
+        """Return the chosen variables as a table, the heaviest first: pandas, or pyarrow."""
+        return variables_frame(self)
 
     @property
     def maker(self) -> str:
@@ -216,7 +245,7 @@ class Selection:
         >>> Y = rng.normal(size=(60, 3)) + [0, 3, 0]
         >>> print(ta.select_variables(rng.normal(size=(50, 3)), Y, 1).summary())
         1 of 3 variables chosen (by their joint evidence):
-          x1  1.000  shift
+          x1   1.000  lower in X by 3.30 spreads (2.79 to 4.03)
         Certificate: proved: no other choice ...
         """
         head = f"{self.support.size} of {len(self.names)} variables chosen ({self.maker}):"
@@ -251,6 +280,8 @@ class Selection:
             "n_candidates": self.n_candidates,
             "drawn_rows": None if self.drawn_rows is None else list(self.drawn_rows),
             "n_features": self.n_features,
+            "groups": [[self.names[s] for s in group] for group in self.groups],
+            "changes": {name: change.to_dict() for name, change in self.changes.items()},
         }
 
     def _repr_html_(self) -> str:
@@ -271,9 +302,9 @@ def _margin(gap: float) -> str:
 
 def weight_lines(selection: Selection) -> list[str]:
     """Return one aligned line per chosen variable, the heaviest first, with what it differs in."""
-    why = dict(zip(selection.variables, selection.reasons, strict=False))
-    rows = [
-        (safe(name), weight, safe(why.get(name, ""))) for name, weight in selection.weights.items()
+    told, weights = selection.told, selection.weights
+    width = max((len(safe(name)) for name in weights), default=0)
+    return [
+        f"  {safe(name):<{width}}  {weight: .3f}  {told[name]}".rstrip()
+        for name, weight in weights.items()
     ]
-    width = max((len(name) for name, _, _ in rows), default=0)
-    return [f"  {name:<{width}}  {weight: .3f}  {reason}".rstrip() for name, weight, reason in rows]

@@ -59,7 +59,8 @@ class Tuning:
     """The chosen number of variables, λ and bandwidth, with the scores they were chosen by.
 
     The scores are empty for what the caller fixed, or where there were too few rows to tune.
-    The bandwidth is that of the kernel's rule times `multiplier`.
+    The bandwidth is that of the kernel's rule times `multiplier`. `drawn_rows` are the rows of each
+    sample that it was tuned on, where there are more.
     """
 
     n_variables: int
@@ -67,6 +68,12 @@ class Tuning:
     numbers: tuple[NumberScore, ...] = ()
     regularizations: tuple[RegularizationScore, ...] = ()
     multiplier: float = 1.0
+    drawn_rows: tuple[int, int] | None = None
+
+    @property
+    def scored(self) -> bool:
+        """Whether anything was chosen by scores."""
+        return bool(self.numbers or self.regularizations)
 
 
 @dataclass(frozen=True)

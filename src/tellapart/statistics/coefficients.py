@@ -12,7 +12,7 @@ K(y_i, x_j), with σ² = 4 var(p_i + q_i).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,8 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.by_column import map_columns, transposed
 from tellapart.data.samples import Samples
-from tellapart.kernels.base import FittedKernel, ScalarKernel
+from tellapart.kernels.base import FittedKernel
+from tellapart.statistics.column_witness import ColumnWitness
 from tellapart.statistics.mmd import effective_size
 from tellapart.threads import in_threads, one_blas_thread
 
@@ -28,8 +29,6 @@ from tellapart.threads import in_threads, one_blas_thread
 DENSE_COLUMNS = 2_000
 # Rows of a factor of V at most, in multiples of D: beyond, the matrix is smaller and faster.
 MOST_FACTOR_ROWS = 2
-# Pairs of rows up to which Gram matrices are formed: setting up fast sums takes a millisecond.
-FEW_PAIRS = 40_000
 # Numbers in one block of rows: 8 MB.
 BLOCK_ENTRIES = 1_048_576
 
@@ -140,73 +139,20 @@ def linear_part(samples: Samples, kernel: FittedKernel, n_jobs: int) -> FloatArr
 
 def _expanded(
     samples: Samples, kernel: FittedKernel, paired: bool, n_jobs: int
-) -> Sequence[_Column]:
+) -> Sequence[ColumnWitness]:
     scalars = kernel.scalar_kernels
 
-    def expand(s: int, x: FloatArray, y: FloatArray) -> _Column:
-        return _Column.of(s, scalars[s], x, y, paired)
+    def expand(s: int, x: FloatArray, y: FloatArray) -> ColumnWitness:
+        return ColumnWitness.of(s, scalars[s], x, y, paired)
 
     return map_columns(expand, samples, np.flatnonzero(~kernel.constant), n_jobs)
 
 
-def _mmd2(samples: Samples, columns: Sequence[_Column], paired: bool) -> FloatArray:
+def _mmd2(samples: Samples, columns: Sequence[ColumnWitness], paired: bool) -> FloatArray:
     a = np.zeros(samples.n_columns)
     for column in columns:
         a[column.index] = column.mmd2(samples.n_x, samples.n_y, paired)
     return a
-
-
-@dataclass(frozen=True)
-class _Column:
-    """The means of one column's kernel, and its p and q: by evaluation, or held."""
-
-    index: int
-    mean_xx: float
-    mean_yy: float
-    mean_xy: float
-    diagonal_xy: float
-    witness: Callable[[FloatArray], FloatArray] | None
-    held: tuple[FloatArray, FloatArray] | None
-
-    @classmethod
-    def of(
-        cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray, paired: bool
-    ) -> _Column:
-        if not paired and x.size**2 + x.size * y.size + y.size**2 <= FEW_PAIRS:
-            return cls._of_few(index, scalar, x, y)
-        sums = scalar.expand(x, y)
-        # The cross terms i = j, which only the paired estimator leaves out.
-        diagonal = float(scalar.elementwise(x, y).mean()) if paired else math.nan
-        witness, held = None, None
-        if scalar.compact:
-            witness = sums.witness
-        else:
-            held = sums.witness(x), sums.witness(y)
-        return cls(index, sums.mean_xx, sums.mean_yy, sums.mean_xy, diagonal, witness, held)
-
-    @classmethod
-    def _of_few(cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray) -> _Column:
-        kxx, kyy, kxy = scalar.gram(x, x), scalar.gram(y, y), scalar.gram(x, y)
-        held = kxx.mean(axis=1) - kxy.mean(axis=1), kxy.mean(axis=0) - kyy.mean(axis=1)
-        means = float(kxx.mean()), float(kyy.mean()), float(kxy.mean())
-        return cls(index, *means, math.nan, None, held)
-
-    def mmd2(self, m: int, n: int, paired: bool) -> float:
-        # k(v, v) = 1 is taken out of the means over all pairs.
-        within = (m * self.mean_xx - 1) / (m - 1) + (n * self.mean_yy - 1) / (n - 1)
-        if paired:
-            return within - 2 * (m * self.mean_xy - self.diagonal_xy) / (m - 1)
-        return within - 2 * self.mean_xy
-
-    def centred(self, side: int, rows: slice, values: FloatArray) -> FloatArray:
-        """Return p − mean(p) of some rows of x (side 0), or −(q − mean(q)) of y (side 1)."""
-        if self.held is not None:
-            result = self.held[side][rows].copy()
-        else:
-            assert self.witness is not None
-            result = self.witness(values)
-        result -= self.mean_xx - self.mean_xy if side == 0 else self.mean_xy - self.mean_yy
-        return result
 
 
 @dataclass(frozen=True)
@@ -217,7 +163,7 @@ class _Part:
     rows: int
     weight: float
 
-    def block(self, samples: Samples, columns: Sequence[_Column], rows: slice) -> FloatArray:
+    def block(self, samples: Samples, columns: Sequence[ColumnWitness], rows: slice) -> FloatArray:
         """Return the rows of √weight · C as columns: an array of shape (D, rows)."""
         total = np.zeros((samples.n_columns, rows.stop - rows.start))
         for side in self.sides:
@@ -231,7 +177,7 @@ class _Part:
 
 
 def _covariance(
-    samples: Samples, columns: Sequence[_Column], parts: Sequence[_Part], n_jobs: int
+    samples: Samples, columns: Sequence[ColumnWitness], parts: Sequence[_Part], n_jobs: int
 ) -> FloatArray:
     D = samples.n_columns
     total = np.zeros((D, D))
@@ -253,7 +199,7 @@ def _covariance(
 
 
 def _factor(
-    samples: Samples, columns: Sequence[_Column], parts: Sequence[_Part], n_jobs: int
+    samples: Samples, columns: Sequence[ColumnWitness], parts: Sequence[_Part], n_jobs: int
 ) -> FloatArray:
     factor = np.empty((sum(part.rows for part in parts), samples.n_columns))
     offset = {part.sides: sum(p.rows for p in parts[:i]) for i, part in enumerate(parts)}

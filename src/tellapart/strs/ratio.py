@@ -40,6 +40,9 @@ class SparseRatio:
     required : indices, optional
         Variables that count among the d in any case: of the others, at most d − len(required)
         are non-zero.
+    definite : bool
+        Whether M is known to be positive definite beyond rounding error: else that is checked, at
+        the price of a factorisation.
 
     Notes
     -----
@@ -61,6 +64,8 @@ class SparseRatio:
         d: int,
         nonnegative: bool = False,
         required: ArrayLike | None = None,
+        *,
+        definite: bool = False,
     ) -> None:
         self.M = checked_symmetric("M", M)
         self.a = checked_vector("a", a)
@@ -72,7 +77,8 @@ class SparseRatio:
         self.d = check_integer("d", d, 1, self.n_columns)
         self.nonnegative = check_flag("nonnegative", nonnegative)
         self.required = checked_indices(required, self.n_columns, self.d)
-        self._check_definite()
+        if not definite:
+            self._check_definite()
 
     @property
     def n_columns(self) -> int:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.progress import Progress
@@ -16,6 +17,7 @@ from tellapart.scan.scan import Scan
 from tellapart.selection.by_evidence import MOST_VARIABLES
 from tellapart.selection.choose import choose
 from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.over_chunks import sum_over_chunks
 from tellapart.selection.pipeline import Chosen, weigh_evidence
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import default_regularization
@@ -31,18 +33,19 @@ def choose_after(
     n_jobs: int,
     progress: Progress,
     *,
-    all_rows: tuple[int, int],
+    chunks: ChunkedSamples,
 ) -> Chosen:
     """Choose the variables on all rows: by evidence, or by the kernel that was asked for.
 
-    Where the samples are rows drawn from more, `all_rows` of each, a kernel chooses by those drawn,
-    and evidence judges single columns by all rows all the same.
+    `chunks` are all the rows, of which `samples` may hold some, drawn at random. Where rows are
+    many, the linear kernel's coefficients are summed over the chunks. Other kernels choose by what
+    `samples` holds, and evidence judges single columns by all rows all the same.
 
     With a kernel, λ is 0 where a choice without it can be proved best, else the default of the
     kernel, unless the settings give it, and as many variables as the scan suggests, unless they
     are given.
     """
-    drawn = (samples.n_x, samples.n_y) != all_rows
+    drawn = (samples.n_x, samples.n_y) != (chunks.n_x, chunks.n_y)
     if settings.by_evidence:
         return weigh_evidence(
             samples,
@@ -61,11 +64,20 @@ def choose_after(
     if regularization is None:
         exact = abilities.exact_unregularized
         regularization = 0.0 if exact else default_regularization(abilities)
-    fitted = kernel.fit(samples, n_jobs=n_jobs)
-    tuning = Tuning(number, regularization)
     closed = abilities.closed_form and regularization == 0 and settings.nonnegative
-    if closed and settings.solver == "auto":
-        selection = choose_nonnegative(samples, fitted, number, n_jobs)
+    closed = closed and settings.solver == "auto"
+    summed = None
+    if not chunks.all_drawn and settings.estimator == "unbiased":
+        summed = sum_over_chunks(
+            chunks, kernel, n_jobs=n_jobs, progress=progress, with_variance=not closed
+        )
+    if summed is None:
+        fitted, coefficients = kernel.fit(samples, n_jobs=n_jobs), None
+    else:
+        fitted, coefficients, drawn = summed.kernel, summed.coefficients, False
+    tuning = Tuning(number, regularization)
+    if closed:
+        selection = choose_nonnegative(samples, fitted, number, n_jobs, coefficients)
         return Chosen(tuning, fitted, _told(selection, samples, drawn=drawn))
     selection = choose(
         samples,
@@ -81,6 +93,7 @@ def choose_after(
         estimator=settings.estimator,
         known=(*scan.pairs, *scan.triples),
         nonnegative=settings.nonnegative,
+        coefficients=coefficients,
     )
     return Chosen(tuning, fitted, _told(selection, samples, drawn=drawn))
 

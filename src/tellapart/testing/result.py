@@ -16,7 +16,7 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
-from tellapart.scan.finding import Finding, findings_frame
+from tellapart.scan.finding import Finding
 from tellapart.scan.scan import Scan
 from tellapart.selection.selection import Selection
 from tellapart.selection.stability import Stability
@@ -24,6 +24,7 @@ from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference
 from tellapart.testing.evidence import describe_evidence, describe_verdict
 from tellapart.testing.exhibit import Exhibit, Gallery
+from tellapart.testing.export import Exports
 from tellapart.testing.method import Method as Method
 from tellapart.testing.record import record_result
 from tellapart.testing.story import tell_lines
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult:
+class TestResult(Exports):
     """The answer of a two-sample test.
 
     Attributes
@@ -250,7 +251,7 @@ class TestResult:
         X and Y differ (p = 0.001, level 0.05).
         ...
         1 of 3 variables chosen (linear kernel, λ = ...):
-          x1  1.000
+          x1   1.000  lower in X by 2.80 spreads (...)
         Certificate: proved: no other choice ...
         """
         selection = safe_lines(self.selection.summary())
@@ -267,20 +268,6 @@ class TestResult:
         Empty for other tests than a scan, and where no difference was found.
         """
         return tell_lines(self.scan, self.alpha) if self.scan and self.reject else []
-
-    def to_frame(self) -> Any:
-        """Return the findings as a table, one row each: pandas, or pyarrow without it.
-
-        Examples
-        --------
-        >>> import numpy as np, tellapart as ta
-        >>> rng = np.random.default_rng(0)
-        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
-        >>> frame = ta.two_sample_test(X, Y, random_state=0).to_frame()
-        >>> frame["kind"].tolist(), frame["variables"].tolist()
-        (['location'], ['x1'])
-        """
-        return findings_frame(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""

@@ -22,6 +22,7 @@ from tellapart.permutation.reach import warn_of_few_rows, warn_of_few_units
 from tellapart.progress import Progress
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
+from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.tuning import Tuning
@@ -76,11 +77,17 @@ def _run_scan(
         np.random.default_rng(solve_seed),
         n_jobs,
         progress,
-        all_rows=(rows.n_x, rows.n_y),
+        chunks=rows,
+    )
+    selection = with_changes(
+        chosen.selection,
+        shown,
+        np.random.default_rng((permute_seed, 1)),
+        scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
     )
     return Found(
         found.null,
-        chosen.selection,
+        selection,
         chosen.tuning,
         chosen.kernel,
         by,
@@ -120,9 +127,16 @@ def _run_split(
         n_jobs=None if settings.n_jobs is None else settings.threads,
     )
     drawn_from = None if (samples.n_x, samples.n_y) == all_rows else all_rows
+    selection = with_changes(
+        chosen.selection,
+        held_out,
+        np.random.default_rng((permute_seed, 1)),
+        train=train,
+        joint=not chosen.kernel.abilities.short_features,
+    )
     return Found(
         null,
-        chosen.selection,
+        selection,
         chosen.tuning,
         chosen.kernel,
         train,
@@ -170,7 +184,7 @@ class Found:
             alpha=settings.alpha,
             null_distribution=self.null.null_distribution,
             exact=self.null.exact,
-            selection=self.selection,
+            selection=self.selection.labelled(labels),
             n_train=(train.n_x, train.n_y) if self.n_train is None else self.n_train,
             n_test=self.n_test or (tested.n_x, tested.n_y),
             tuning=self.tuning,

@@ -1,12 +1,12 @@
 import numpy as np
 
-from tellapart.kernels.fastsum import CountExpansion
+from tellapart.kernels.fastsum import CountExpansion, LevelCounts
 
 
 def test_sums_equal_the_dense_ones():
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 4, 50).astype(float), rng.integers(1, 7, 30).astype(float)
-    sums = CountExpansion(x, y)
+    sums = CountExpansion(LevelCounts.of(x), LevelCounts.of(y))
     points = np.arange(-1.0, 9.0)
     np.testing.assert_allclose(
         [sums.mean_xx, sums.mean_yy, sums.mean_xy],

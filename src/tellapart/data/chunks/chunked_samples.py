@@ -52,6 +52,8 @@ class ChunkedSamples:
         As in `tellapart.data.samples.Samples`.
     drawn : Samples
         Rows of each sample drawn at random, at most 20,000 of each.
+    drawn_rows : pair of arrays
+        Their numbers in their samples.
     pooled : DrawnRows
         Rows drawn from both samples together, at most 65,536.
     least, greatest : arrays of shape (D,)
@@ -65,6 +67,7 @@ class ChunkedSamples:
     kinds: tuple[Kind, ...]
     categories: Mapping[str, tuple[str, ...]]
     drawn: Samples
+    drawn_rows: tuple[IntArray, IntArray]
     pooled: DrawnRows
     least: FloatArray
     greatest: FloatArray
@@ -86,6 +89,16 @@ class ChunkedSamples:
     def n_columns(self) -> int:
         """Number of columns, D."""
         return len(self.names)
+
+    @property
+    def all_drawn(self) -> bool:
+        """Whether the rows drawn of each sample are all there are."""
+        return (self.drawn.n_x, self.drawn.n_y) == (self.n_x, self.n_y)
+
+    @property
+    def all_pooled(self) -> bool:
+        """Whether the rows drawn from both samples together are all there are."""
+        return self.pooled.rows.size == self.n_x + self.n_y
 
     def draw(self, most: int, seed: int) -> Samples:
         """Return at most `most` rows of each sample, drawn at random, in one pass over them."""
@@ -193,7 +206,7 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         samples.names,
         samples.kinds,
         samples.categories,
-        _drawn(sketches, samples),
+        *_drawn(sketches, samples),
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         samples.dropped_columns,
@@ -265,7 +278,7 @@ def _settled(
         found,
         kinds,
         categories,
-        _drawn(sketches, template),
+        *_drawn(sketches, template),
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         gone,
@@ -284,12 +297,15 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
     return replace(sketch, values=values)
 
 
-def _drawn(sketches: Sequence[Sketch], template: Samples) -> Samples:
-    """Return the rows drawn of each sample, by row number."""
-    x, y = (replace(sketch, most=MOST_DRAWN).smallest().values for sketch in sketches)
+def _drawn(
+    sketches: Sequence[Sketch], template: Samples
+) -> tuple[Samples, tuple[IntArray, IntArray]]:
+    """Return the rows drawn of each sample, by row number, and these numbers."""
+    x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
     # Rows drawn one by one have no design: pairs and clusters are torn.
-    whole = (x.shape[0], y.shape[0]) == (template.n_x, template.n_y)
-    return replace(template, x=x, y=y, design=template.design if whole else None)
+    whole = (x.rows.size, y.rows.size) == (template.n_x, template.n_y)
+    design = template.design if whole else None
+    return replace(template, x=x.values, y=y.values, design=design), (x.rows, y.rows)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:

@@ -27,6 +27,9 @@ LANES = 64
 SHORTEST_LANE = 4
 # Rows of a block when rows are only picked.
 PICKING_STEP = 1 << 16
+# Values of a block when something is computed from them, up to 30 times as many bytes.
+BLOCK_ENTRIES = 1 << 22
+MOST_BLOCK_ROWS = 1 << 17
 
 A = TypeVar("A")
 
@@ -52,6 +55,16 @@ class Fold(Protocol[A]):
     def merge(self, left: A, right: A) -> A:
         """Return the sum over the rows of both; `left` may be changed, `right` may not."""
         ...
+
+
+def block_rows(n_columns: int) -> int:
+    """Return how many rows are taken at a time: a power of two, the fewer the more columns.
+
+    >>> block_rows(20), block_rows(100), block_rows(5_000)
+    (131072, 32768, 512)
+    """
+    rows = max(BLOCK_ENTRIES // max(n_columns, 1), 256)
+    return int(min(1 << (rows.bit_length() - 1), MOST_BLOCK_ROWS))
 
 
 class RowStore(ABC):

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from tellapart.arrays import IntArray
-from tellapart.data.chunks.draw import key_of
+from tellapart.data.chunks.draw import Marks, key_of
 
 N_ROUNDS = 6
 # Keys of the rounds must differ from those of the marks.
@@ -36,10 +36,27 @@ def shuffled(seed: int, sample: int, n_rows: int, first_row: int, count: int) ->
     >>> sorted(shuffled(seed=0, sample=1, n_rows=5, first_row=0, count=5).tolist())
     [0, 1, 2, 3, 4]
     """
+    return np.asarray(_shuffled(*_rounds_of(seed, sample, n_rows), n_rows, first_row, count))
+
+
+def places_of(seed: int, sample: int, n_rows: int, rows: IntArray) -> IntArray:
+    """Return the places of any rows, given by their numbers, in the same order.
+
+    Examples
+    --------
+    >>> every = shuffled(seed=0, sample=1, n_rows=50, first_row=0, count=50)
+    >>> rows = np.array([41, 7])
+    >>> bool((places_of(0, 1, 50, rows) == every[rows]).all())
+    True
+    """
+    return np.asarray(_places(*_rounds_of(seed, sample, n_rows), n_rows, rows))
+
+
+def _rounds_of(seed: int, sample: int, n_rows: int) -> tuple[Marks, np.uint64, np.uint64]:
+    """Return the keys of the rounds, and the numbers of values of both halves, a and b."""
     keys = np.array([key_of(seed, sample, _PURPOSE + r) for r in range(N_ROUNDS)])
     a = math.isqrt(max(n_rows - 1, 0)) + 1
-    b = -(-n_rows // a)
-    return np.asarray(_shuffled(keys, np.uint64(a), np.uint64(b), n_rows, first_row, count))
+    return keys, np.uint64(a), np.uint64(-(-n_rows // a))
 
 
 @njit(cache=True, nogil=True)
@@ -59,6 +76,20 @@ def _rounds(keys, a, b, left, right):  # type: ignore[no-untyped-def]
         right += _hash(keys[r + 1], left, b)
         right = right - b if right >= b else right
     return left * b + right
+
+
+@njit(cache=True, nogil=True)
+def _places(keys, a, b, n_rows, rows):  # type: ignore[no-untyped-def]
+    n = np.uint64(n_rows)
+    result = np.empty(rows.shape[0], np.int64)
+    for place in range(rows.shape[0]):
+        word = np.uint64(rows[place])
+        while True:
+            word = np.uint64(_rounds(keys, a, b, word // b, word % b))
+            if word < n:
+                break
+        result[place] = np.int64(word)
+    return result
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,11 @@ sums between groups of rows, which is what permutations of bins need.
 
 from tellapart.kernels.fastsum.boxes import BoxExpansion, BoxGrid, BoxMoments
 from tellapart.kernels.fastsum.cells import gaussian_group_sums
-from tellapart.kernels.fastsum.counting import CountExpansion, indicator_group_sums
+from tellapart.kernels.fastsum.counting import (
+    CountExpansion,
+    LevelCounts,
+    indicator_group_sums,
+)
 from tellapart.kernels.fastsum.fourier import count_modes, extent_of, fourier_sums
 from tellapart.kernels.fastsum.sorting import SortedExpansion, laplace_group_sums
 
@@ -15,6 +19,7 @@ __all__ = [
     "BoxGrid",
     "BoxMoments",
     "CountExpansion",
+    "LevelCounts",
     "SortedExpansion",
     "count_modes",
     "extent_of",

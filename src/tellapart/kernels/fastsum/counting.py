@@ -2,10 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class LevelCounts:
+    """How often each value occurs in one sample, or in some of its rows; counts add up.
+
+    Attributes
+    ----------
+    levels : array of length L
+        The distinct values, sorted.
+    counts : int array of length L
+        How many rows have each of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = LevelCounts.of(np.array([2.0, 1.0])).merge(LevelCounts.of(np.array([2.0])))
+    >>> both.levels.tolist(), both.counts.tolist(), both.count
+    ([1.0, 2.0], [1, 2], 3)
+    """
+
+    levels: FloatArray
+    counts: IntArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> LevelCounts:
+        """Count the values."""
+        levels, counts = np.unique(values, return_counts=True)
+        return cls(levels, counts)
+
+    @property
+    def count(self) -> int:
+        """Number of values counted."""
+        return int(self.counts.sum())
+
+    def merge(self, other: LevelCounts) -> LevelCounts:
+        """Return the counts of both sets of values together."""
+        levels = np.union1d(self.levels, other.levels)
+        return LevelCounts(levels, self.on(levels) + other.on(levels))
+
+    def on(self, levels: FloatArray) -> IntArray:
+        """Return the counts on a sorted superset of the levels."""
+        counts = np.zeros(levels.shape[0], dtype=self.counts.dtype)
+        counts[np.searchsorted(levels, self.levels)] = self.counts
+        return counts
 
 
 class CountExpansion:
@@ -14,14 +61,15 @@ class CountExpansion:
     Examples
     --------
     >>> import numpy as np
-    >>> sums = CountExpansion(np.array([0.0, 1.0]), np.array([1.0]))
+    >>> x, y = np.array([0.0, 1.0]), np.array([1.0])
+    >>> sums = CountExpansion(LevelCounts.of(x), LevelCounts.of(y))
     >>> sums.mean_xx, sums.mean_yy, sums.mean_xy
     (0.5, 1.0, 0.5)
     >>> sums.witness(np.array([0.0, 1.0, 2.0])).tolist()
     [0.5, -0.5, 0.0]
     """
 
-    def __init__(self, x: FloatArray, y: FloatArray) -> None:
+    def __init__(self, x: LevelCounts, y: LevelCounts) -> None:
         self._levels, (share_x, share_y) = shares(x, y)
         self.mean_xx = float(share_x @ share_x)
         self.mean_yy = float(share_y @ share_y)
@@ -35,23 +83,19 @@ class CountExpansion:
         return np.where(self._levels[place] == values, self._difference[place], 0.0)
 
 
-def shares(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def shares(x: LevelCounts, y: LevelCounts) -> tuple[FloatArray, FloatArray]:
     """Return the distinct values of both samples, sorted, and the share of each in x and in y.
 
     Examples
     --------
     >>> import numpy as np
-    >>> values, parts = shares(np.array([2.0, 1.0]), np.array([2.0]))
+    >>> x, y = np.array([2.0, 1.0]), np.array([2.0])
+    >>> values, parts = shares(LevelCounts.of(x), LevelCounts.of(y))
     >>> values.tolist(), parts.tolist()
     ([1.0, 2.0], [[0.5, 0.5], [0.0, 1.0]])
     """
-    # Each sample by itself: to sort values is much faster than to sort their places.
-    counted = [np.unique(sample, return_counts=True) for sample in (x, y)]
-    values = np.union1d(counted[0][0], counted[1][0])
-    parts = np.zeros((2, values.shape[0]))
-    for part, (own, counts) in zip(parts, counted, strict=True):
-        part[np.searchsorted(values, own)] = counts / counts.sum()
-    return values, parts
+    values = np.union1d(x.levels, y.levels)
+    return values, np.stack([sample.on(values) / sample.count for sample in (x, y)])
 
 
 def indicator_group_sums(values: FloatArray, starts: IntArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.kernels.fastsum.counting import shares
+from tellapart.kernels.fastsum.counting import LevelCounts, shares
 
 
 class SortedExpansion:
@@ -20,12 +20,13 @@ class SortedExpansion:
     Examples
     --------
     >>> import numpy as np
-    >>> sums = SortedExpansion(np.array([0.0, 1.0]), np.array([2.0]), bandwidth=1.0)
+    >>> x, y = np.array([0.0, 1.0]), np.array([2.0])
+    >>> sums = SortedExpansion(LevelCounts.of(x), LevelCounts.of(y), bandwidth=1.0)
     >>> round(sums.mean_xy, 6)
     0.251607
     """
 
-    def __init__(self, x: FloatArray, y: FloatArray, bandwidth: float) -> None:
+    def __init__(self, x: LevelCounts, y: LevelCounts, bandwidth: float) -> None:
         self._bandwidth = bandwidth
         self._points, weights = shares(x, y)
         decay = np.exp(-np.diff(self._points) / bandwidth)

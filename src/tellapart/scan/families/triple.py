@@ -247,7 +247,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
     plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.pairs(group.pairs_name)
-    mean_x, mean_y = pool.means(plain)
+    mean_x, mean_y = pool.score_means(SCORES[group.score])
     pairs_x, pairs_y = pool.means(pairs)
     n_x, n_y = pool.labels.counts
     scale = group.scale
@@ -263,7 +263,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         tu, su, st = (member[block] for member in group.opposite)
 
         def change(rows: slice) -> None:
-            of_x = sums.of_x(pool.labels.labels[rows], block)  # noqa: B023
+            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
             cumulant_changes(
                 of_x, total[block], scale[block], s, t, u, tu, su, st,  # noqa: B023
                 n_x[rows], n_y[rows],

@@ -1,0 +1,43 @@
+"""The chosen variables as a table: weight, what each differs in, which way and how much."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tellapart.data.frames import make_frame
+from tellapart.scan.finding import Finding
+
+if TYPE_CHECKING:
+    from tellapart.selection.selection import Selection
+
+
+def variables_frame(selection: Selection) -> Any:
+    """Return a table with one row per chosen variable, the heaviest first.
+
+    Where it is not known what a variable differs in, numbers are NaN and words are empty.
+    """
+    told, rows = selection.told, []
+    for name, weight in selection.weights.items():
+        change = selection.changes.get(name)
+        row = {"variable": name, "weight": weight, **_sized(name, change)}
+        rows.append({**row, "named": change and change.named, "differs": told[name]})
+    return make_frame({key: [row[key] for row in rows] for key in rows[0]})
+
+
+def _sized(name: str, change: Finding | None) -> dict[str, Any]:
+    if change is None:
+        unknown = ("effect", "low", "high", "first", "second", "pvalue")
+        return {"kind": "", "with": "", "measure": "", **dict.fromkeys(unknown, math.nan)}
+    (low, high), (first, second) = change.interval, change.values
+    return {
+        "kind": change.kind,
+        "with": ", ".join(other for other in change.variables if other != name),
+        "measure": change.measure,
+        "effect": change.effect,
+        "low": low,
+        "high": high,
+        "first": first,
+        "second": second,
+        "pvalue": change.pvalue,
+    }
