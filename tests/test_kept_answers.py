@@ -9,7 +9,7 @@ of `split=False` are gone with that test. Weights are at least 0 by default now:
 for signed ones do (`signed`, `by_kernel`) and groups and monitors answer with the others; and where
 λ is tuned, rows decide how large it may be, so that fewer λ are scored and some calls take another.
 Of two groups, each against the rest is one comparison, not the same one twice. Too few rows are
-told what would help.
+told what would help, and missing values that they can be compared pair by pair.
 """
 
 import json

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tellapart.testing.check_result import CheckResult
     from tellapart.testing.groups import compare_groups
     from tellapart.testing.groups_result import GroupsResult
-    from tellapart.testing.monitor import ReferenceMonitor, compare_to_reference
+    from tellapart.testing.monitor import compare_to_reference, load_monitor
+    from tellapart.testing.reference_monitor import ReferenceMonitor
     from tellapart.testing.result import TestResult
     from tellapart.testing.two_sample import two_sample_test
 
@@ -40,6 +41,7 @@ __all__ = [
     "compare_to_reference",
     "datasets",
     "kernels",
+    "load_monitor",
     "objective",
     "open_dataset",
     "select_variables",
@@ -58,11 +60,12 @@ _HOME = {
     "InputError": "errors",
     "MMDSelector": "estimator",
     "MissingDependencyError": "errors",
-    "ReferenceMonitor": "testing.monitor",
+    "ReferenceMonitor": "testing.reference_monitor",
     "Selection": "selection.selection",
     "TestResult": "testing.result",
     "compare_groups": "testing.groups",
     "compare_to_reference": "testing.monitor",
+    "load_monitor": "testing.monitor",
     "open_dataset": "data.chunks.open_dataset",
     "select_variables": "selection.select_variables",
     "two_sample_test": "testing.two_sample",

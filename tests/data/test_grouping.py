@@ -53,7 +53,7 @@ class TestManyGroups:
         rows = grouped.without_missing("drop-rows")
         assert (rows.sizes, rows.dropped_rows) == ((2, 2), (0, 1))
         columns = read_grouped(frame[:5], "arm").without_missing("drop-columns")
-        assert (columns.names, columns.dropped_columns) == (("u", "sex"), ("v",))
+        assert (columns.compared, columns.dropped_columns) == (("u", "sex"), ("v",))
         assert columns.categories == {"sex": ("f", "m")}
         whole = read_grouped(frame[:4], "arm")
         assert whole.without_missing("error") is whole

@@ -192,7 +192,7 @@ class TestNames:
 
 
 def test_unknown_policy_is_refused_before_any_work():
-    with pytest.raises(InputError, match="missing must be one of 'error', 'drop-rows'"):
+    with pytest.raises(InputError, match="missing must be one of 'error', 'pairwise', 'drop-rows'"):
         read_samples(None, None, missing="impute")
 
 

@@ -23,7 +23,7 @@ def _sums(bins, x, y):
         at, _ = bins.of_rows(sample, 0, len(features))
         own = np.zeros((bins.n_bins_of[sample] + 1, features.shape[1]))
         np.add.at(own, at, features)
-        sides.append(own)
+        sides.append((own, None))
     return tuple(sides)
 
 

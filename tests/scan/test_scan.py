@@ -10,9 +10,9 @@ from tellapart.errors import InputError
 from tellapart.scan.scan import WEIGHTS, scan
 
 
-def run(x, y, n_permutations=199, seed=0, **settings):
+def run(x, y, n_permutations=199, seed=0, missing="error", **settings):
     return scan(
-        read_samples(x, y),
+        read_samples(x, y, missing=missing),
         n_permutations=n_permutations,
         alpha=0.05,
         rng=np.random.default_rng(seed),
@@ -193,7 +193,9 @@ def test_more_permutations_than_memory_holds_are_refused():
 
 def test_every_family_has_a_weight():
     x, y, _ = _normal(rows=30)
-    assert set(run(x, y).families) == set(WEIGHTS)
+    assert set(run(x, y).families) == set(WEIGHTS) - {"missing"}
+    x[0, 0] = np.nan
+    assert set(run(x, y, missing="pairwise").families) == set(WEIGHTS)
 
 
 @pytest.mark.slow

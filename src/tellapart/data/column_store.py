@@ -137,6 +137,13 @@ class SparseColumns(ColumnStore):
         low, high = self.matrix.min(axis=0), self.matrix.max(axis=0)
         return low.toarray().ravel(), high.toarray().ravel()
 
+    def filled(self, fills: FloatArray) -> SparseColumns:
+        """Return a store in which NaN among the entries is replaced, by one value per column."""
+        held = self.matrix.copy()
+        gaps = np.flatnonzero(np.isnan(held.data))
+        held.data[gaps] = fills[np.searchsorted(held.indptr, gaps, side="right") - 1]
+        return SparseColumns(held)
+
     def columns_where(self, entries: NDArray[np.bool_]) -> IntArray:
         """Return the sorted columns that some of the stored entries belong to."""
         places = np.flatnonzero(entries)
@@ -183,6 +190,40 @@ class MappedColumns(ColumnStore):
     def columns(self, columns: IntArray) -> MappedColumns:
         """Return a store of some columns."""
         return MappedColumns(self.values[:, columns])
+
+
+@dataclass(frozen=True, eq=False)
+class FilledColumns(ColumnStore):
+    """Another store whose missing values are filled in as they are asked for.
+
+    Parameters
+    ----------
+    store : ColumnStore
+        With NaN for what is missing.
+    fills : array
+        What stands for it, one value per column.
+    """
+
+    store: ColumnStore
+    fills: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return self.store.shape
+
+    def transposed(self, columns: IntArray, rows: slice = slice(None)) -> FloatArray:
+        """Return some columns of some rows as a dense array, one column per row of the result."""
+        found = self.store.transposed(columns, rows)
+        return np.where(np.isnan(found), self.fills[columns][:, np.newaxis], found)
+
+    def rows(self, rows: IntArray) -> FilledColumns:
+        """Return a store of some rows."""
+        return FilledColumns(self.store.rows(rows), self.fills)
+
+    def columns(self, columns: IntArray) -> FilledColumns:
+        """Return a store of some columns."""
+        return FilledColumns(self.store.columns(columns), self.fills[columns])
 
 
 @dataclass(frozen=True, eq=False)

@@ -117,18 +117,19 @@ class Design:
             )
         return (train[0], train[1]), (test[0], test[1])
 
-    def draw(self, most: int, rng: np.random.Generator) -> Rows:
+    def draw(self, most: tuple[int, int], rng: np.random.Generator) -> Rows:
         """Return at most so many rows of each sample, by whole pairs or whole units."""
         if self.paired is not None:
             order = rng.permutation(np.unique(np.concatenate(self.blocks)))
             rows = np.stack([_counts_of(blocks, order) for blocks in self.blocks])
-            kept = order[np.cumsum(rows, axis=1).max(axis=0) <= most]
+            enough = np.cumsum(rows, axis=1) > np.array(most)[:, np.newaxis]
+            kept = order[~enough.any(axis=0)]
             x, y = (np.flatnonzero(np.isin(blocks, kept)) for blocks in self.blocks)
             return x, y
         drawn = []
-        for units in self.units:
+        for units, of_sample in zip(self.units, most, strict=True):
             order = rng.permutation(np.unique(units))
-            kept = order[np.cumsum(_counts_of(units, order)) <= most]
+            kept = order[np.cumsum(_counts_of(units, order)) <= of_sample]
             drawn.append(np.flatnonzero(np.isin(units, kept)))
         return drawn[0], drawn[1]
 

@@ -13,16 +13,28 @@ from tellapart.data.row_labels import RowLabels
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
-DROPPING = "drop-rows"
+DROPPING, PAIRWISE = "drop-rows", "pairwise"
 
 
 def with_labels(
     samples: Samples, labels: Sequence[RowLabels], policy: str, titles: tuple[str, str]
 ) -> Samples:
-    """Return samples with the design that the labels of their rows give.
+    """Return samples with the design that the labels of their rows, as read, give.
 
-    Rows whose label is missing are an error, or left out where rows with missing values are.
+    Rows whose label is missing are an error, or left out where rows with missing values are. What
+    is missing is not compared: which rows miss a value would have to be permuted by the design
+    together with rows that were left out.
     """
+    if policy == PAIRWISE:
+        raise InputError(
+            "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired or "
+            f"clusters; got {PAIRWISE!r}"
+        )
+    if samples.as_read is not None:
+        if samples.as_read.pattern.whole_rows:
+            complete = samples.as_read.complete()
+            labels = [own.rows(rows) for own, rows in zip(labels, complete, strict=True)]
+        samples = replace(samples, as_read=None)
     known = [of_rows.known() for of_rows in labels]
     gone = [of_rows.n_rows - rows.size for of_rows, rows in zip(labels, known, strict=True)]
     if any(gone) and policy != DROPPING:
@@ -32,10 +44,12 @@ def with_labels(
             'pass missing="drop-rows" to leave these rows out'
         )
     if any(gone):
-        samples = samples.rows(known[0], known[1])
-        samples = replace(samples, dropped_rows=(gone[0], gone[1]))
+        of_x, of_y = samples.dropped_rows
+        samples = replace(
+            samples.rows(known[0], known[1]), dropped_rows=(of_x + gone[0], of_y + gone[1])
+        )
     x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, known, strict=True))
-    return replace(samples, design=make_design(x, y))
+    return keep_informative(replace(samples, design=make_design(x, y)), policy, titles)
 
 
 def keep_informative(samples: Samples, policy: str, titles: tuple[str, str]) -> Samples:

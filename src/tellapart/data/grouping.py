@@ -13,8 +13,14 @@ import pyarrow as pa
 from tellapart.arrays import IntArray
 from tellapart.data.choice import nearest
 from tellapart.data.columns import Column, Series, label_of, read_column, sorted_labels
-from tellapart.data.missing import FEWEST_ROWS, keep_complete
-from tellapart.data.samples import Kind, Samples, Values, columns_of, rows_of
+from tellapart.data.missing import (
+    FEWEST_ROWS,
+    check_rows_left,
+    find_missing,
+    settle_missing,
+)
+from tellapart.data.missing_pattern import MissingPattern, complete_rows
+from tellapart.data.samples import Kind, Samples, Values, rows_of
 from tellapart.data.sources import (
     Source,
     as_frame,
@@ -39,7 +45,7 @@ class GroupedTable:
     Attributes
     ----------
     values : matrix or column store
-        All rows, over the columns that are compared.
+        All rows as they were read; NaN where a value is missing.
     names, kinds, categories
         The columns, as in `tellapart.data.samples.Samples`.
     labels : tuple of str
@@ -54,6 +60,11 @@ class GroupedTable:
         Columns left out for missing values.
     dropped_rows : tuple of int
         Rows left out for missing values, per group.
+    pattern : MissingPattern or None
+        Which columns miss values, and what is compared all the same; None where none does, or
+        where that has not been asked yet.
+    policy : str
+        What to do about missing values.
     """
 
     values: Values
@@ -66,12 +77,21 @@ class GroupedTable:
     library: str | None = None
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, ...] = ()
+    pattern: MissingPattern | None = None
+    policy: str = "error"
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Rows of each group."""
+        """Rows of each group, but for those left out for missing values."""
         counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.labels))
-        return tuple(int(count) for count in counts)
+        gone = self.dropped_rows or (0,) * len(self.labels)
+        return tuple(int(count) - lost for count, lost in zip(counts, gone, strict=True))
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns that are compared by value."""
+        gone = set(self.dropped_columns)
+        return tuple(name for name in self.names if name not in gone)
 
     @property
     def n_unlabelled(self) -> int:
@@ -89,39 +109,39 @@ class GroupedTable:
     def samples(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return some rows beside some others."""
         x, y = rows_of(self.values, of_x), rows_of(self.values, of_y)
-        return Samples(x, y, self.names, self.kinds, self.categories, self.dropped_columns)
+        samples = Samples(x, y, self.names, self.kinds, self.categories)
+        if self.pattern is None:
+            return samples
+        # Which columns miss values is a matter of these rows; which are left out, of the table.
+        found = find_missing((x, y), self.names, self.policy, ("X", "Y"))
+        if self.policy == "drop-columns":
+            found = self.pattern.of(() if found is None else found.names)
+        return samples if found is None else settle_missing(samples, found)
 
     def without_missing(self, policy: str) -> GroupedTable:
-        """Return the table free of missing values, or raise an error that counts them.
+        """Return the table with what to do about missing values, or an error that counts them.
 
-        Rows without a label are an error unless the policy is "drop-rows": then they are in no
-        group, and are counted in `n_unlabelled`.
+        Rows without a label are an error unless the policy is "drop-rows" or "pairwise": then they
+        are in no group, and are counted in `n_unlabelled`.
         """
-        if self.n_unlabelled and policy != "drop-rows":
+        if self.n_unlabelled and policy not in ("drop-rows", "pairwise"):
             raise InputError(
                 f"column {self.by!r} must say of every row which group it belongs to; got "
                 f"{self.n_unlabelled} missing of {self.groups.size} values; "
                 'pass missing="drop-rows" to leave these rows out'
             )
-        kept = keep_complete((self.values,), self.names, policy, (TITLE,))
-        if kept.columns is not None:
-            gone = np.setdiff1d(np.arange(len(self.names)), kept.columns)
-            names = tuple(self.names[s] for s in kept.columns)
-            return replace(
-                self,
-                values=columns_of(self.values, kept.columns),
-                names=names,
-                kinds=tuple(self.kinds[s] for s in kept.columns),
-                categories={n: self.categories[n] for n in names if n in self.categories},
-                dropped_columns=tuple(self.names[s] for s in gone),
-            )
-        if kept.rows is None:
+        found = find_missing((self.values,), self.names, policy, (TITLE,))
+        if found is None:
             return self
-        left = replace(
-            self, values=rows_of(self.values, kept.rows[0]), groups=self.groups[kept.rows[0]]
+        gone = tuple(name for s, name in enumerate(self.names) if s not in set(found.kept))
+        dropped: tuple[int, ...] = ()
+        if policy == "drop-rows":
+            left = replace(self, groups=self.groups[complete_rows(self.values, found.places)])
+            check_rows_left(TITLE, sum(left.sizes), sum(self.sizes))
+            dropped = tuple(a - b for a, b in zip(self.sizes, left.sizes, strict=True))
+        return replace(
+            self, dropped_columns=gone, dropped_rows=dropped, pattern=found, policy=policy
         )
-        dropped = (a - b for a, b in zip(self.sizes, left.sizes, strict=True))
-        return replace(left, dropped_rows=tuple(dropped))
 
 
 def read_grouped(table: object, by: object) -> GroupedTable:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore, MappedColumns, SparseColumns
+from tellapart.data.missing_pattern import AsRead, MissingPattern, fill_missing
 from tellapart.data.samples import Samples, Values, extremes_of, rows_of
-from tellapart.errors import InputError
+from tellapart.errors import InputError, warn_caller
 
-POLICIES = ("error", "drop-rows", "drop-columns")
+POLICIES = ("error", "pairwise", "drop-rows", "drop-columns")
 # An error, too, for callers that have no argument `missing` to offer.
 REFUSED = "refused"
 # Kernels sum squared differences: (2e150)² leaves room for a million columns in float64.
@@ -30,14 +31,18 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     """Return samples free of missing values, or raise an error that counts them.
 
     Infinite values and magnitudes above 1e150 are always an error. Sound samples come back
-    as they are, after one pass over the data that allocates only D numbers per sample.
+    as they are, after one pass over the data that allocates only D numbers per sample. Where
+    values are missing the samples carry all rows as they were read, so that the pattern of what
+    is missing can be compared, too. Columns without any value are left out with a warning.
 
     Parameters
     ----------
     samples : Samples
         The two samples; NaN stands for "missing".
     policy : str
-        "error", "drop-rows" (rows with any missing value), or "drop-columns" (columns with a
+        "error"; "pairwise": every statistic of a column, or of several, uses the rows that have
+        them (what works on whole rows sees the median of the pooled column, or its commonest
+        label); "drop-rows" (rows with any missing value); or "drop-columns" (columns with a
         missing value in either sample).
     titles : pair of str
         What messages call the two samples.
@@ -48,62 +53,85 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     >>> from tellapart.data.samples import Samples
     >>> x = np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 6.0]])
     >>> samples = Samples(x, np.ones((2, 2)), ("a", "b"), ("numeric", "numeric"))
+    >>> handle_missing(samples, "pairwise").x
+    array([[1. , 2. ],
+           [3. , 1.5],
+           [5. , 6. ]])
     >>> handle_missing(samples, "drop-rows").x
     array([[1., 2.],
            [5., 6.]])
     >>> handle_missing(samples, "drop-columns").names
     ('a',)
     """
-    kept = keep_complete((samples.x, samples.y), samples.names, policy, titles)
-    if kept.columns is not None:
-        gone = np.setdiff1d(np.arange(samples.n_columns), kept.columns)
-        dropped = tuple(samples.names[s] for s in gone)
-        return replace(samples.columns(kept.columns), dropped_columns=dropped)
-    if kept.rows is None:
-        return samples
-    x, y = kept.of_rows(0, samples.x), kept.of_rows(1, samples.y)
-    of_x, of_y = samples.dropped_rows
-    return replace(
-        samples,
-        x=x,
-        y=y,
-        dropped_rows=(of_x + samples.n_x - x.shape[0], of_y + samples.n_y - y.shape[0]),
-        design=None if samples.design is None else samples.design.rows(*kept.rows[:2]),
-    )
+    found = find_missing((samples.x, samples.y), samples.names, policy, titles)
+    return samples if found is None else settle_missing(samples, found, titles)
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What is left of some samples: columns, or rows of each; None where all of them are."""
-
-    columns: IntArray | None = None
-    rows: tuple[IntArray, ...] | None = None
-
-    def of_rows(self, place: int, values: Values) -> Values:
-        """Return the kept rows of the sample at a place."""
-        if self.rows is None or self.rows[place].size == values.shape[0]:
-            return values
-        return rows_of(values, self.rows[place])
-
-
-def keep_complete(
+def find_missing(
     matrices: Sequence[Values], names: Sequence[str], policy: str, titles: Sequence[str]
-) -> Kept:
-    """Say which columns, or rows, of some samples to keep; see `handle_missing`."""
+) -> MissingPattern | None:
+    """Say which columns of some samples miss values, None where none does; see `handle_missing`."""
     suspects = np.flatnonzero(np.any([_is_suspect(values) for values in matrices], axis=0))
     if not suspects.size:
-        return Kept()
-    flaws = Flaws(
-        tuple(names[int(s)] for s in suspects),
-        tuple(titles),
-        *(_counted(matrices, suspects, test) for test in (np.isinf, _is_too_large, np.isnan)),
+        return None
+    infinite, too_large, missing = (
+        _counted(matrices, suspects, test) for test in (np.isinf, _is_too_large, np.isnan)
     )
-    flaws.refuse(policy)
-    gaps = suspects[flaws.missing.any(axis=0)]
-    if policy == "drop-columns":
-        return Kept(columns=other_columns(len(names), gaps))
-    pairs = zip(matrices, titles, strict=True)
-    return Kept(rows=tuple(_complete_rows(values, gaps, title) for values, title in pairs))
+    rows = tuple(int(values.shape[0]) for values in matrices)
+    own = tuple(names[int(s)] for s in suspects)
+    flaws = Flaws(own, tuple(titles), infinite, too_large, missing, rows)
+    return flaws.settle(policy, suspects, len(names))
+
+
+def settle_missing(
+    samples: Samples, pattern: MissingPattern, titles: Titles = ("X", "Y")
+) -> Samples:
+    """Return samples free of the missing values that were found; see `handle_missing`."""
+    whole = samples
+    if pattern.kept.size < samples.n_columns:
+        kept = set(pattern.kept.tolist())
+        gone = tuple(name for s, name in enumerate(samples.names) if s not in kept)
+        whole = replace(samples.columns(pattern.kept), dropped_columns=gone)
+    if not pattern.names:
+        return whole
+    whole = replace(whole, as_read=AsRead(samples.x, samples.y, pattern))
+    return _without_rows(whole, titles) if pattern.whole_rows else _filled(whole)
+
+
+def _without_rows(samples: Samples, titles: Titles) -> Samples:
+    """Return the samples without the rows that miss anything."""
+    assert samples.as_read is not None
+    complete = samples.as_read.complete()
+    for title, values, kept in zip(titles, (samples.x, samples.y), complete, strict=True):
+        check_rows_left(title, kept.size, int(values.shape[0]))
+    x, y = (
+        values if kept.size == values.shape[0] else rows_of(values, kept)
+        for values, kept in zip((samples.x, samples.y), complete, strict=True)
+    )
+    gone = samples.n_x - x.shape[0], samples.n_y - y.shape[0]
+    return replace(samples, x=x, y=y, dropped_rows=gone)
+
+
+def _filled(samples: Samples) -> Samples:
+    """Return the samples with the pooled median, or the commonest label, where a value misses."""
+    assert samples.as_read is not None
+    pattern = samples.as_read.pattern
+    columns = np.array([place for _, place in pattern.missing_among_kept()], dtype=np.intp)
+    fills = np.empty(columns.size)
+    for q, s in enumerate(columns):
+        pooled = np.concatenate([samples.x[:, s], samples.y[:, s]])
+        present = pooled[~np.isnan(pooled)]
+        if not present.size:  # drawn rows may miss what others have
+            fills[q] = 0.0
+        elif samples.kinds[s] == "categorical":
+            codes, counts = np.unique(present, return_counts=True)
+            fills[q] = codes[np.argmax(counts)]
+        else:
+            fills[q] = np.median(present)
+    if not columns.size:
+        return samples
+    x, y = (fill_missing(values, columns, fills) for values in (samples.x, samples.y))
+    return replace(samples, x=x, y=y, filled_columns=tuple(samples.names[s] for s in columns))
 
 
 @dataclass(frozen=True)
@@ -115,6 +143,25 @@ class Flaws:
     infinite: IntArray
     too_large: IntArray
     missing: IntArray
+    n_rows: tuple[int, ...]
+
+    def settle(self, policy: str, places: IntArray, n_columns: int) -> MissingPattern | None:
+        """Return what to do about missing values, None where there are none.
+
+        `places` are those of the columns counted here, among `n_columns` in all.
+        """
+        self.refuse(policy)
+        empty = self.missing.sum(axis=0) == sum(self.n_rows)
+        if empty.any() and policy != "drop-columns":
+            named = self._named(np.flatnonzero(empty))
+            warn_caller(f"{named} of {' and '.join(self.titles)} left out: every value is missing")
+        some = self.missing.any(axis=0) & ~empty
+        gone = places[empty | some] if policy == "drop-columns" else places[empty]
+        if not (empty | some).any():
+            return None
+        names = tuple(self.names[q] for q in np.flatnonzero(some))
+        kept = other_columns(n_columns, gone, policy)
+        return MissingPattern(names, places[some], kept, whole_rows=policy == "drop-rows")
 
     def refuse(self, policy: str) -> None:
         """Raise if there is anything that the policy for missing values does not deal with."""
@@ -129,7 +176,10 @@ class Flaws:
                 f"rescale the columns; got larger {self._listed(self.too_large)}"
             )
         if self.missing.any() and policy in ("error", REFUSED):
-            remedy = 'pass missing="drop-rows" or missing="drop-columns" to leave them out'
+            remedy = (
+                'pass missing="pairwise" to compare the values that are there, and what is '
+                'missing, or missing="drop-rows" or missing="drop-columns" to leave them out'
+            )
             if policy == REFUSED:
                 remedy = "fill them in, or leave their rows or columns out, before"
             raise InputError(
@@ -142,14 +192,24 @@ class Flaws:
         affected = np.flatnonzero(counts.any(axis=0))
         for place in affected[:MOST_NAMED]:
             parts = [
-                f"{count} in {title}"
-                for count, title in zip(counts[:, place], self.titles, strict=True)
+                f"{'all ' if counts is self.missing and count == rows else ''}{count} in {title}"
+                for count, rows, title in zip(
+                    counts[:, place], self.n_rows, self.titles, strict=True
+                )
                 if count
             ]
             entries.append(f"column {self.names[place]!r} ({', '.join(parts)})")
-        more = affected.size - len(entries)
-        tail = f" and {more} more column{'s' if more > 1 else ''}" if more else ""
-        return f"values in {', '.join(entries)}{tail}"
+        return f"values in {', '.join(entries)}{_more(affected.size - len(entries))}"
+
+    def _named(self, affected: IntArray) -> str:
+        """Return "column 'a'", or "columns 'a', 'b', … and 4 more columns"."""
+        shown = [repr(self.names[place]) for place in affected[:MOST_NAMED]]
+        word = "column" if affected.size == 1 else "columns"
+        return f"{word} {', '.join(shown)}{_more(affected.size - len(shown))}"
+
+
+def _more(count: int) -> str:
+    return f" and {count} more column{'s' if count > 1 else ''}" if count else ""
 
 
 def _counted(matrices: Sequence[Values], columns: IntArray, test: Test) -> IntArray:
@@ -178,23 +238,14 @@ def _is_too_large(values: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(np.abs(values) > LARGEST)
 
 
-def other_columns(n_columns: int, gaps: IntArray) -> IntArray:
-    """Return the columns without gaps, of which there must be one."""
-    kept = np.setdiff1d(np.arange(n_columns), gaps)
+def other_columns(n_columns: int, gone: IntArray, policy: str) -> IntArray:
+    """Return the columns that are not gone, of which there must be one."""
+    kept = np.setdiff1d(np.arange(n_columns), gone)
     if not kept.size:
         raise InputError(
-            'missing="drop-columns" must leave at least one column; '
+            f'missing="{policy}" must leave at least one column; '
             f"all {n_columns} have missing values"
         )
-    return kept
-
-
-def _complete_rows(values: Values, gaps: IntArray, title: str) -> IntArray:
-    complete = np.ones(values.shape[0], dtype=np.bool_)
-    for s in gaps:
-        complete &= ~np.isnan(values[:, s])
-    kept = np.flatnonzero(complete)
-    check_rows_left(title, kept.size, complete.size)
     return kept
 
 
@@ -203,5 +254,5 @@ def check_rows_left(title: str, n_left: int, n_rows: int) -> None:
     if n_left < FEWEST_ROWS:
         raise InputError(
             f'missing="drop-rows" must leave at least {FEWEST_ROWS} rows of {title}; '
-            f"got {n_left} of {n_rows}"
+            f'got {n_left} of {n_rows}; missing="pairwise" keeps rows with a gap'
         )

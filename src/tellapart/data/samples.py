@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.design import Design
 from tellapart.errors import InputError
+
+if TYPE_CHECKING:
+    from tellapart.data.missing_pattern import AsRead
 
 Kind = Literal["numeric", "categorical"]
 Values = FloatArray | ColumnStore
@@ -27,8 +30,12 @@ class Samples:
     below that door the numbers are finite and both samples have at least two rows.
     Of a sparse sample, `x` or `y` is a `tellapart.data.column_store.ColumnStore`: index it as
     `x[:, columns]`, which is dense, and never all of it at once.
-    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values.
-    `design` says which rows belong together; None where all are independent of each other.
+    `dropped_columns` and `dropped_rows` (of X and of Y) say what was left out for missing values,
+    and `filled_columns` where such values are filled in.
+    Where values are missing, `as_read` holds all rows with their gaps, and what is missing here is
+    filled in or left out: see `tellapart.data.missing.handle_missing`.
+    `design` says which rows belong together; None where all are independent of each other. Samples
+    with a design have no `as_read`.
     """
 
     x: Values
@@ -38,6 +45,8 @@ class Samples:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    filled_columns: tuple[str, ...] = ()
+    as_read: AsRead | None = field(default=None, repr=False)
     design: Design | None = None
 
     @property
@@ -57,8 +66,13 @@ class Samples:
 
     def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows of each."""
+        as_read = self.as_read
+        if as_read is not None:
+            # Of rows without a gap, all that were not left out, there is no pattern to keep.
+            as_read = None if as_read.pattern.whole_rows else as_read.rows(of_x, of_y)
         design = None if self.design is None else self.design.rows(of_x, of_y)
-        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y), design=design)
+        x, y = rows_of(self.x, of_x), rows_of(self.y, of_y)
+        return replace(self, x=x, y=y, as_read=as_read, design=design)
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
@@ -71,15 +85,55 @@ class Samples:
             names=names,
             kinds=tuple(self.kinds[i] for i in chosen),
             categories={n: self.categories[n] for n in names if n in self.categories},
+            as_read=self._as_read_of(chosen),
+            filled_columns=tuple(name for name in names if name in set(self.filled_columns)),
         )
 
-    def draw(self, most: int, rng: np.random.Generator) -> Samples:
-        """Return at most `most` rows of each sample, drawn at random; self where that is all."""
-        if max(self.n_x, self.n_y) <= most:
+    def _as_read_of(self, columns: IntArray) -> AsRead | None:
+        """Return some columns as they were read; None where these miss nothing."""
+        # Rows are left out for what any column misses, not for what some of them do.
+        if self.as_read is None or self.as_read.pattern.whole_rows:
+            return None
+        part = self.as_read.columns(columns)
+        return part if part.pattern.names else None
+
+    def draw(self, most: int | tuple[int, int], rng: np.random.Generator) -> Samples:
+        """Return at most `most` rows of each sample, drawn at random; self where that is all.
+
+        Rows that were left out for missing values are drawn like the others, and stay left out.
+        """
+        most_x, most_y = (most, most) if isinstance(most, int) else most
+        n_x, n_y = self.n_read
+        if n_x <= most_x and n_y <= most_y:
             return self
         if self.design is not None:
-            return self.rows(*self.design.draw(most, rng)).informative()
-        return self.rows(draw_rows(self.n_x, most, rng), draw_rows(self.n_y, most, rng))
+            return self.rows(*self.design.draw((most_x, most_y), rng)).informative()
+        return self.rows_as_read(draw_rows(n_x, most_x, rng), draw_rows(n_y, most_y, rng))
+
+    @property
+    def n_read(self) -> tuple[int, int]:
+        """Rows of each sample that take part, be it with the pattern of what they miss alone."""
+        if self.as_read is None:
+            return self.n_x, self.n_y
+        return int(self.as_read.x.shape[0]), int(self.as_read.y.shape[0])
+
+    def rows_as_read(self, of_x: IntArray, of_y: IntArray) -> Samples:
+        """Return the samples restricted to some rows, by their numbers as they were read.
+
+        Rows that were left out for missing values take part in the pattern, and stay left out.
+        """
+        as_read = self.as_read
+        if as_read is None or not as_read.pattern.whole_rows:
+            return self.rows(of_x, of_y)
+        index, gone = [], []
+        for complete, drawn in zip(as_read.complete(), (of_x, of_y), strict=True):
+            index.append(np.searchsorted(complete, drawn[np.isin(drawn, complete)]))
+            gone.append(drawn.size - index[-1].size)
+        return replace(
+            self.rows(index[0], index[1]),
+            as_read=as_read.rows(of_x, of_y),
+            dropped_rows=(gone[0], gone[1]),
+        )
 
     def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Split each sample at random into a training and a test part.

@@ -12,7 +12,7 @@ from tellapart.arrays import IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
 from tellapart.data.design_labels import DesignArguments, take_labels
-from tellapart.data.designed import keep_informative, with_labels
+from tellapart.data.designed import with_labels
 from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.sources import Source, open_source, quoted
@@ -93,11 +93,11 @@ def read_samples(
     left, right = open_source(titles[0], X), open_source(titles[1], Y)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
-    samples = Samples(x, y, names, kinds, categories)
-    if taken is not None:
-        labels = taken.coded(titles, (samples.n_x, samples.n_y))
-        samples = with_labels(samples, labels, policy, titles)
-    return keep_informative(handle_missing(samples, policy, titles), policy, titles)
+    samples = handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    if taken is None:
+        return samples
+    labels = taken.coded(titles, samples.n_read)
+    return with_labels(samples, labels, policy, titles)
 
 
 def read_sources(

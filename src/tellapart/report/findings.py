@@ -11,6 +11,7 @@ from tellapart.scan.finding import (
     CORRELATION,
     DEPENDENCE,
     LOCATION,
+    MISSING,
     SHAPE,
     SHARE,
     SPREAD,
@@ -25,6 +26,7 @@ KIND_WORDS = {
     SHARE: "Shares",
     SPREAD: "Spread",
     SHAPE: "Shape",
+    MISSING: "Missing values",
     CORRELATION: "Correlation",
     DEPENDENCE: "Dependence",
     TRIPLE: "Triple",
@@ -37,6 +39,7 @@ FAMILY_WORDS = {
     "pair": "Two columns that depend on each other in a way correlation does not see",
     "triple": "Three columns that depend on each other, though no two of them do",
     "higher": "Four columns together, and directions across three to five",
+    "missing": "Which values are missing: in single columns, in many, in pairs of columns",
 }
 
 
@@ -88,7 +91,7 @@ PRODUCTS = Scale("Differences of mean products of three")
 
 def scale_of(finding: Finding) -> Scale:
     """Return the scale on which the effect of a finding is drawn."""
-    if finding.kind == SHARE or finding.measure.startswith("share"):
+    if finding.kind in (SHARE, MISSING) or finding.measure.startswith("share"):
         return SHARES
     if finding.kind == SHAPE:
         return Scale(f"Differences of {finding.measure}")

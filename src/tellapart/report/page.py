@@ -93,10 +93,12 @@ def python_call(result: TestResult) -> str:
     }
     if result.labels != ("X", "Y"):
         given["labels"] = result.labels
-    if result.held_out.dropped_columns:
-        given["missing"] = "drop-columns"
+    if result.held_out.filled_columns:
+        given["missing"] = "pairwise"
     elif any(result.held_out.dropped_rows):
         given["missing"] = "drop-rows"
+    elif result.held_out.dropped_columns:
+        given["missing"] = "drop-columns"
     call = f"ta.two_sample_test(X, Y{write_arguments(given, usual)})"
     return f'{named}result = {call}\nresult.to_html("report.html")'
 
@@ -175,7 +177,15 @@ def _columns(result: TestResult) -> list[tuple[str, str]]:
         ("Columns compared", f"{held_out.n_columns:,} ({kinds})"),
         ("Constant, so of weight 0", listed(result.selection.constant)),
         ("Dropped for missing values", listed(held_out.dropped_columns)),
+        *_filled(held_out.filled_columns),
     ]
+
+
+def _filled(columns: tuple[str, ...]) -> list[tuple[str, str]]:
+    if not columns:
+        return []
+    how = "pictures and kernels show the pooled median, or the commonest category, in their place"
+    return [("With missing values", f"{listed(columns)}; {how}")]
 
 
 def _settings(result: TestResult) -> list[tuple[str, str]]:

@@ -7,14 +7,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_loops import sum_cells, sum_values, sum_waves, wave_table
 from tellapart.scan.cells import CELL_SCORES
 from tellapart.scan.lookup import gather, take_scores
 from tellapart.scan.products import Segments, add_features, add_fours, add_pairs, add_triples
-from tellapart.scan.requests import N_DERIVED, SINGLES, Directions, Requests
+from tellapart.scan.requests import (
+    N_DERIVED,
+    N_WAVES,
+    PRESENT,
+    SINGLES,
+    Directions,
+    Requests,
+    full_lengths,
+)
 from tellapart.scan.scores import in_units, look_up
 from tellapart.scan.tables import Tables
 from tellapart.threads import in_slices, one_blas_thread
@@ -40,6 +48,15 @@ class SampleSums:
         Directions, and the score of whole rows.
     points : array of shape (bins · rows kept, P)
         V of some rows of each bin.
+    present : array of shape (bins + 1, P), or none
+        How many values of each column are there, where some may be missing.
+    others_present : array of the shape of `others`, or none
+        How many rows are behind each sum of `others`: those that have all columns of a direction,
+        and those that have any value.
+    points_present : array of length bins · rows kept, or none
+        1 where a row of `points` has any value.
+    missing : array of shape (bins + 1, features), or none
+        The features of `tellapart.scan.requests.MissingValues`.
     """
 
     singles: Singles
@@ -49,10 +66,15 @@ class SampleSums:
     fours: dict[str, Singles] = field(default_factory=dict)
     others: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     points: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    present: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    others_present: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    points_present: Singles = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    missing: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def arrays(self) -> list[Singles]:
         """Return all arrays, in one order."""
-        parts = [self.singles, self.derived, self.others, self.points]
+        parts = [self.singles, self.derived, self.others, self.points, self.present]
+        parts += [self.others_present, self.points_present, self.missing]
         for named in (self.pairs, self.triples, self.fours):
             parts += named.values()
         return parts
@@ -91,6 +113,8 @@ class BinSums:
         asked = self.requests
         directions = 0 if asked.directions is None else asked.directions.mean.size
 
+        missing = self.tables.missing
+
         def zeros(*shape: int) -> Singles:
             return np.zeros(shape, dtype=np.float32)
 
@@ -106,10 +130,18 @@ class BinSums:
             },
             others=zeros(bins + 1, directions + 1),
             points=zeros(bins * asked.points_per_bin, size),
+            present=zeros(bins + 1, size) if missing else zeros(0, 0),
+            others_present=zeros(bins + 1, directions + 1) if missing else zeros(0, 0),
+            points_present=zeros(bins * asked.points_per_bin if missing else 0),
+            missing=zeros(0, 0) if asked.missing is None else zeros(bins + 1, asked.missing.size),
         )
 
     def add(self, held: SampleSums, first_row: int, values: FloatArray) -> SampleSums:
-        """Add a block of rows."""
+        """Add a block of rows, as they were read where values may be missing."""
+        indicators = None
+        if self.requests.missing is not None:
+            pattern = self.requests.missing.pattern
+            indicators, values = pattern.indicators(values), pattern.values(values)
         at, place = self.bins.of_rows(self.sample, first_row, values.shape[0])
         # Sixteen bits are sorted by counting, in a tenth of the time.
         order = np.argsort(at.astype(np.uint16), kind="stable")
@@ -121,6 +153,8 @@ class BinSums:
             scores = self._columns(held, values, order, segments)
             self._products(held, scores, segments)
             self._whole_rows(held, scores, segments, rising, place[order])
+            if indicators is not None:
+                self._missing(held, indicators[order].T, segments)
         return held
 
     def merge(self, left: SampleSums, right: SampleSums) -> SampleSums:
@@ -160,9 +194,38 @@ class BinSums:
                 for kind, name in enumerate(CELL_SCORES):
                     if name in kept:
                         take_scores(found, cells, kind, kept[name][p])
+                if tables.missing:
+                    there = ~np.isnan(own)
+                    self._present(held, there, waves, segments, p)
+                    if PRESENT in kept:
+                        kept[PRESENT][p] = there
 
         in_slices(score, tables.size, COLUMNS_AT_A_TIME, self.n_jobs)
         return kept
+
+    def _present(
+        self, held: SampleSums, there: BoolArray, waves: Singles, segments: Segments, p: int
+    ) -> None:
+        """Count the values that are there, and take back what missing ones added to the waves.
+
+        V of a missing value is 0, and the waves of that are not.
+        """
+        starts, bins = segments.starts, segments.bins
+        counts = np.add.reduceat(there, starts[:-1], dtype=np.float32)
+        held.present[bins, p] += counts
+        gone = np.diff(starts) - counts
+        last = held.singles.shape[1] - 1
+        to = bins if self._full else np.zeros(1, dtype=np.intp)
+        if not self._full:
+            gone = gone[bins == last]
+        if gone.size:
+            first = N_DERIVED - 2 * N_WAVES
+            held.derived[first:, to, p] -= waves[0][:, np.newaxis] * gone
+
+    def _missing(self, held: SampleSums, indicators: BoolArray, segments: Segments) -> None:
+        asked = self.requests.missing
+        assert asked is not None
+        add_features(lambda rows: asked.of(indicators[:, rows]), segments, held.missing)
 
     def _products(self, held: SampleSums, scores: dict[str, Singles], segments: Segments) -> None:
         for name, two in self.requests.pairs.items():
@@ -181,26 +244,53 @@ class BinSums:
         place: IntArray,
     ) -> None:
         asked = self.requests
+        present = scores.get(PRESENT)
         if asked.directions is not None:
             along = _Waves.of(asked.directions)
             normal = scores["normal"]
-            add_features(lambda rows: along.at(normal[:, rows]), segments, held.others[:, :-1])
+            if present is None:
+                add_features(lambda rows: along.at(normal[:, rows]), segments, held.others[:, :-1])
+            else:
+                add_features(
+                    lambda rows: along.at(normal[:, rows]) * along.whole(present[:, rows]),
+                    segments,
+                    held.others[:, :-1],
+                )
+                add_features(
+                    lambda rows: along.whole(present[:, rows]),
+                    segments,
+                    held.others_present[:, :-1],
+                )
         if asked.row_score is not None:
             of, v = asked.row_score, scores["clipped"]
             slopes = of.slopes.astype(np.float32)
 
             def score(rows: slice) -> Singles:
                 part = v[:, rows]
-                found = of.of(np.square(part).sum(axis=0, dtype=np.float32))
-                return (found - slopes @ part)[np.newaxis].astype(np.float32)
+                lengths = np.square(part).sum(axis=0, dtype=np.float32)
+                if present is None:
+                    found = of.of(lengths)
+                    return (found - slopes @ part)[np.newaxis].astype(np.float32)
+                there = present[:, rows].sum(axis=0)
+                lengths = full_lengths(lengths, there, part.shape[0])
+                found = (of.of(lengths) - slopes @ part) * (there > 0)
+                return np.asarray(found[np.newaxis], dtype=np.float32)
 
             add_features(score, segments, held.others[:, -1:])
+            if present is not None:
+                add_features(
+                    lambda rows: present[:, rows].max(axis=0, keepdims=True),
+                    segments,
+                    held.others_present[:, -1:],
+                )
         if asked.points_per_bin:
             here = np.flatnonzero(
                 (place < asked.points_per_bin) & (at < self.bins.n_bins_of[self.sample])
             )
             to = at[here] * asked.points_per_bin + place[here]
             held.points[to] = scores["clipped"][:, here].T
+            if present is not None:
+                held.points_present[to] = present[:, here].max(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,3 +312,8 @@ class _Waves:
         angle = self.weights @ normal
         angle -= self.offset
         return np.asarray(np.cos(angle, out=angle))
+
+    def whole(self, present: Singles) -> Singles:
+        """Return 1 for every direction and row that has all its columns, else 0."""
+        asked = (self.weights != 0).astype(np.float32)
+        return np.asarray(asked @ (1 - present) == 0, dtype=np.float32)

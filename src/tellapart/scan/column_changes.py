@@ -60,10 +60,12 @@ def column_changes(pool: Pool) -> ColumnChanges:
         _scores(np.square(pool.differences("normal"))),
         _scores(np.square(pool.differences("clipped"))),
     )
-    spread = _scores(
-        np.minimum(_log_ratio(pool.moments("normal")), _log_ratio(pool.moments("clipped")))
-    )
+    spreads = np.minimum(_log_ratio(pool.moments("normal")), _log_ratio(pool.moments("clipped")))
     skewness, kurtosis = _standardised_moments(pool)
+    if pool.sums.present is not None:
+        noise = np.square(pool.precision(pool.sums.present))
+        spreads, skewness, kurtosis = spreads * noise, skewness * noise, kurtosis * noise
+    spread = _scores(spreads)
     shapes = np.stack(
         [
             _scores(skewness),

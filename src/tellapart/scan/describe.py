@@ -7,7 +7,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.scan import effects, finding
 from tellapart.scan.column_changes import KINDS, SHAPE_MEASURES, ColumnChanges
-from tellapart.scan.effects import Sides
+from tellapart.scan.effects import Counts, Sides
 from tellapart.scan.families.triple import SCORES
 from tellapart.scan.finding import Finding
 from tellapart.scan.groups_of_columns import Candidate
@@ -51,6 +51,22 @@ class Describer:
             effect, measure, start = effects.spread_ratio(sums, self._drawn), "spread", 0.0
         of_x, of_y = (start + unit * value for value in effect.values)
         return Finding(kind, (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure)
+
+    def missing(self, place: int, pvalue: float) -> Finding:
+        """Describe the change of the share of a column's values that are missing."""
+        asked = self._pool.requests.missing
+        assert asked is not None
+        sums = _sides(place, self._sums.missing)
+        effect = effects.difference_of(effects.share, sums, self._drawn)
+        return Finding(
+            finding.MISSING,
+            (asked.pattern.names[place],),
+            pvalue,
+            effect.effect,
+            effect.interval,
+            effect.values,
+            "missing",
+        )
 
     def pair(self, candidate: Candidate, pvalue: float) -> Finding:
         """Describe the change of dependence between two columns."""
@@ -155,11 +171,22 @@ class Describer:
 
 def _sides(place: int, *halves: Halves) -> Sides:
     """Return the sums of one column of several features, side by side."""
-    columns = [half.column(place) for half in halves]
-    return np.column_stack([x for x, _ in columns]), np.column_stack([y for _, y in columns])
+    return _joined(*(_one_side(place, half) for half in halves))
+
+
+def _one_side(place: int, half: Halves) -> Sides:
+    x, y = (side[:, np.newaxis] for side in half.column(place))
+    if half.present is None:
+        return (x, None), (y, None)
+    of_x, of_y = (side[:, np.newaxis] for side in half.present.column(place))
+    return (x, of_x), (y, of_y)
 
 
 def _joined(*sides: Sides) -> Sides:
-    return np.concatenate([x for x, _ in sides], axis=1), np.concatenate(
-        [y for _, y in sides], axis=1
-    )
+    def joined(k: int) -> tuple[FloatArray, Counts]:
+        sums = np.concatenate([side[k][0] for side in sides], axis=1)
+        counts = [side[k][1] for side in sides]
+        known = [count for count in counts if count is not None]
+        return sums, np.concatenate(known, axis=1) if known else None
+
+    return joined(0), joined(1)

@@ -32,12 +32,14 @@ class DesignedSide:
         drawn = counts * weights
         self._drawn = drawn / np.maximum(drawn @ rows, np.finfo(np.float64).tiny)[:, np.newaxis]
 
-    def mean(self, sums: FloatArray) -> FloatArray:
+    def mean(self, sums: FloatArray, present: FloatArray | None) -> FloatArray:
         """Return the means over all rows, (1 × F)."""
+        assert present is None, "samples with a design have no values missing"
         return np.asarray(self._all @ sums[:-1])
 
-    def means(self, sums: FloatArray) -> FloatArray:
+    def means(self, sums: FloatArray, present: FloatArray | None) -> FloatArray:
         """Return the means of the resamples, (resamples × F)."""
+        assert present is None, "samples with a design have no values missing"
         return np.asarray(self._drawn @ sums[:-1])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,9 +16,10 @@ from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.design_scales import pair_scales, scales
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
+from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.outline import Outline
 from tellapart.scan.requests import SINGLES, Pairs, Requests
-from tellapart.scan.sums import Sums
+from tellapart.scan.sums import Halves, Sums
 from tellapart.scan.tables import Tables, tables_of
 from tellapart.threads import one_blas_thread
 
@@ -28,6 +28,8 @@ CLEAR = 4.0
 MOST_PAIRED = 300
 """Columns whose pairs are judged by all rows where no scan chose which."""
 LEAST_VARIANCE, EDGE = 1e-6, 0.9999
+FEWEST_ROWS = 4
+"""Rows of a sample that must have both columns of a pair for it to be judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +74,15 @@ class Differences:
         design the sums are adjusted for its blocks, and the deviations are those of its
         permutations.
         """
-        rows = n_x + n_y
-        unit = math.sqrt(n_x * n_y * (rows - 1)) / rows
+        k_x, k_y = rows_behind(sums.present, n_x, n_y)
+        rows = k_x + k_y
+        unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
         table = {}
         for name in SINGLES:
             halves = sums.of(name)
             of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (halves.x, halves.y))
             scale = unit if design is None else scales(design, halves) / design.units.unit
-            table[name] = (of_x / n_x - of_y / n_y) * scale
+            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * scale
         if design is None:
             table["far"] = table["far"] * tables.units.far_scale
         found: dict[tuple[int, int], float] = {}
@@ -90,7 +93,7 @@ class Differences:
             changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
             if design is not None:
                 own = pair_scales(design, sums, CORRELATED.name, CORRELATED.of(pairs))[kept]
-                changes = changes * own * math.sqrt(1 / n_x + 1 / n_y) / design.units.unit
+                changes = changes * own * np.sqrt(1 / n_x + 1 / n_y) / design.units.unit
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
             found = dict(zip(keys, changes.tolist(), strict=True))
@@ -124,7 +127,9 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     rows = (samples.n_x, samples.n_y)
     numeric = tables.numeric[:MOST_PAIRED]
     pairs = all_pairs(numeric, tables.column)
-    asked = Requests(pairs={CORRELATED.name: CORRELATED.of(pairs)})
+    asked = Requests(pairs={CORRELATED.name: CORRELATED.of(pairs)}, missing=asked_missing(samples))
+    if asked.missing is not None:
+        asked.count_present()
     # No bins at all: every row is one of those that keep their labels.
     bins = KeyedBins(rows, (0, 0), max(rows), 0, np.empty((0, 0), dtype=np.float32), exact=False)
     with one_blas_thread():
@@ -135,16 +140,33 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
             )
             for sample, store in enumerate((samples.x, samples.y))
         ]
-    return Differences.of(Sums(parts[0], parts[1], full=True), tables, *rows, pairs)
+    sums = Sums(parts[0], parts[1], full=True, present_of=asked.present_of)
+    return Differences.of(sums, tables, *rows, pairs)
 
 
 def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatArray:
     """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
-    sides = []
     of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
-    for rows, *parts in ((n_x, of.x, squares.x, products.x), (n_y, of.y, squares.y, products.y)):
-        mean, square, product = (part.sum(axis=0, dtype=np.float64) / rows for part in parts)
+    single, both = rows_behind(of.present, n_x, n_y), rows_behind(products.present, n_x, n_y)
+    sides = []
+    for k, *parts in ((0, of.x, squares.x, products.x), (1, of.y, squares.y, products.y)):
+        mean, square, product = (
+            part.sum(axis=0, dtype=np.float64) / np.maximum(rows, 1)
+            for part, rows in zip(parts, (single[k], single[k], both[k]), strict=True)
+        )
         deviation = np.sqrt(np.maximum(square - mean**2, LEAST_VARIANCE))
         r = (product - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])
         sides.append(np.arctanh(np.clip(r, -EDGE, EDGE)))
-    return np.asarray((sides[0] - sides[1]) / math.sqrt(1 / n_x + 1 / n_y))
+    noise = np.sqrt(1 / np.maximum(both[0], 1) + 1 / np.maximum(both[1], 1))
+    changes = (sides[0] - sides[1]) / noise
+    if products.present is not None:
+        changes[np.minimum(*both) < FEWEST_ROWS] = 0.0
+    return np.asarray(changes)
+
+
+def rows_behind(present: Halves | None, n_x: int, n_y: int) -> tuple[FloatArray, FloatArray]:
+    """Return how many rows of x and of y are behind sums: all, or those that have the values."""
+    if present is None:
+        return np.asarray(float(n_x)), np.asarray(float(n_y))
+    of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (present.x, present.y))
+    return of_x, of_y

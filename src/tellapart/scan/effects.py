@@ -27,18 +27,20 @@ LEAST_SHARE = 0.01
 
 Measure = Callable[[FloatArray], FloatArray]
 """From means of features, shape (k, F), to k values."""
-Sides = tuple[FloatArray, FloatArray]
-"""Sums of features over the bins of X and over those of Y, (bins + 1, F) each."""
+Counts = FloatArray | None
+Sides = tuple[tuple[FloatArray, Counts], tuple[FloatArray, Counts]]
+"""Sums of features over the bins of X and over those of Y, (bins + 1, F) each, and where values
+may be missing how many rows are behind each sum."""
 
 
 class Side(Protocol):
     """Bootstrap resamples of one sample."""
 
-    def mean(self, sums: FloatArray) -> FloatArray:
-        """Return the means over all rows, (1 × F)."""
+    def mean(self, sums: FloatArray, present: Counts) -> FloatArray:
+        """Return the means over all rows that have the values, (1 × F)."""
         ...
 
-    def means(self, sums: FloatArray) -> FloatArray:
+    def means(self, sums: FloatArray, present: Counts) -> FloatArray:
         """Return the means of the resamples, (resamples × F)."""
         ...
 
@@ -51,13 +53,18 @@ class _Side:
         counts = rng.multinomial(bins, np.full(bins, 1 / bins), size=N_RESAMPLES)
         self._counts = counts / (bins * size)
 
-    def mean(self, sums: FloatArray) -> FloatArray:
-        """Return the means over all rows, (1 × F)."""
-        return np.asarray(sums.sum(axis=0)[np.newaxis] / self._n_rows)
+    def mean(self, sums: FloatArray, present: Counts) -> FloatArray:
+        """Return the means over all rows that have the values, (1 × F)."""
+        rows = self._n_rows if present is None else np.maximum(present.sum(axis=0), 1)
+        return np.asarray(sums.sum(axis=0)[np.newaxis] / rows)
 
-    def means(self, sums: FloatArray) -> FloatArray:
+    def means(self, sums: FloatArray, present: Counts) -> FloatArray:
         """Return the means of the resamples, (resamples × F)."""
-        return np.asarray(self._counts @ sums[:-1])
+        found = self._counts @ sums[:-1]
+        if present is not None:
+            shares = self._counts @ present[:-1]
+            found = np.divide(found, shares, out=np.zeros_like(found), where=shares > 0)
+        return np.asarray(found)
 
 
 class Resamples:
@@ -145,8 +152,8 @@ def _bootstrap(
     measure: Measure,
     drawn: Resamples,
 ) -> Effect:
-    x, y = drawn.x.mean(sums[0]), drawn.y.mean(sums[1])
-    again = effect(drawn.x.means(sums[0]), drawn.y.means(sums[1]))
+    x, y = drawn.x.mean(*sums[0]), drawn.y.mean(*sums[1])
+    again = effect(drawn.x.means(*sums[0]), drawn.y.means(*sums[1]))
     edge = (1 - COVERAGE) / 2
     low, high = np.quantile(again, [edge, 1 - edge])
     values = float(measure(x)[0]), float(measure(y)[0])

@@ -12,7 +12,8 @@ from tellapart.text import safe
 
 LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"
 CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
-KINDS = (LOCATION, SHARE, SPREAD, SHAPE, CORRELATION, DEPENDENCE, TRIPLE)
+MISSING = "missing"
+KINDS = (LOCATION, SHARE, SPREAD, SHAPE, MISSING, CORRELATION, DEPENDENCE, TRIPLE)
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,9 @@ class Finding:
     Attributes
     ----------
     kind : str
-        "location", "share" (of a category), "spread", "shape", "correlation", "dependence"
-        (of two columns, beyond their correlation) or "triple" (of three).
+        "location", "share" (of a category), "spread", "shape", "missing" (the share of missing
+        values), "correlation", "dependence" (of two columns, beyond their correlation) or
+        "triple" (of three).
     variables : tuple of str
         The columns it is about: one, two or three.
     pvalue : float
@@ -99,7 +101,7 @@ class Finding:
             low, high = -high, -low
         if self.kind in (LOCATION, SPREAD):
             return f"{low:.2f} to {high:.2f}"
-        if self.kind == SHARE:
+        if self.kind in (SHARE, MISSING):
             return f"difference {_percent(low, sign=True)} to {_percent(high, sign=True)}"
         return f"difference {low:.{self.decimals}f} to {high:.{self.decimals}f}"
 
@@ -114,7 +116,7 @@ class Finding:
         first, second = self.values
         # Names of columns and categories are part of it.
         measure = safe(self.measure)
-        if self.kind == SHARE or self.measure.startswith("share"):
+        if self.kind in (SHARE, MISSING) or self.measure.startswith("share"):
             return f"{measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
         digits = self.decimals
         return f"{measure} {first:.{digits}f} in {x}, {second:.{digits}f} in {y}"

@@ -11,6 +11,7 @@ from tellapart.scan.adjusted import Maxima, step_down
 from tellapart.scan.column_changes import ColumnChanges, column_changes
 from tellapart.scan.describe import Describer
 from tellapart.scan.families.correlation import PairScan
+from tellapart.scan.families.missingness import MissingScan
 from tellapart.scan.families.triple import TripleScan
 from tellapart.scan.finding import SHAPE, Finding
 from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind, name_groups
@@ -33,6 +34,7 @@ def find(
     pool: Pool,
     pair_scans: list[PairScan],
     triple_scan: TripleScan | None,
+    missing_scan: MissingScan | None,
     *,
     pvalue: float,
     alpha: float,
@@ -52,10 +54,20 @@ def find(
         largest["pairs"] = pairs.largest()
     if triples.candidates:
         largest["triples"] = triples.largest()
+    if missing_scan is not None:
+        largest["missing"] = missing_scan.scores.max(axis=1)
     maxima = Maxima(largest)
     adjusted = step_down(maxima, "columns", changes.largest(), alpha)
     of_column = np.ones(len(names))
     of_column[changes.columns] = np.maximum(adjusted, pvalue)
+    of_missing = np.empty(0)
+    if missing_scan is not None:
+        of_missing = np.maximum(step_down(maxima, "missing", missing_scan.scores, alpha), pvalue)
+        for name, p in zip(missing_scan.names, of_missing.tolist(), strict=True):
+            # A column differs where its values do, or what is missing of it.
+            if name in names:
+                place = names.index(name)
+                of_column[place] = min(of_column[place], p)
     if pvalue > alpha:
         return Findings((), of_column)
     describer = Describer(names, pool, rng)
@@ -65,6 +77,11 @@ def find(
     ]
     columns = tuple(dict.fromkeys(names.index(f.variables[0]) for f in found))
     moved = {names.index(f.variables[0]) for f in found if f.kind != SHAPE}
+    found += [
+        describer.missing(int(place), float(of_missing[place]))
+        for place in np.argsort(of_missing, kind="stable")
+        if of_missing[place] <= alpha
+    ]
     paired = name_groups(maxima, "pairs", pairs, alpha)
     # A shift or another spread of one column bends its dependence on others: that is one change.
     paired = [(c, p) for c, p in paired if c.what.is_correlation or not moved & set(c.columns)]

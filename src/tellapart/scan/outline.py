@@ -22,18 +22,26 @@ COLUMNS_AT_A_TIME = 64
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Pooled rows, and the least and greatest value of every column over all rows."""
+    """Pooled rows, and the least and greatest value of every column over all rows.
+
+    `complete` says whether these are all rows, `missing` whether values may be missing: NaN.
+    """
 
     values: FloatArray
     limits: tuple[FloatArray, FloatArray]
     complete: bool
+    missing: bool = False
 
     @classmethod
     def of(cls, samples: ChunkedSamples) -> Outline:
         """Return the rows drawn from both samples together, whatever their labels."""
         values, limits = samples.pooled.values, (samples.least, samples.greatest)
         every = values.shape[0] == samples.n_x + samples.n_y
-        return cls(values, limits, complete=every and values.shape[0] <= COMPLETE_ROWS)
+        pattern = samples.pattern
+        if pattern is not None:
+            values = pattern.values(values)
+        complete = every and values.shape[0] <= COMPLETE_ROWS
+        return cls(values, limits, complete=complete, missing=pattern is not None)
 
     @classmethod
     def of_all_rows(cls, samples: Samples) -> Outline:
@@ -43,7 +51,11 @@ class Outline:
             places = np.arange(start, min(start + COLUMNS_AT_A_TIME, samples.n_columns))
             values[: samples.n_x, places] = samples.x[:, places]
             values[samples.n_x :, places] = samples.y[:, places]
-        return cls(values, (values.min(axis=0), values.max(axis=0)), complete=True)
+        limits = values.min(axis=0), values.max(axis=0)
+        if samples.as_read is None or samples.as_read.pattern.whole_rows:
+            return cls(values, limits, complete=True)
+        values[samples.as_read.absent()] = np.nan
+        return cls(values, limits, complete=True, missing=True)
 
     def some_rows(self, n_scores: int, rng: np.random.Generator) -> FloatArray:
         """Return the rows that the plan looks at: all, or some where they are many."""

@@ -10,7 +10,7 @@ from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.scan.design_scales import pair_scales
 from tellapart.scan.pool import Pool
-from tellapart.scan.reductions import correlation_changes
+from tellapart.scan.reductions import correlation_changes, present_correlation_changes
 
 # Entries (permutation × pair) at a time, 16 MB.
 BLOCK_ENTRIES = 4_000_000
@@ -22,7 +22,9 @@ Receive = Callable[[slice, slice, Singles], None]
 def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     """Give the change of correlation of the pairs that were asked for by name, in blocks.
 
-    The change is (r_x − r_y)/(1 − r_x r_y), of the correlations within the two samples. Threads
+    The change is (r_x − r_y)/(1 − r_x r_y), of the correlations within the two samples; where
+    values are missing, products are those of rows that have both, and means and deviations those
+    of rows that have the one. Threads
     call `receive`, each with permutations of its own.
     """
     asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
@@ -31,6 +33,9 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     n_x, n_y = pool.labels.counts
     scale = None if pool.design is None else pair_scales(pool.design, pool.sums, name, asked)
     total = sums.total().astype(np.float32)
+    both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
+    present = sums.present
+    n_rows = total if present is None else present.total().astype(np.float32)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, pairs.size, step):
         check_interrupts()
@@ -39,11 +44,18 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
 
         def change(rows: slice) -> None:
             of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
-            correlation_changes(
-                of_x, totals, left, right, n_x[rows], n_y[rows],  # noqa: B023
+            moments = (
                 a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
                 b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
             )  # fmt: skip
+            if present is None:
+                correlation_changes(of_x, totals, left, right, n_x[rows], n_y[rows], *moments)  # noqa: B023
+            else:
+                counts = present.of_x(pool.labels, rows, block)  # noqa: B023
+                every = n_rows[block]  # noqa: B023
+                present_correlation_changes(
+                    of_x, counts, totals, every, left, right, both, *moments,  # noqa: B023
+                )  # fmt: skip
             if scale is not None:
                 of_x *= scale[block]  # noqa: B023
             receive(rows, block, of_x)  # noqa: B023

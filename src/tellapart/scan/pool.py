@@ -64,6 +64,8 @@ class Pool:
     _moments: dict[str, Moments] = field(default_factory=dict)
     _of_x: dict[str, Singles] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
+    _counts: list[tuple[Singles, Singles]] = field(default_factory=list, repr=False)
+    _counting: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def count(self) -> int:
@@ -76,6 +78,9 @@ class Pool:
 
     def _means(self, halves: Halves, of_x: Singles) -> tuple[Singles, Singles]:
         total = halves.total().astype(np.float32)
+        if halves.present is not None:
+            n_x, n_y = (np.where(k > 0, k, 1) for k in self.counts(halves.present))
+            return np.asarray(of_x / n_x), np.asarray((total - of_x) / n_y)
         n_x, n_y = (count[:, np.newaxis] for count in self.labels.counts)
         return of_x / n_x, (total - of_x) / n_y
 
@@ -88,9 +93,37 @@ class Pool:
         return self._means(halves, self._of_x[name])
 
     def changes(self, halves: Halves) -> Singles:
-        """Return mean_x − mean_y of features, one row per permutation."""
+        """Return mean_x − mean_y of features, one row per permutation.
+
+        Where values are missing, in the noise that all rows would have: see `precision`.
+        """
         of_x, of_y = self.means(halves)
+        if halves.present is not None:
+            return (of_x - of_y) * self.precision(halves.present)
         return of_x - of_y
+
+    def counts(self, present: Halves) -> tuple[Singles, Singles]:
+        """Return how many rows of x and of y are behind each feature, for every permutation."""
+        if present is not self.sums.present:
+            return self._counted(present)
+        with self._counting:
+            if not self._counts:
+                self._counts.append(self._counted(present))
+            return self._counts[0]
+
+    def _counted(self, present: Halves) -> tuple[Singles, Singles]:
+        of_x = present.of_x(self.labels)
+        return of_x, present.total().astype(np.float32) - of_x
+
+    def precision(self, present: Halves) -> Singles:
+        """Return √((1/m + 1/n)/(1/k_x + 1/k_y)) for k_x and k_y rows that are there.
+
+        A difference of means has as much noise, times this, as one of all rows. So where only the
+        share of what is missing differs, a difference is no larger at the true labels than under
+        permutations, which even the shares out. It is 0 where a sample has nothing.
+        """
+        k_x, k_y = self.counts(present)
+        return noise_ratio(k_x, k_y, self.labels.n_x, self.labels.n_y)
 
     def moments(self, name: str) -> Moments:
         """Return the moments of one kind of score, computed once."""
@@ -117,13 +150,25 @@ class Pool:
         Under a design in units of its deviation there, see `tellapart.scan.design_scales`.
         """
         of_x, of_y = self.score_means(name)
-        if self.design is None:
-            return of_x - of_y
-        return (of_x - of_y) * scales(self.design, self.sums.of(name))
+        if self.design is not None:
+            return (of_x - of_y) * scales(self.design, self.sums.of(name))
+        if self.sums.present is not None:
+            return (of_x - of_y) * self.precision(self.sums.present)
+        return of_x - of_y
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""
         in_slices(work, self.count, PERMUTATIONS_AT_A_TIME, self.n_jobs)
+
+
+def noise_ratio(k_x: Singles, k_y: Singles, n_x: int, n_y: int) -> Singles:
+    """Return √((1/m + 1/n)/(1/k_x + 1/k_y)), 0 where a count is 0.
+
+    >>> noise_ratio(np.float32([5, 10, 0]), np.float32([20, 10, 3]), 10, 10).round(2).tolist()
+    [0.8899999856948853, 1.0, 0.0]
+    """
+    whole = np.float32(1 / n_x + 1 / n_y)
+    return np.asarray(np.sqrt(whole * k_x * k_y / np.maximum(k_x + k_y, 1)), dtype=np.float32)
 
 
 def _inverse_deviation(square: Singles, mean: Singles) -> Singles:

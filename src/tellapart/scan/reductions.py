@@ -7,6 +7,8 @@ import numpy as np
 
 # Correlations are kept off ±1, where their difference has no scale.
 _EDGE = 0.9999
+# Of fewer rows than this that have all columns of a product, nothing can be said.
+_FEWEST = 4
 
 
 @numba.njit(cache=True, nogil=True)
@@ -46,6 +48,60 @@ def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
             y = (total[q] - sums[k, q]) / n_y[k] + 2.0 * a * b * c
             y -= a * pairs_y[k, tu[q]] + b * pairs_y[k, su[q]] + c * pairs_y[k, st[q]]
             sums[k, q] = (x - y) * scale[q]
+
+
+@numba.njit(cache=True, nogil=True)
+def _noise_ratio(k_x, k_y, whole):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return √((1/m + 1/n)/(1/k_x + 1/k_y)), `whole` being 1/m + 1/n; 0 of too few rows."""
+    if min(k_x, k_y) < _FEWEST:
+        return 0.0
+    return (whole * k_x * k_y / (k_x + k_y)) ** 0.5
+
+
+@numba.njit(cache=True, nogil=True)
+def present_correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
+    sums, counts, total, totals, s, t, whole,
+    mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,
+):  # fmt: skip
+    """Do as `correlation_changes`, each pair over the `counts` rows that have both columns.
+
+    The change is in the noise that all rows would have; see `tellapart.scan.pool.Pool.precision`.
+    """
+    for k in range(sums.shape[0]):
+        for q in range(sums.shape[1]):
+            a, b = s[q], t[q]
+            n_x, n_y = counts[k, q], totals[q] - counts[k, q]
+            ratio = _noise_ratio(n_x, n_y, whole)
+            if ratio == 0.0:
+                sums[k, q] = 0.0
+                continue
+            x = (sums[k, q] / n_x - mean_xs[k, a] * mean_xt[k, b]) * inv_xs[k, a] * inv_xt[k, b]
+            y = (total[q] - sums[k, q]) / n_y - mean_ys[k, a] * mean_yt[k, b]
+            y *= inv_ys[k, a] * inv_yt[k, b]
+            x = min(max(x, -_EDGE), _EDGE)
+            y = min(max(y, -_EDGE), _EDGE)
+            sums[k, q] = (x - y) / (1.0 - x * y) * ratio
+
+
+@numba.njit(cache=True, nogil=True)
+def present_cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
+    sums, counts, total, totals, scale, s, t, u, tu, su, st, whole, mean_x, mean_y, pairs_x, pairs_y
+):  # fmt: skip
+    """Do as `cumulant_changes`, each triple over the `counts` rows that have all its columns."""
+    for k in range(sums.shape[0]):
+        for q in range(sums.shape[1]):
+            n_x, n_y = counts[k, q], totals[q] - counts[k, q]
+            ratio = _noise_ratio(n_x, n_y, whole)
+            if ratio == 0.0:
+                sums[k, q] = 0.0
+                continue
+            a, b, c = mean_x[k, s[q]], mean_x[k, t[q]], mean_x[k, u[q]]
+            x = sums[k, q] / n_x + 2.0 * a * b * c
+            x -= a * pairs_x[k, tu[q]] + b * pairs_x[k, su[q]] + c * pairs_x[k, st[q]]
+            a, b, c = mean_y[k, s[q]], mean_y[k, t[q]], mean_y[k, u[q]]
+            y = (total[q] - sums[k, q]) / n_y + 2.0 * a * b * c
+            y -= a * pairs_y[k, tu[q]] + b * pairs_y[k, su[q]] + c * pairs_y[k, st[q]]
+            sums[k, q] = (x - y) * scale[q] * ratio
 
 
 @numba.njit(cache=True, nogil=True)

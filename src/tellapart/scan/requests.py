@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.missing_pattern import MissingPattern
 from tellapart.scan.cells import CELL_SCORES
 
+PRESENT = "present"
+"""The score that is 1 where a value is there and 0 where it is missing."""
 SINGLES = (*CELL_SCORES, "clipped", "squared", "far")
 """Scores of single columns that are summed over every bin."""
 SQUARED = ("normal", "clipped", "spread", "squared", "wave 2")
@@ -99,7 +103,7 @@ class RowScore:
     scores: FloatArray
     slopes: FloatArray
 
-    def of(self, lengths: FloatArray) -> FloatArray:
+    def of(self, lengths: FloatArray | NDArray[np.float32]) -> FloatArray:
         """Return the normal score of each ‖V‖²: between two known ones, in between."""
         if self.lengths.size < KNOWN_LENGTHS:
             return np.interp(lengths, self.lengths, self.scores)
@@ -116,11 +120,43 @@ class RowScore:
         return np.float32(low), float(step), np.interp(middle, self.lengths, self.scores)
 
 
+def full_lengths(
+    lengths: NDArray[np.float32], present: NDArray[np.float32], size: int
+) -> NDArray[np.float32]:
+    """Return what ‖V‖² of rows would be if their other values were as those that are there."""
+    return np.asarray(lengths * (np.float32(size) / np.maximum(present, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class MissingValues:
+    """Σ over rows of what they miss: each column, how many, that squared, and pairs of columns.
+
+    `s` and `t` are places of pairs among the columns of the pattern.
+    """
+
+    pattern: MissingPattern
+    s: IntArray
+    t: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        return len(self.pattern.names) + 2 + int(self.s.size)
+
+    def of(self, missing: BoolArray) -> NDArray[np.float32]:
+        """Return the features of rows, (features × rows), from indicators (columns × rows)."""
+        own = missing.astype(np.float32)
+        count = own.sum(axis=0)
+        return np.concatenate([own, [count, count * count], own[self.s] * own[self.t]])
+
+
 @dataclass(frozen=True)
 class Requests:
     """All that is summed over bins, beyond the scores of single columns.
 
-    `points_per_bin` rows of each bin are kept as they are, for statistics of whole rows.
+    `points_per_bin` rows of each bin are kept as they are, for statistics of whole rows. Where
+    values may be missing, `present_of` names for each product another one: of the scores that are
+    1 where a value is there, so that it counts the rows which have all its columns.
     """
 
     pairs: dict[str, ProductOfTwo] = field(default_factory=dict)
@@ -129,6 +165,25 @@ class Requests:
     directions: Directions | None = None
     row_score: RowScore | None = None
     points_per_bin: int = 0
+    missing: MissingValues | None = None
+    present_of: dict[str, str] = field(default_factory=dict)
+
+    def count_present(self) -> None:
+        """Ask for the number of rows behind every product."""
+        counted: list[tuple[Pairs, str]] = []
+        for name, product in list(self.pairs.items()):
+            own = product.pairs
+            same = [n for p, n in counted if _equal(p.s, own.s) and _equal(p.t, own.t)]
+            self.present_of[name] = rows = same[0] if same else f"rows of {name}"
+            if not same:
+                counted.append((own, rows))
+                self.pairs[rows] = ProductOfTwo(PRESENT, PRESENT, own)
+        for name, three in list(self.triples.items()):
+            self.present_of[name] = rows = f"rows of {name}"
+            self.triples[rows] = ProductOfThree(PRESENT, three.triples)
+        for name, four in list(self.fours.items()):
+            self.present_of[name] = rows = f"rows of {name}"
+            self.fours[rows] = ProductOfFour(PRESENT, four.columns)
 
     def scores(self) -> set[str]:
         """Return the scores that products are made of."""
@@ -139,4 +194,10 @@ class Requests:
             names.add("normal")
         if self.row_score is not None or self.points_per_bin:
             names.add("clipped")
+        if self.missing is not None:
+            names.add(PRESENT)
         return names
+
+
+def _equal(left: IntArray, right: IntArray) -> bool:
+    return left is right or np.array_equal(left, right)

@@ -29,6 +29,7 @@ from tellapart.scan.families.correlation import (
 from tellapart.scan.families.higher import higher_statistics
 from tellapart.scan.families.kernel import kernel_statistics
 from tellapart.scan.families.location import location_statistics
+from tellapart.scan.families.missingness import MissingScan, asked_missing, missing_statistics
 from tellapart.scan.families.pair import pair_statistics
 from tellapart.scan.families.plan import Plan, make_plan
 from tellapart.scan.families.shape import shape_statistics
@@ -52,6 +53,7 @@ WEIGHTS = {
     "pair": 1.0,
     "triple": 0.5,
     "higher": 0.5,
+    "missing": 1.0,
 }
 # What the statistics of one permutation take, for each column and each bin.
 BYTES_PER_COLUMN = 300
@@ -128,6 +130,7 @@ class FamilyRuns:
     correlated: PairScan | None = None
     paired: PairScan | None = None
     triple_scan: TripleScan | None = None
+    missing_scan: MissingScan | None = None
     n_variables: int = 1
 
 
@@ -186,6 +189,7 @@ def _scan(
         pool,
         [scanned for scanned in (run.correlated, run.paired) if scanned is not None],
         run.triple_scan,
+        run.missing_scan,
         pvalue=null.pvalue,
         alpha=alpha,
         rng=rng,
@@ -233,7 +237,8 @@ def make_pool(
         )
     outline = score_rows(tables, pooled.some_rows(tables.size, rng), n_jobs, OUTLINED)
     plan = make_plan(outline, labels)
-    asked = ask_families(plan, outline, labels, rng, n_jobs)
+    missing = asked_missing(samples)
+    asked = ask_families(plan, outline, labels, rng, n_jobs, missing)
     step = block_rows(tables.size)
     bins, parts = labels.without_labels(), []
     share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
@@ -242,7 +247,7 @@ def make_pool(
         fold = BinSums(tables, bins, asked.requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
     parts[0].adjust_with(parts[1], labels)
-    sums = Sums(parts[0], parts[1], full=labels.full)
+    sums = Sums(parts[0], parts[1], labels.full, asked.requests.present_of)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
@@ -288,9 +293,15 @@ def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> Fa
         assert asked.higher is not None
         return higher_statistics(pool, asked.higher)
 
+    def missing() -> FloatArray:
+        run.missing_scan = missing_statistics(pool)
+        return run.missing_scan.statistics
+
     # The longest first, so that no thread is left alone with one of them in the end.
     every = (triple, pair, higher, correlation, location, kernel, shape)
     runs = [family for family in every if plan.runs(family.__name__)]
+    if asked.requests.missing is not None:
+        runs.append(missing)
     progress(
         "scan", f"{len(runs)} families: {plan.pairs.size:,} pairs, {plan.triples.size:,} triples"
     )

@@ -37,12 +37,16 @@ class Scores:
         The level that a score column indicates; None for numeric columns.
     constant : array
         Columns of the samples that do not vary and have no scores.
+    present : array of shape (N, P) or None
+        1 where the value is there, else 0; None where none is missing. A missing value has the
+        score 0, the mean of all.
     """
 
     held: Mapping[str, Singles]
     column: IntArray
     level: tuple[str | None, ...]
     constant: IntArray
+    present: Singles | None = None
 
     @property
     def normal(self) -> Singles:
@@ -101,20 +105,27 @@ def score_rows(
         tables.column,
         tables.level,
         tables.constant,
+        (~np.isnan(values[:, tables.column])).astype(np.float32) if tables.missing else None,
     )
 
 
 def look_up(tables: Tables, p: int, values: FloatArray, found: NDArray[np.int32]) -> None:
     """Write the cells of the values of one column."""
+    edges = tables.edges[tables.edge_start[p] : tables.edge_start[p + 1]]
+    if tables.missing:
+        absent = np.isnan(values)
+        values = np.where(absent, edges[0], values)
     find_cells(
         values,
-        tables.edges[tables.edge_start[p] : tables.edge_start[p + 1]],
+        edges,
         tables.gaps[p],
         tables.buckets[tables.bucket_start[p] : tables.bucket_start[p + 1]],
         tables.bucket_low[p],
         tables.bucket_scale[p],
         found,
     )
+    if tables.missing:
+        found[absent] = tables.cell_start[p + 1] - tables.cell_start[p] - 1
 
 
 def in_units(
@@ -135,6 +146,9 @@ def in_units(
         values, units.centre[p], units.half_spread[p], units.mean[p], units.scale[p],
         units.square[p], units.slope[p], units.offset[p], v, g,
     )  # fmt: skip
+    if tables.missing:
+        absent = np.isnan(values)
+        v[absent] = g[absent] = 0
 
 
 def standardised(values: FloatArray) -> FloatArray:

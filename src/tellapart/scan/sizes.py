@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.describe import Describer
 from tellapart.scan.families import pair as pair_family
 from tellapart.scan.families.correlation import CORRELATED, ProductKind
+from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.families.triple import SCORES
 from tellapart.scan.finding import LOCATION, SHAPE, SHARE, SPREAD, Finding
 from tellapart.scan.groups_of_columns import Candidate
@@ -70,7 +72,9 @@ class Sizes:
         labels = draw_bins_of(rows, 1, rng)
         pooled = Outline.of(rows)
         self._tables = tables_of(rows, pooled)
-        requests = self._requests(groups)
+        requests = replace(self._requests(groups), missing=asked_missing(rows))
+        if requests.missing is not None:
+            requests.count_present()
         bins, step = labels.without_labels(), block_rows(self._tables.size)
         with one_blas_thread():
             x, y = (
@@ -79,7 +83,7 @@ class Sizes:
             )
         outline = score_rows(self._tables, pooled.values[:0], 1, OUTLINED)
         x.adjust_with(y, labels)
-        sums = Sums(x, y, full=labels.full)
+        sums = Sums(x, y, labels.full, requests.present_of)
         pool = Pool(self._tables, outline, labels, requests, sums)
         self._describer = Describer(rows.names, pool, rng)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,11 +18,13 @@ from tellapart.scan.requests import N_WAVES, POWERS, SINGLES, SQUARED
 class Halves:
     """Sums of features over the bins of X and over those of Y, (bins + 1) × F each.
 
-    The last row of each is the sum over the rows that keep their labels.
+    The last row of each is the sum over the rows that keep their labels. Where values may be
+    missing, `present` counts the rows behind each sum.
     """
 
     x: Singles
     y: Singles
+    present: Halves | None = None
 
     @property
     def size(self) -> int:
@@ -54,7 +57,8 @@ class Halves:
 
     def some(self, features: IntArray) -> Halves:
         """Return the sums of some of the features."""
-        return Halves(self.x[:, features], self.y[:, features])
+        present = None if self.present is None else self.present.some(features)
+        return Halves(self.x[:, features], self.y[:, features], present)
 
     def column(self, place: int) -> tuple[FloatArray, FloatArray]:
         """Return one feature's sums over the bins of X and of Y."""
@@ -72,16 +76,29 @@ class Sums:
     full : bool
         Whether squares, powers and waves were summed over every bin; else, with rows permuted one
         by one, they are those of the scores themselves.
+    present_of : mapping from str to str
+        Where values may be missing, by which name the rows behind each product were counted.
     """
 
     x: SampleSums
     y: SampleSums
     full: bool
+    present_of: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def present(self) -> Halves | None:
+        """How many values of each column are there; None where none is missing."""
+        return Halves(self.x.present, self.y.present) if self.x.present.size else None
+
+    @property
+    def missing(self) -> Halves:
+        """The sums of what rows miss."""
+        return Halves(self.x.missing, self.y.missing)
 
     def of(self, name: str) -> Halves:
         """Return the sums of one score of every column."""
         kind = SINGLES.index(name)
-        return Halves(self.x.singles[kind], self.y.singles[kind])
+        return Halves(self.x.singles[kind], self.y.singles[kind], self.present)
 
     def squares(self, name: str) -> Halves:
         """Return the sums of the squares of one score of every column."""
@@ -97,42 +114,71 @@ class Sums:
         """Return the sums of cos and sin of `angle`·V, the wave number `frequency` from 1."""
         first = len(SQUARED) + len(POWERS) + frequency - 1
         turn = np.float32(angle)
-        cosine = self._derived(first, "clipped", lambda v: np.cos(turn * v))
+        cosine = self._derived(first, "clipped", lambda v: np.cos(turn * v), at_zero=1.0)
         return cosine, self._derived(first + N_WAVES, "clipped", lambda v: np.sin(turn * v))
 
     def pairs(self, name: str) -> Halves:
         """Return the sums of products of two."""
-        return Halves(self.x.pairs[name], self.y.pairs[name])
+        rows = self.present_of.get(name)
+        present = None if rows is None else Halves(self.x.pairs[rows], self.y.pairs[rows])
+        return Halves(self.x.pairs[name], self.y.pairs[name], present)
 
     def triples(self, name: str) -> Halves:
         """Return the sums of products of three."""
-        return Halves(self.x.triples[name], self.y.triples[name])
+        rows = self.present_of.get(name)
+        present = None if rows is None else Halves(self.x.triples[rows], self.y.triples[rows])
+        return Halves(self.x.triples[name], self.y.triples[name], present)
 
     def fours(self, name: str) -> Halves:
         """Return the sums of products of four."""
-        return Halves(self.x.fours[name], self.y.fours[name])
+        rows = self.present_of.get(name)
+        present = None if rows is None else Halves(self.x.fours[rows], self.y.fours[rows])
+        return Halves(self.x.fours[name], self.y.fours[name], present)
 
     @property
     def directions(self) -> Halves:
         """The sums of the waves along directions."""
-        return Halves(self.x.others[:, :-1], self.y.others[:, :-1])
+        return self._others(slice(None, -1))
 
     @property
     def row_score(self) -> Halves:
         """The sums of the score of whole rows."""
-        return Halves(self.x.others[:, -1:], self.y.others[:, -1:])
+        return self._others(slice(-1, None))
+
+    def _others(self, places: slice) -> Halves:
+        present = None
+        if self.x.others_present.size:
+            present = Halves(self.x.others_present[:, places], self.y.others_present[:, places])
+        return Halves(self.x.others[:, places], self.y.others[:, places], present)
 
     @property
     def points(self) -> Singles:
         """V of the rows that were kept as they are, bin by bin."""
         return np.concatenate([self.x.points, self.y.points])
 
-    def _derived(self, place: int, name: str, function: Callable[[Singles], Singles]) -> Halves:
+    @property
+    def points_present(self) -> Singles | None:
+        """1 for each of these rows that has any value, else 0; None where none is missing."""
+        if self.present is None:
+            return None
+        return np.concatenate([self.x.points_present, self.y.points_present])
+
+    def _derived(
+        self,
+        place: int,
+        name: str,
+        function: Callable[[Singles], Singles],
+        at_zero: float = 0.0,
+    ) -> Halves:
+        """Return the sums of a function of a score; `at_zero` is what a missing value would add."""
         kind = SINGLES.index(name)
 
         def side(sums: SampleSums) -> Singles:
             if self.full:
                 return np.asarray(sums.derived[place])
-            return np.concatenate([function(sums.singles[kind, :-1]), sums.derived[place]])
+            one_by_one = function(sums.singles[kind, :-1])
+            if at_zero and sums.present.size:
+                one_by_one = one_by_one - np.float32(at_zero) * (1 - sums.present[:-1])
+            return np.concatenate([one_by_one, sums.derived[place]])
 
-        return Halves(side(self.x), side(self.y))
+        return Halves(side(self.x), side(self.y), self.present)

@@ -22,6 +22,9 @@ does not count twice and a column of two values has no shape. From the value its
     far       how far |V| lies beyond 1.8
 
 A categorical column has the indicator of each level as U and V, and no shape.
+
+Where values may be missing, ranks and units are those of the values that are there, and the last
+cell of each column is that of a missing one: all its scores are 0, their mean.
 """
 
 from __future__ import annotations
@@ -82,6 +85,8 @@ class Tables:
         What turns values into V and G.
     frequent : array of length P
         The most frequent value of each column, where it is frequent, else NaN.
+    missing : bool
+        Whether values may be missing.
     """
 
     column: IntArray
@@ -98,6 +103,7 @@ class Tables:
     bucket_scale: FloatArray
     units: Units
     frequent: FloatArray
+    missing: bool = False
 
     @property
     def size(self) -> int:
@@ -138,6 +144,7 @@ def tables_of(samples: Samples | ChunkedSamples, pooled: Outline, n_jobs: int = 
         {places[name]: labels for name, labels in samples.categories.items()},
         pooled.limits,
         complete=pooled.complete,
+        missing=pooled.missing,
         n_jobs=n_jobs,
     )
 
@@ -149,6 +156,7 @@ def make_tables(
     limits: tuple[FloatArray, FloatArray],
     *,
     complete: bool,
+    missing: bool = False,
     n_jobs: int = 1,
 ) -> Tables:
     """Return the tables of every column that varies.
@@ -165,6 +173,8 @@ def make_tables(
         The least and the greatest value of every column over all rows.
     complete : bool
         Whether `values` are all rows.
+    missing : bool
+        Whether values may be missing: NaN.
     n_jobs : int
         Threads.
     """
@@ -173,22 +183,44 @@ def make_tables(
     categorical = np.array([kind == "categorical" for kind in kinds], dtype=bool)
     numbers = np.flatnonzero(varies & ~categorical)
     step = max(BLOCK_ENTRIES // max(values.shape[0], 1), 1)
-    groups = [numbers[i : i + step] for i in range(0, numbers.size, step)]
+    alike = _by_present(values, numbers) if missing else [numbers]
+    groups = [part[i : i + step] for part in alike for i in range(0, part.size, step)]
 
     def numeric(places: IntArray) -> _Part:
         check_interrupts()
-        return _numeric_part(values, places, low, high, complete=complete)
+        own = np.ascontiguousarray(values[:, places].T)
+        if missing:
+            own = _present(own, low[places], high[places])
+        return _numeric_part(own, places, low, high, complete=complete)
 
     parts = in_threads(numeric, groups, n_jobs)
     for s in np.flatnonzero(varies & categorical):
-        parts.append(_level_part(values[:, s], int(s), categories[int(s)], complete=complete))
-    return _joined(parts, np.flatnonzero(~varies))
+        codes = values[:, s]
+        codes = codes[~np.isnan(codes)] if missing else codes
+        parts.append(_level_part(codes, int(s), categories[int(s)], complete=complete))
+    return _joined(parts, np.flatnonzero(~varies), missing=missing)
+
+
+def _by_present(values: FloatArray, columns: IntArray) -> list[IntArray]:
+    """Return the columns in groups that have the same number of values."""
+    counts = np.count_nonzero(~np.isnan(values[:, columns]), axis=0)
+    return [columns[counts == count] for count in np.unique(counts)]
+
+
+def _present(own: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the values that are there of columns (one per row) that have as many each."""
+    count = int(np.count_nonzero(~np.isnan(own[0])))
+    if count < 2:
+        # The rows drawn have hardly a value of it: its extremes stand for the others.
+        return np.column_stack([low, high])
+    own.sort(axis=1)  # what is missing comes last
+    return np.ascontiguousarray(own[:, :count])
 
 
 def _numeric_part(
-    values: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
+    own: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
 ) -> _Part:
-    own = np.ascontiguousarray(values[:, places].T)
+    """Return the tables of columns, one per row of `own`, which is sorted in place."""
     units = measure_units(own.T)
     own.sort(axis=1)
     # A column of which the rows drawn show one value only: its extremes stand for the others.
@@ -241,7 +273,7 @@ def _level_part(
     )
 
 
-def _joined(parts: list[_Part], constant: IntArray) -> Tables:
+def _joined(parts: list[_Part], constant: IntArray, *, missing: bool) -> Tables:
     column = np.array([c for part in parts for c in part.column], dtype=np.intp)
     order = np.argsort(column, kind="stable")
     level = [name for part in parts for name in part.level]
@@ -251,6 +283,9 @@ def _joined(parts: list[_Part], constant: IntArray) -> Tables:
     units = Units.joined([part.units for part in parts])
     frequent = np.concatenate([np.empty(0), *(part.frequent for part in parts)])
     edges, cells = [edges[i] for i in order], [cells[i] for i in order]
+    if missing:
+        neutral = np.zeros((1, CellScores.count), dtype=np.float32)
+        cells = [np.concatenate([own, neutral]) for own in cells]
     buckets = [_buckets(e, gap) for e, gap in zip(edges, gaps[order], strict=True)]
     return Tables(
         column=column[order],
@@ -267,6 +302,7 @@ def _joined(parts: list[_Part], constant: IntArray) -> Tables:
         bucket_scale=np.array([b[2] for b in buckets]),
         units=units.some(order),
         frequent=frequent[order],
+        missing=missing,
     )
 
 

@@ -32,18 +32,24 @@ def points_per_bin(labels: KeyedBins) -> int:
 
 @dataclass(frozen=True)
 class WholeRows:
-    """Rows of the bins, as points in the space of the clipped scores."""
+    """Rows of the bins, as points in the space of the clipped scores.
+
+    Where values may be missing, `present` is 0 for rows without any, which do not count; what else
+    is missing is 0, the middle of its column.
+    """
 
     points: Singles
     labels: Singles
     rows_per_bin: int
     n_jobs: int = 1
+    present: Singles | None = None
 
     @classmethod
     def of(cls, pool: Pool) -> WholeRows:
         """Return the rows of all bins that were kept."""
         points = np.ascontiguousarray(pool.sums.points / crowd(pool.tables.column))
-        return cls(points, pool.labels.labels, pool.requests.points_per_bin, pool.n_jobs)
+        per_bin, present = pool.requests.points_per_bin, pool.sums.points_present
+        return cls(points, pool.labels.labels, per_bin, pool.n_jobs, present)
 
     @property
     def n_rows(self) -> int:
@@ -79,11 +85,16 @@ class WholeRows:
             squares = -2 * (self.points[rows] @ self.points.T)
             squares += lengths[rows, np.newaxis]
             squares += lengths
-            sums[start:stop] = self._sum_blocks(np.sqrt(np.maximum(squares, 0, out=squares)))
+            distances = np.sqrt(np.maximum(squares, 0, out=squares))
+            sums[start:stop] = self._sum_blocks(distances, rows.start)
         return sums
 
-    def _sum_blocks(self, matrix: FloatArray | Singles) -> FloatArray:
+    def _sum_blocks(self, matrix: FloatArray | Singles, first: int = 0) -> FloatArray:
+        """Return the sums over pairs of bins, of rows of the matrix from point `first` on."""
         b = self.rows_per_bin
+        if self.present is not None:
+            own = self.present[first : first + matrix.shape[0]]
+            matrix = matrix * own[:, np.newaxis] * self.present
         if b == 1:
             return np.asarray(matrix, dtype=np.float64)
         rows, columns = matrix.shape
@@ -92,6 +103,8 @@ class WholeRows:
 
     def _contrast(self, sums: FloatArray) -> FloatArray:
         """Return 2 S_xy/(mn) − S_xx/m² − S_yy/n² of every permutation."""
+        if self.present is not None:
+            return self._contrast_of_present(sums, self.present)
         # Centred, what single precision has to hold is small: constants cancel in the contrast.
         centred = sums - sums.mean()
         labels = self.labels
@@ -107,6 +120,17 @@ class WholeRows:
 
         in_slices(multiply, weights.shape[0], PERMUTATIONS_AT_A_TIME, self.n_jobs)
         return contrast / self.rows_per_bin**2
+
+    def _contrast_of_present(self, sums: FloatArray, present: Singles) -> FloatArray:
+        """Return the contrast in which m and n count the rows that have any value."""
+        rows = present.reshape(-1, self.rows_per_bin).sum(axis=1, dtype=np.float64)
+        centred = sums - sums.sum() / max(rows.sum(), 1) ** 2 * np.outer(rows, rows)
+        m = self.labels @ rows
+        n = rows.sum() - m
+        of_x, of_y = 1 / np.maximum(m, 1), 1 / np.maximum(n, 1)
+        weights = np.where(self.labels > 0, of_x[:, np.newaxis], -of_y[:, np.newaxis])
+        contrast = -np.einsum("ij,ij->i", weights @ centred, weights)
+        return np.asarray(np.where(np.minimum(m, n) > 0, contrast, 0.0))
 
 
 def inverse_definite(matrix: FloatArray) -> FloatArray:

@@ -31,9 +31,10 @@ def sum_over_chunks(
     """Fit the kernel on drawn rows and sum its coefficients over all rows.
 
     None for kernels whose sums do not add up over chunks: those that are no sum over columns,
-    and the linear one of Laplace kernels, which needs every value. They choose by drawn rows.
+    and the linear one of Laplace kernels, which needs every value. They choose by drawn rows, and
+    so does every kernel where values are missing: what is missing is filled in there.
     """
-    if not kernel.abilities.fast_sums:
+    if samples.pattern is not None or not kernel.abilities.fast_sums:
         return None
     fitted = fit_on_draw(kernel, samples, n_jobs=n_jobs)
     if not adds_up(fitted):

@@ -45,7 +45,7 @@ def choose_after(
     kernel, unless the settings give it, and as many variables as the scan suggests, unless they
     are given.
     """
-    drawn = (samples.n_x, samples.n_y) != (chunks.n_x, chunks.n_y)
+    drawn = (samples.n_x, samples.n_y) != chunks.n_values
     if settings.by_evidence:
         return weigh_evidence(
             samples,

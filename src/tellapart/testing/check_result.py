@@ -4,82 +4,66 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from tellapart.testing.call import write_arguments
+from tellapart.testing.check_record import CheckRecord
+from tellapart.testing.monitor_settings import USUAL
 from tellapart.testing.result import TestResult
-from tellapart.testing.settings import TestSettings
-
-USUAL_RATIO = 10.0
-
-
-@dataclass(frozen=True)
-class CheckRecord:
-    """One line of a monitor's history: the answer without the data.
-
-    Attributes
-    ----------
-    number : int
-        1 for the first check against the reference.
-    label : str
-        What the batch was called.
-    n_rows : int
-        Rows of the batch.
-    pvalue : float
-        The check's own p-value.
-    alarm_level : float
-        The share of α that this check may use.
-    alarm : bool
-        Whether pvalue ≤ alarm_level.
-    variables : tuple of str
-        The chosen variables.
-    findings : tuple of str
-        What differs, one line each; none with a split.
-    """
-
-    number: int
-    label: str
-    n_rows: int
-    pvalue: float
-    alarm_level: float
-    alarm: bool
-    variables: tuple[str, ...]
-    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckResult(TestResult):
     """The answer of one check: a `TestResult` that knows its place in the sequence.
 
-    `reject` is about this batch alone, at level α. `alarm` is about the whole sequence: the
-    chance of any false alarm in all checks against the reference is at most α.
+    `reject` is about this batch alone, at level α. `alarm` is about the whole sequence: what the
+    monitor promises of false alarms holds for all its checks together.
 
     Attributes
     ----------
     number : int
         1 for the first check against the reference.
     alarm_level : float
-        The share of α that this check may use.
+        The largest p-value that would have raised an alarm at this check: the share of α that a
+        plan gives it, or what the checks before leave to be shown; 0 if none would have.
+    capital, capital_needed : float or None
+        Without a planned end: what bets against "nothing changed" have made of their stake after
+        this check, and what an alarm needs (`tellapart.testing.betting`). None with a plan.
+    large_enough : bool
+        Whether a finding is surely as large as `smallest_effect`; True where nothing was asked.
+    promise : str
+        What is promised of false alarms.
+    fingerprint : str
+        A text that changes with the rows of the batch.
     """
 
     number: int = 1
     alarm_level: float = 0.0
-    usual: ClassVar[Mapping[str, object]] = TestSettings().to_dict() | {
-        "reference_ratio": USUAL_RATIO,
-        "missing": "error",
-    }
+    capital: float | None = None
+    capital_needed: float | None = None
+    large_enough: bool = True
+    promise: str = ""
+    fingerprint: str = ""
+    usual: ClassVar[Mapping[str, object]] = USUAL
 
     @classmethod
-    def of(cls, result: TestResult, number: int, alarm_level: float) -> CheckResult:
+    def of(cls, result: TestResult, **place: Any) -> CheckResult:
         """Give a test result its place in the sequence."""
         given = {f.name: getattr(result, f.name) for f in fields(TestResult) if f.init}
-        return cls(**given, number=number, alarm_level=alarm_level)
+        return cls(**given, **place)
 
     @property
     def alarm(self) -> bool:
-        """Whether this batch differs even for one of many: pvalue ≤ alarm_level."""
-        return self.pvalue <= self.alarm_level
+        """Whether something changed, even for one check of many, and by enough to matter."""
+        return self.is_evident and self.large_enough
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether something changed, however little: the evidence suffices for an alarm."""
+        if self.capital is None or self.capital_needed is None:
+            return self.pvalue <= self.alarm_level
+        return self.capital >= self.capital_needed
 
     @property
     def record(self) -> CheckRecord:
@@ -93,24 +77,37 @@ class CheckResult(TestResult):
             alarm=self.alarm,
             variables=self.variables,
             findings=tuple(finding.summary() for finding in self.findings),
+            capital=self.capital,
+            capital_needed=self.capital_needed,
+            large_enough=self.large_enough,
+            fingerprint=self.fingerprint,
         )
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from, and what the sequence allows."""
-        verdict = "alarm" if self.alarm else "no alarm"
         return [
             *super().evidence(),
-            f"Check {self.number} against this reference: {verdict} (alarm level "
-            f"{self.alarm_level:.3g}, so that any false alarm in the sequence has a chance of at "
-            f"most {self.alpha:g}).",
+            f"Check {self.number} against this reference: {self._told_alarm()} "
+            f"({self._told_evidence()}, so that {self.promise}).",
         ]
+
+    def _told_alarm(self) -> str:
+        if self.alarm:
+            return "alarm"
+        return (
+            "no alarm"
+            if self.large_enough or not self.is_evident
+            else ("no alarm, since no finding is surely as large as the smallest effect asked for")
+        )
+
+    def _told_evidence(self) -> str:
+        if self.capital is None:
+            return f"alarm level {self.alarm_level:.3g}"
+        return f"bets of 1 have become {self.capital:.3g}, an alarm needs {self.capital_needed:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
-        record = self.record
-        lists = {"variables": list(record.variables), "findings": list(record.findings)}
-        check = asdict(record) | lists
-        return super().to_dict() | {"check": check}
+        return super().to_dict() | {"check": self.record.to_dict()}
 
     def to_html(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tellapart.testing.story import list_families
@@ -9,6 +10,8 @@ from tellapart.text import safe
 
 if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
+
+MOST_NAMED = 10
 
 
 def describe_verdict(result: TestResult) -> str:
@@ -18,6 +21,35 @@ def describe_verdict(result: TestResult) -> str:
     if result.reject:
         return f"{names} differ ({p})."
     return f"No difference between {names} was found ({p}); this does not prove them alike."
+
+
+def tell_missing(result: TestResult) -> list[str]:
+    """Return lines that say what was done about missing values."""
+    held, (x, y) = result.held_out, map(safe, result.labels)
+    lines = []
+    if any(held.dropped_rows):
+        of_x, of_y = held.dropped_rows
+        lines.append(
+            f"Rows left out for missing values: {of_x:,} of {x}, {of_y:,} of {y}; "
+            f"what they miss was {'compared' if result.scan is not None else 'not compared'}."
+        )
+    if held.dropped_columns:
+        lines.append(f"Columns left out for missing values: {_listed(held.dropped_columns)}.")
+    if held.filled_columns:
+        how = "the pooled median, or the commonest category, stands for them"
+        if result.scan is not None:
+            how = (
+                "each statistic uses the rows that have what it compares, and where whole rows "
+                "are needed (kernels, pictures) " + how
+            )
+        lines.append(f"Values are missing in {_listed(held.filled_columns)}: {how}.")
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(safe, names[:MOST_NAMED]))
+    more = len(names) - MOST_NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def describe_evidence(result: TestResult) -> list[str]:
@@ -46,6 +78,7 @@ def describe_evidence(result: TestResult) -> list[str]:
         lines.append(f"Design: {safe(design.describe())}.")
         if any(design.left_out):
             lines.append(f"Not used: {design.describe_left_out()}.")
+    lines += tell_missing(result)
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")

@@ -126,6 +126,9 @@ class Gallery:
             turns.append((seen[finding.kind], place))
             seen[finding.kind] += 1
         first = [result.findings[place].variables for _, place in sorted(turns)]
+        # A column that was left out for missing values can still be named for what it misses.
+        known = set(result.held_out.names)
+        first = [variables for variables in first if known.issuperset(variables)]
         views: list[Marginal | PairView] = []
         for variables in dict.fromkeys(first):
             room = MOST_NAMED_PORTRAITS - len(views)
@@ -256,7 +259,9 @@ class Gallery:
 def told_columns(result: TestResult) -> list[int]:
     """Return the columns a page shows one by one: those a scan names, then those chosen."""
     place = {name: s for s, name in enumerate(result.selection.names)}
-    named = [place[f.variables[0]] for f in result.findings if len(f.variables) == 1]
+    # A column that was left out for missing values can still be named for what it misses.
+    single = [f.variables[0] for f in result.findings if len(f.variables) == 1]
+    named = [place[name] for name in single if name in place]
     return list(dict.fromkeys([*named, *_heaviest(result, len(place))]))
 
 

@@ -88,9 +88,10 @@ def compare_groups(
         depend on the other groups or their order. It is found in the settings of its result.
     n_jobs : int or None
         Threads within each comparison; −1 is every core.
-    missing : {"error", "drop-rows", "drop-columns"}
-        What to do about missing values, settled once for the whole table. Rows without a label
-        are an error, or left out with "drop-rows": of an unknown group, they belong to no rest.
+    missing : {"error", "pairwise", "drop-rows", "drop-columns"}
+        What to do about missing values; which columns are left out is settled once for the whole
+        table. Rows without a label are an error, or left out with "pairwise" and "drop-rows": of
+        an unknown group, they belong to no rest.
     method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
     time_limit, memory_budget : float or None
@@ -139,7 +140,7 @@ def compare_groups(
     )
     grouped = read_grouped(table, by).without_missing(policy)
     if settings.n_variables is not None:
-        check_integer("n_variables", settings.n_variables, 1, len(grouped.names))
+        check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
     pairs = plan.pairs
     settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
@@ -159,7 +160,7 @@ def compare_groups(
         n_unlabelled=grouped.n_unlabelled,
         dropped_rows=dict(zip(grouped.labels, grouped.dropped_rows, strict=False)),
         dropped_columns=grouped.dropped_columns,
-        n_columns=len(grouped.names),
+        n_columns=len(grouped.compared),
         settings={**settings.to_dict(), "mode": mode, "by": grouped.by, "missing": policy},
         seconds=time.perf_counter() - started,
         library=grouped.library,
@@ -290,4 +291,4 @@ def _narrow(samples: Samples, result: TestResult) -> Samples:
         ChosenColumns(np.ascontiguousarray(values[:, kept]), kept, n_columns)
         for values in (samples.x, samples.y)
     )
-    return replace(samples, x=x, y=y)
+    return replace(samples, x=x, y=y, as_read=None)

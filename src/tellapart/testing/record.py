@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tellapart.data.design import Design
+from tellapart.data.samples import Samples
 
 if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
@@ -26,6 +27,15 @@ def record_design(design: Design | None) -> dict[str, Any] | None:
     }
 
 
+def record_missing(samples: Samples) -> dict[str, Any]:
+    """Return what was done about missing values; all empty where there are none."""
+    return {
+        "dropped_rows": list(samples.dropped_rows),
+        "dropped_columns": list(samples.dropped_columns),
+        "pairwise_columns": list(samples.filled_columns),
+    }
+
+
 def record_result(result: TestResult) -> dict[str, Any]:
     """Return everything but the data as plain Python values."""
     return {
@@ -42,6 +52,7 @@ def record_result(result: TestResult) -> dict[str, Any]:
         "design": record_design(result.held_out.design),
         "n_train": list(result.n_train),
         "n_test": list(result.n_test),
+        "missing": record_missing(result.held_out),
         "drawn_from": None if result.drawn_from is None else list(result.drawn_from),
         "variables": list(result.variables),
         "regularization": result.regularization,

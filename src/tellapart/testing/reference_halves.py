@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.data.samples import Samples, draw_rows
+from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
 from tellapart.testing.settings import TestSettings
 from tellapart.testing.stored_kernel import StoredKernel
@@ -20,14 +19,13 @@ class ReferenceHalves:
 
     Attributes
     ----------
-    train, held_out : array
-        Rows of the reference.
+    parts : array
+        Of every row of the reference: 0 to choose variables from, 1 to hold out.
     kernel : Kernel
         With the bandwidths of the reference's training rows where columns have their own.
     """
 
-    train: IntArray
-    held_out: IntArray
+    parts: IntArray
     kernel: Kernel
 
     @classmethod
@@ -35,33 +33,14 @@ class ReferenceHalves:
         cls, reference: Samples, settings: TestSettings, rng: np.random.Generator
     ) -> ReferenceHalves:
         """Split the rows of the reference, which stands on both sides, and fit the kernel."""
-        train, held_out = _split(reference.n_x, settings.test_size, rng)
+        parts = split_rows(reference.n_x, settings.test_size, rng)
         kernel = settings.fittable
         if kernel.abilities.own_bandwidths:
             # Every second row on either side: a kernel pools both sides again.
+            train = np.flatnonzero(parts == 0)
             pooled = reference.rows(train[::2], train[1::2])
             kernel = StoredKernel.of(kernel, pooled, settings.threads)
-        return cls(train, held_out, kernel)
-
-    def divide(
-        self, samples: Samples, test_size: float, ratio: float, rng: np.random.Generator
-    ) -> Samples:
-        """Return the samples with their halves decided, the batch's drawn here."""
-        batch = _split(samples.n_y, test_size, rng)
-        train, held_out = (
-            samples.rows(some_rows(ours, ratio * theirs.size, rng), theirs)
-            for ours, theirs in zip((self.train, self.held_out), batch, strict=True)
-        )
-        return _Divided(
-            samples.x,
-            samples.y,
-            samples.names,
-            samples.kinds,
-            samples.categories,
-            samples.dropped_columns,
-            samples.dropped_rows,
-            halves=(train, held_out),
-        )
+        return cls(parts, kernel)
 
 
 @dataclass(frozen=True)
@@ -75,13 +54,18 @@ class _Divided(Samples):
         return train, held_out
 
 
-def some_rows(rows: IntArray, most: float, rng: np.random.Generator) -> IntArray:
-    """Return at most so many of the rows, drawn at random."""
-    return rows[draw_rows(rows.size, math.ceil(min(most, rows.size)), rng)]
+def divide(samples: Samples, of_x: IntArray, of_y: IntArray) -> Samples:
+    """Return samples whose split is decided: rows of part 0 choose, rows of part 1 are held out."""
+    train, held_out = (
+        samples.rows(np.flatnonzero(of_x == part), np.flatnonzero(of_y == part)) for part in (0, 1)
+    )
+    given = {f.name: getattr(samples, f.name) for f in fields(Samples)}
+    return _Divided(**given, halves=(train, held_out))
 
 
-def _split(n_rows: int, test_size: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the training rows and the held-out rows, at least two of each."""
+def split_rows(n_rows: int, test_size: float, rng: np.random.Generator) -> IntArray:
+    """Return the part of every row: 0 to choose variables from, 1 to hold out; each has two."""
     n_test = min(max(round(n_rows * test_size), 2), n_rows - 2)
-    order = rng.permutation(n_rows)
-    return np.sort(order[n_test:]), np.sort(order[:n_test])
+    parts = np.zeros(n_rows, dtype=np.intp)
+    parts[rng.permutation(n_rows)[:n_test]] = 1
+    return parts

@@ -28,9 +28,17 @@ SCAN_BYTES = 2_000_000_000
 
 
 def refine_pvalue(
-    result: TestResult, level: float, rng: np.random.Generator, *, n_jobs: int = 1
+    result: TestResult,
+    level: float,
+    rng: np.random.Generator,
+    *,
+    n_jobs: int = 1,
+    decides: bool = True,
 ) -> TestResult:
     """Draw more permutations where only their number keeps the p-value above the level.
+
+    `decides` says whether nothing but a p-value at the level will do; where others count too, as
+    they do for bets, it is no matter for a warning that so many permutations cannot be drawn.
 
     A scan is run again as a whole. Its findings stay those of the first run: their adjusted
     p-values are valid as they are.
@@ -40,7 +48,7 @@ def refine_pvalue(
         return result
     needed = math.ceil(1 / level)  # 1/(needed + 1) is below the level, whatever the rounding
     most = _most_permutations(result)
-    if needed > most:
+    if needed > most and decides:
         warn_caller(
             f"the alarm level {level:.3g} of this check needs {needed} permutations, more than "
             f"the {most} that are drawn at most, so there can be no alarm however clear the "

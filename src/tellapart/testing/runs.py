@@ -51,7 +51,7 @@ def _run_scan(
     else:
         warn_of_few_units(samples.design, settings.n_permutations, settings.alpha)
     n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
-    all_rows = samples.n_x, samples.n_y
+    all_rows = samples.n_read if isinstance(samples, Samples) else (samples.n_x, samples.n_y)
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
     most = limits.rows_for_scan(cost, n_jobs)
     if most is not None:
@@ -94,7 +94,7 @@ def _run_scan(
         shown,
         found,
         n_train=(0, 0),
-        n_test=(rows.n_x, rows.n_y),
+        n_test=rows.n_values,
         drawn_from=None if most is None else all_rows,
     )
 

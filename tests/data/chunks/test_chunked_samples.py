@@ -55,14 +55,19 @@ def check_same(found, expected):
     memory = as_chunked(expected, seed=3)
     for name in ("names", "kinds", "categories", "n_x", "n_y", "dropped_columns", "dropped_rows"):
         assert getattr(found, name) == getattr(memory, name), name
-    for mine, other in ((found.x, expected.x), (found.y, expected.y)):
-        assert np.array_equal(mine.rows(np.arange(len(other))), other)
+    read = expected if expected.as_read is None else expected.as_read
+    for mine, other in ((found.x, read.x), (found.y, read.y)):
+        assert np.array_equal(mine.rows(np.arange(len(other))), other, equal_nan=True)
     assert np.array_equal(found.least, memory.least)
     assert np.array_equal(found.greatest, memory.greatest)
     for name in ("values", "sample", "rows"):
-        assert np.array_equal(getattr(found.pooled, name), getattr(memory.pooled, name))
-    assert np.array_equal(found.drawn.x, memory.drawn.x)
-    assert np.array_equal(found.drawn.y, memory.drawn.y)
+        mine, other = getattr(found.pooled, name), getattr(memory.pooled, name)
+        assert np.array_equal(mine, other, equal_nan=True)
+    drawn = [
+        one.drawn if one.drawn.as_read is None else one.drawn.as_read for one in (found, memory)
+    ]
+    assert np.array_equal(drawn[0].x, drawn[1].x, equal_nan=True)
+    assert np.array_equal(drawn[0].y, drawn[1].y, equal_nan=True)
     for name in ("names", "kinds", "categories", "dropped_columns", "dropped_rows"):
         assert getattr(found.drawn, name) == getattr(expected, name)
 
@@ -124,13 +129,16 @@ def gappy(frame, seed):
     return frame
 
 
-@each("missing", ["drop-rows", "drop-columns"])
-def test_missing_values_are_left_out(missing, tmp_path):
+@each("missing", ["pairwise", "drop-rows", "drop-columns"])
+def test_missing_values_are_left_out_or_filled_in(missing, tmp_path):
     x, y = gappy(X, 0), gappy(Y, 1)
     expected = read_samples(x, y, missing=missing)
     (tmp_path / missing).mkdir()
     for forms in in_forms(tmp_path / missing, x, y):
-        check_same(read_chunked(*forms, missing=missing, seed=3), expected)
+        found = read_chunked(*forms, missing=missing, seed=3)
+        check_same(found, expected)
+        assert found.pattern.names == expected.as_read.pattern.names == ("age", "clinic")
+        assert not np.isnan(found.draw(500, 3).x).any()
 
 
 def test_other_seeds_draw_other_rows():

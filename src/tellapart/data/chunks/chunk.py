@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.columns import BOOLEAN_LABELS, Column, read_arrow, read_column
 
 Labels = tuple[tuple[str, ...] | None, ...]
@@ -25,31 +25,19 @@ class Chunk:
     ----------
     columns : list of Column
         All rows of each column.
-    complete : bool array or None
-        Which rows to keep: those without a missing value; None for all of them.
     """
 
     columns: list[Column]
-    complete: BoolArray | None = None
-
-    @property
-    def n_read(self) -> int:
-        """Rows of the chunk."""
-        return int(self.columns[0].values.size)
 
     @property
     def n_rows(self) -> int:
-        """Rows that are kept."""
-        return self.n_read if self.complete is None else int(np.count_nonzero(self.complete))
-
-    def kept(self, values: FloatArray) -> FloatArray:
-        """Return the values of the rows that are kept."""
-        return values if self.complete is None else values[self.complete]
+        """Rows of the chunk."""
+        return int(self.columns[0].values.size)
 
     def numbers(self, labels: Labels) -> list[FloatArray]:
-        """Return the kept values of each column: numbers, or codes into its labels."""
+        """Return the values of each column: numbers, or codes into its labels."""
         return [
-            self.kept(column.values if known is None else column.codes_among(known))
+            column.values if known is None else column.codes_among(known)
             for column, known in zip(self.columns, labels, strict=True)
         ]
 
@@ -66,32 +54,20 @@ class Reading:
         The columns, in the order in which both samples have them.
     places : tuple of int
         Where they stand in a chunk.
-    drop_rows : bool
-        Whether rows with a missing value are left out, before rows are numbered.
     """
 
     title: str
     names: tuple[str, ...]
     places: tuple[int, ...]
-    drop_rows: bool = False
 
     def open(self, raw: Any) -> Chunk:
         """Return a chunk with its columns read: an array, a record batch, or a pandas frame."""
-        return self.chunk(
+        return Chunk(
             [
                 _column(self.title, name, raw, place)
                 for name, place in zip(self.names, self.places, strict=True)
             ]
         )
-
-    def chunk(self, columns: list[Column]) -> Chunk:
-        """Return a chunk of columns that were read, and which of its rows are kept."""
-        if not self.drop_rows:
-            return Chunk(columns)
-        complete = np.ones(columns[0].values.size, dtype=np.bool_)
-        for column in columns:
-            complete &= ~np.isnan(column.values)
-        return Chunk(columns, None if complete.all() else complete)
 
     def columns(self, index: IntArray | Sequence[int]) -> Reading:
         """Return how to read some of the columns."""
@@ -99,7 +75,6 @@ class Reading:
             self.title,
             tuple(self.names[s] for s in index),
             tuple(self.places[s] for s in index),
-            self.drop_rows,
         )
 
 

@@ -26,7 +26,8 @@ from tellapart.data.chunks.summary import (
     recoding,
 )
 from tellapart.data.design import Design
-from tellapart.data.missing import POLICIES, check_rows_left, other_columns
+from tellapart.data.missing import POLICIES, check_rows_left, settle_missing
+from tellapart.data.missing_pattern import AsRead, MissingPattern
 from tellapart.data.samples import Kind, Samples, extremes_of
 from tellapart.data.sources import check_columns, check_shape, open_source
 from tellapart.data.tables import match_columns
@@ -38,6 +39,8 @@ MOST_DRAWN = 20_000
 # Wide samples get fewer rows: those drawn of one sample are to take no more than this.
 DRAWN_BYTES = 1 << 28
 FEWEST_DRAWN = 1024
+# Rows of a block when rows are only counted.
+COUNTING_STEP = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,11 @@ class ChunkedSamples:
     least, greatest : arrays of shape (D,)
         The smallest and the largest value of each column in both samples; of a categorical one
         the first and the last code.
+    pattern : MissingPattern or None
+        Where values are missing: `x`, `y` and `pooled` hold all rows and columns as they were
+        read, and this says what of them is compared.
+    template : Samples or None
+        Of data in chunks, no rows of the columns as they were read.
     """
 
     x: RowStore
@@ -73,6 +81,8 @@ class ChunkedSamples:
     greatest: FloatArray
     dropped_columns: tuple[str, ...] = ()
     dropped_rows: tuple[int, int] = (0, 0)
+    pattern: MissingPattern | None = None
+    template: Samples | None = None
     design: Design | None = None
 
     @property
@@ -91,9 +101,16 @@ class ChunkedSamples:
         return len(self.names)
 
     @property
+    def n_values(self) -> tuple[int, int]:
+        """Rows of each sample that take part with their values."""
+        if self.pattern is None or not self.pattern.whole_rows:
+            return self.n_x, self.n_y
+        return self.n_x - self.dropped_rows[0], self.n_y - self.dropped_rows[1]
+
+    @property
     def all_drawn(self) -> bool:
         """Whether the rows drawn of each sample are all there are."""
-        return (self.drawn.n_x, self.drawn.n_y) == (self.n_x, self.n_y)
+        return (self.drawn.n_x, self.drawn.n_y) == self.n_values
 
     @property
     def all_pooled(self) -> bool:
@@ -102,12 +119,14 @@ class ChunkedSamples:
 
     def draw(self, most: int, seed: int) -> Samples:
         """Return at most `most` rows of each sample, drawn at random, in one pass over them."""
-        if max(self.drawn.n_x, self.drawn.n_y) >= min(most, max(self.n_x, self.n_y)):
+        if max(self.drawn.n_read) >= min(most, max(self.n_x, self.n_y)):
             return self.drawn
         x, y = (
             store.rows(drawn_places(seed, sample, store.shape[0], most)[0])
             for sample, store in enumerate((self.x, self.y))
         )
+        if self.pattern is not None and self.template is not None:
+            return settle_missing(replace(self.template, x=x, y=y), self.pattern)
         return replace(self.drawn, x=x, y=y)
 
 
@@ -129,8 +148,9 @@ def read_chunked(
     ----------
     X, Y : dataset, Dask array or DataFrame, or whatever `read_samples` takes
         The samples.
-    missing : {"error", "drop-rows", "drop-columns"}
-        What to do where there are missing values. Rows are left out before they are numbered.
+    missing : {"error", "pairwise", "drop-rows", "drop-columns"}
+        What to do where there are missing values. To count the rows without any takes a pass over
+        them of its own.
     seed : int
         Key of the rows' marks: the same seed draws the same rows, whatever the chunks.
     titles : pair of str
@@ -160,7 +180,7 @@ def read_chunked(
     names, order = match_columns(*sources)
     places = (range(len(names)), range(len(names)) if order is None else order)
     readings = [
-        Reading(title, names, tuple(int(s) for s in place), policy == "drop-rows")
+        Reading(title, names, tuple(int(s) for s in place))
         for title, place in zip(titles, places, strict=True)
     ]
     most = _most_pooled(len(names))
@@ -173,7 +193,7 @@ def read_chunked(
                 progress(sum(done))
 
         summary = sources[k].survey(Survey(readings[k], seed, k, most), tell)
-        check_shape(sources[k].title, summary.n_read, sources[k].n_columns)
+        check_shape(sources[k].title, summary.n_rows, sources[k].n_columns)
         return summary
 
     # Whoever reads files waits for them: both samples at once keep both cores busy.
@@ -193,7 +213,8 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
 
     The same rows in files or on a cluster give the same draws and the same sums.
     """
-    stores = ArrayRows(samples.x, n_jobs), ArrayRows(samples.y, n_jobs)
+    held: Samples | AsRead = samples if samples.as_read is None else samples.as_read
+    stores = ArrayRows(held.x, n_jobs), ArrayRows(held.y, n_jobs)
     most = _most_pooled(samples.n_columns)
     sketches = []
     for k, store in enumerate(stores):
@@ -211,7 +232,8 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         *_ranges(extremes, labels),
         samples.dropped_columns,
         samples.dropped_rows,
-        samples.design,
+        None if samples.as_read is None else samples.as_read.pattern,
+        design=samples.design,
     )
 
 
@@ -244,35 +266,32 @@ def _settled(
     labels: Labels,
     policy: str,
 ) -> ChunkedSamples:
-    """Return the samples, free of missing values, once it is known what they hold."""
+    """Return the samples, once it is known what they hold and what they miss."""
     names = readings[0].names
-    flaws = flaws_of(summaries)
-    flaws.refuse(policy)
-    kept = np.arange(len(names))
-    if policy == "drop-columns":
-        kept = other_columns(len(names), np.flatnonzero(flaws.missing.any(axis=0)))
-    for one, reading in zip(summaries, readings, strict=True):
-        check_rows_left(reading.title, one.n_rows, one.n_read)
-    labels = tuple(labels[s] for s in kept)
-    kinds = tuple(kinds[s] for s in kept)
+    every = np.arange(len(names))
+    pattern = flaws_of(summaries).settle(policy, every, len(names))
+    read = every
+    if pattern is not None and not pattern.names:
+        # Columns without any value are all that is missing: they need not be read again.
+        read, pattern = pattern.kept, None
+    labels = tuple(labels[s] for s in read)
+    kinds = tuple(kinds[s] for s in read)
     x, y = (
-        source.store(reading.columns(kept), labels, one.n_rows)
+        source.store(reading.columns(read), labels, one.n_rows)
         for source, reading, one in zip(sources, readings, summaries, strict=True)
     )
-    sketches = [_with_codes(one, kept, labels) for one in summaries]
-    extremes = [
-        np.array([(one.columns[s].least, one.columns[s].greatest) for s in kept]).T
-        for one in summaries
-    ]
-    found = tuple(names[s] for s in kept)
-    most = _most_pooled(len(names))
+    sketches = [_with_codes(one, read, labels) for one in summaries]
+    found = tuple(names[s] for s in read)
     categories = {n: known for n, known in zip(found, labels, strict=True) if known is not None}
     gone = tuple(name for name in names if name not in set(found))
-    of_x, of_y = (one.n_read - one.n_rows for one in summaries)
-    dropped_rows = of_x, of_y
     empty = np.empty((0, len(found)))
-    template = Samples(empty, empty, found, kinds, categories, gone, dropped_rows)
-    return ChunkedSamples(
+    template = Samples(empty, empty, found, kinds, categories, gone)
+    most = _most_pooled(len(names))
+    extremes = [
+        np.array([(one.columns[s].least, one.columns[s].greatest) for s in read]).T
+        for one in summaries
+    ]
+    whole = ChunkedSamples(
         x,
         y,
         found,
@@ -282,8 +301,52 @@ def _settled(
         draw_pooled(sketches[0], sketches[1], most),
         *_ranges(extremes, labels),
         gone,
-        dropped_rows,
+        template=template,
     )
+    titles = readings[0].title, readings[1].title
+    return whole if pattern is None else _with_pattern(whole, pattern, titles)
+
+
+def _with_pattern(
+    whole: ChunkedSamples, pattern: MissingPattern, titles: tuple[str, str]
+) -> ChunkedSamples:
+    """Return samples that miss values with what of them is compared."""
+    dropped = [0, 0]
+    if pattern.whole_rows:
+        for k, (store, title) in enumerate(zip((whole.x, whole.y), titles, strict=True)):
+            n_left = store.fold(_CompleteRows(pattern), COUNTING_STEP)
+            check_rows_left(title, n_left, store.shape[0])
+            dropped[k] = store.shape[0] - n_left
+    drawn = settle_missing(whole.drawn, pattern, titles)
+    dropped_rows = dropped[0], dropped[1]
+    return replace(
+        whole,
+        names=drawn.names,
+        kinds=drawn.kinds,
+        categories=drawn.categories,
+        drawn=replace(drawn, dropped_rows=dropped_rows),
+        least=whole.least[pattern.kept],
+        greatest=whole.greatest[pattern.kept],
+        dropped_columns=drawn.dropped_columns,
+        dropped_rows=dropped_rows,
+        pattern=pattern,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _CompleteRows:
+    """The fold that counts rows which miss nothing."""
+
+    pattern: MissingPattern
+
+    def start(self) -> int:
+        return 0
+
+    def add(self, held: int, first_row: int, values: FloatArray) -> int:  # noqa: ARG002
+        return held + int(np.count_nonzero(~self.pattern.indicators(values).any(axis=1)))
+
+    def merge(self, left: int, right: int) -> int:
+        return left + right
 
 
 def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
@@ -302,6 +365,8 @@ def _drawn(
 ) -> tuple[Samples, tuple[IntArray, IntArray]]:
     """Return the rows drawn of each sample, by row number, and these numbers."""
     x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
+    if template.as_read is not None:
+        return template.rows_as_read(x.rows, y.rows), (x.rows, y.rows)
     # Rows drawn one by one have no design: pairs and clusters are torn.
     whole = (x.rows.size, y.rows.size) == (template.n_x, template.n_y)
     design = template.design if whole else None

@@ -44,12 +44,12 @@ class DaskSource(ChunkSource):
 
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds; rows are counted first, since marks go by row number."""
-        self._lengths = self._count(survey.reading)
+        self._lengths = self._count()
         starts = [0, *accumulate(self._lengths)]
         return cast(Summary, _fold(survey, self._chunks(), starts, progress))
 
     def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
-        """Return the kept rows as numbers, in the chunks of the data."""
+        """Return the rows as numbers, in the chunks of the data."""
         assert sum(self._lengths) == n_rows
         return DaskRows(self._chunks(), self._lengths, reading, labels)
 
@@ -58,16 +58,13 @@ class DaskSource(ChunkSource):
             return list(self._data.to_delayed()[:, 0])
         return list(self._data.to_delayed())
 
-    def _count(self, reading: Reading) -> list[int]:
-        """Return how many rows of each chunk are kept."""
-        if self.names is None and not reading.drop_rows:
+    def _count(self) -> list[int]:
+        """Return how many rows each chunk has."""
+        if self.names is None:
             return [int(size) for size in self._data.chunks[0]]
         dask = _dask()
-        if reading.drop_rows:
-            counts = [dask.delayed(_n_kept)(_whole(reading), chunk) for chunk in self._chunks()]
-        else:
-            one = self._data[[self._data.columns[0]]]
-            counts = [dask.delayed(len)(chunk) for chunk in one.to_delayed()]
+        one = self._data[[self._data.columns[0]]]
+        counts = [dask.delayed(len)(chunk) for chunk in one.to_delayed()]
         return [int(count) for count in dask.compute(*counts)]
 
 
@@ -80,7 +77,7 @@ class DaskRows(RowStore):
     chunks : list of Delayed
         The chunks as they come.
     lengths : list of int
-        Rows of each that are kept.
+        Rows of each.
     reading : Reading
         How chunks are read.
     labels : tuple
@@ -183,10 +180,6 @@ def _added(fold: Any, held: Any, first_row: int, values: Any) -> Any:
 
 def _merged(fold: Any, left: Any, right: Any) -> Any:
     return fold.merge(copy.deepcopy(left), right)
-
-
-def _n_kept(reading: Reading, chunk: Any) -> int:
-    return reading.open(chunk).n_rows
 
 
 def _numbers(reading: Reading, labels: Labels, chunk: Any) -> FloatArray:

@@ -78,11 +78,11 @@ class FileSource(ChunkSource):
                 check_interrupts()
                 held = survey.add(held, held.n_rows, batch)
                 if progress is not None:
-                    progress(held.n_read)
+                    progress(held.n_rows)
         return held
 
     def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
-        """Return the kept rows as numbers, to be read again for every sum."""
+        """Return the rows as numbers, to be read again for every sum."""
         return FileRows(self.dataset, _as_projected(reading), labels, n_rows, self.whole)
 
 

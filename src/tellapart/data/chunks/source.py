@@ -40,7 +40,7 @@ class ChunkSource(ABC):
 
     @abstractmethod
     def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
-        """Return the kept rows as numbers, to be summed over."""
+        """Return the rows as numbers, to be summed over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class MemorySource(ChunkSource):
         return summary
 
     def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
-        """Return the kept rows as one array."""
+        """Return the rows as one array."""
         values = np.empty((n_rows, len(labels)), order="F")
         for s, column in enumerate(self._chunk(reading).numbers(labels)):
             values[:, s] = column
@@ -80,4 +80,4 @@ class MemorySource(ChunkSource):
 
     def _chunk(self, reading: Reading) -> Chunk:
         pairs = zip(reading.places, reading.names, strict=True)
-        return reading.chunk([self.source.column(place, name) for place, name in pairs])
+        return Chunk([self.source.column(place, name) for place, name in pairs])

@@ -36,7 +36,7 @@ class ColumnSummary:
     title, name, form, dtype : str
         As in `tellapart.data.columns.Column`.
     least, greatest : float
-        Extremes of the numbers in rows that are kept; of booleans too.
+        Extremes of the numbers that are there; of booleans too.
     n_missing, n_infinite, n_large : int
         Values that are missing, infinite, or beyond the largest magnitude, in all rows.
     counts : dict
@@ -54,11 +54,11 @@ class ColumnSummary:
     n_large: int = 0
     counts: dict[str, int] = field(default_factory=dict)
 
-    def add(self, column: Column, kept: FloatArray) -> FloatArray:
+    def add(self, column: Column) -> FloatArray:
         """Take a column of one chunk in; return the values as drawn rows hold them."""
         self._settle_form(column.form, column.dtype)
         if not column.labels:
-            self._add_numbers(column.values, kept)
+            self._add_numbers(column.values)
             return column.values
         self._add_counts(column.label_counts())
         self.n_missing += int(np.count_nonzero(np.isnan(column.values)))
@@ -98,7 +98,7 @@ class ColumnSummary:
                 f"{MOST_LEVELS} distinct labels; drop the column"
             )
 
-    def _add_numbers(self, values: FloatArray, kept: FloatArray) -> None:
+    def _add_numbers(self, values: FloatArray) -> None:
         if not values.size:
             return
         with np.errstate(invalid="ignore"):
@@ -109,9 +109,8 @@ class ColumnSummary:
             self.n_missing += int(np.count_nonzero(np.isnan(values)))
             self.n_infinite += int(np.count_nonzero(np.isinf(values)))
             self.n_large += int(np.count_nonzero(np.abs(values) > LARGEST))
-        if kept is not values or not sound:
-            low = np.fmin.reduce(kept, initial=math.inf)
-            high = np.fmax.reduce(kept, initial=-math.inf)
+            low = np.fmin.reduce(values, initial=math.inf)
+            high = np.fmax.reduce(values, initial=-math.inf)
         self.least, self.greatest = min(self.least, float(low)), max(self.greatest, float(high))
 
 
@@ -122,9 +121,7 @@ class Summary:
     Attributes
     ----------
     n_rows : int
-        Rows that are kept.
-    n_read : int
-        All rows; more than `n_rows` where rows with missing values are left out.
+        Rows.
     columns : list of ColumnSummary
         One per column.
     sketch : Sketch
@@ -132,7 +129,6 @@ class Summary:
     """
 
     n_rows: int
-    n_read: int
     columns: list[ColumnSummary]
     sketch: Sketch
 
@@ -161,22 +157,20 @@ class Survey:
     def start(self) -> Summary:
         """Return the summary of no rows."""
         columns = [ColumnSummary(self.reading.title, name) for name in self.reading.names]
-        return Summary(0, 0, columns, Sketch.empty(self.most, len(columns)))
+        return Summary(0, columns, Sketch.empty(self.most, len(columns)))
 
     def add(self, held: Summary, first_row: int, raw: Any) -> Summary:
-        """Take a chunk in, whose first row has the number `first_row` among those kept."""
+        """Take a chunk in, whose first row has the number `first_row`."""
         return self.add_chunk(held, first_row, self.reading.open(raw))
 
     def add_chunk(self, held: Summary, first_row: int, chunk: Chunk) -> Summary:
         """Take in a chunk that was read."""
         values = [
-            chunk.kept(summary.add(column, chunk.kept(column.values)))
-            for summary, column in zip(held.columns, chunk.columns, strict=True)
+            summary.add(column) for summary, column in zip(held.columns, chunk.columns, strict=True)
         ]
         n_rows = chunk.n_rows
         held.sketch.add(first_row, marks(self.seed, self.sample, first_row, n_rows), values)
         held.n_rows += n_rows
-        held.n_read += chunk.n_read
         return held
 
     def merge(self, left: Summary, right: Summary) -> Summary:
@@ -188,7 +182,6 @@ class Survey:
                 drawn.values[:, s] = recoded(drawn.values[:, s], places)
         left.sketch.merge(drawn)
         left.n_rows += right.n_rows
-        left.n_read += right.n_read
         return left
 
 
@@ -207,7 +200,7 @@ def recoded(codes: FloatArray, places: FloatArray) -> FloatArray:
 def pool_summaries(x: Summary, y: Summary) -> tuple[tuple[Kind, ...], Labels]:
     """Return the kind of every column, and its labels if it has any; see `pool_columns`."""
     pairs = zip(x.columns, y.columns, strict=True)
-    found = [pool_facts((a.facts(x.n_read), b.facts(y.n_read))) for a, b in pairs]
+    found = [pool_facts((a.facts(x.n_rows), b.facts(y.n_rows))) for a, b in pairs]
     return tuple(kind for kind, _ in found), tuple(labels for _, labels in found)
 
 
@@ -220,4 +213,5 @@ def flaws_of(summaries: Sequence[Summary]) -> Flaws:
     )
     infinite, too_large, missing = np.moveaxis(counts, 2, 0)
     titles = tuple(one.columns[0].title for one in summaries)
-    return Flaws(tuple(c.name for c in first), titles, infinite, too_large, missing)
+    rows = tuple(one.n_rows for one in summaries)
+    return Flaws(tuple(c.name for c in first), titles, infinite, too_large, missing, rows)

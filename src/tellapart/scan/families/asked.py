@@ -14,7 +14,7 @@ from tellapart.scan.families.pair import KINDS, pairs_of
 from tellapart.scan.families.plan import Plan
 from tellapart.scan.families.shape import row_score
 from tellapart.scan.families.triple import TripleGroup, plan_triples
-from tellapart.scan.requests import Requests, RowScore
+from tellapart.scan.requests import MissingValues, Requests, RowScore
 from tellapart.scan.scores import Scores
 from tellapart.scan.whole_rows import points_per_bin
 from tellapart.threads import in_threads
@@ -30,12 +30,17 @@ class Asked:
 
 
 def ask_families(
-    plan: Plan, outline: Scores, labels: KeyedBins, rng: np.random.Generator, n_jobs: int
+    plan: Plan,
+    outline: Scores,
+    labels: KeyedBins,
+    rng: np.random.Generator,
+    n_jobs: int,
+    missing: MissingValues | None = None,
 ) -> Asked:
     """Return what every family that the plan has needs of the data.
 
     `outline` holds the scores of pooled rows, and `rng` draws among them where candidates are too
-    many to be named by all.
+    many to be named by all. `missing` is what to sum of what rows miss, where values are missing.
     """
     seen = screening_rows(outline.normal.shape[0], rng)
 
@@ -55,7 +60,7 @@ def ask_families(
     of_triples, of_higher, of_rows = in_threads(lambda make: make(), work, n_jobs)
     assert isinstance(of_triples, tuple)
     assert isinstance(of_rows, RowScore)
-    requests = Requests(row_score=of_rows, points_per_bin=points_per_bin(labels))
+    requests = Requests(row_score=of_rows, points_per_bin=points_per_bin(labels), missing=missing)
     if plan.runs("correlation"):
         requests.pairs[CORRELATED.name] = CORRELATED.of(plan.pairs)
         requests.pairs[CORRELATED_SCREENED.name] = CORRELATED_SCREENED.of(plan.screened)
@@ -64,6 +69,9 @@ def ask_families(
             requests.pairs[kind.name] = kind.of(pairs_of(kind, plan.shaped))
     for group in of_triples:
         group.ask(requests)
-    if isinstance(of_higher, HigherGroups):
-        return Asked(of_higher.ask(requests), of_triples, of_higher)
-    return Asked(requests, of_triples)
+    higher_groups = of_higher if isinstance(of_higher, HigherGroups) else None
+    if higher_groups is not None:
+        requests = higher_groups.ask(requests)
+    if missing is not None:
+        requests.count_present()
+    return Asked(requests, of_triples, higher_groups)

@@ -93,6 +93,9 @@ def plan_higher(
         values = usable_scores(outline, name)
         fours[name] = found = _fours(values[seen], for_fours, outline.column)
         scales[name] = _inverse_deviation(np.prod(values[:, found], axis=2))
+        if outline.present is not None:
+            # A product with a missing value is 0: of the rows that have all four, it varies more.
+            scales[name] *= np.sqrt(np.prod(outline.present[:, found], axis=2).mean(axis=0))
     weights = _directions(outline.normal[seen], for_directions, outline.column)
     sums = outline.normal.astype(np.float64) @ weights.T
     mean, inverse = sums.mean(axis=0), _inverse_deviation(sums)

@@ -11,6 +11,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.scan.designed_rows import DesignedRows
 from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.scores import Scores
 from tellapart.scan.whole_rows import WholeRows
 
 FEW = 5
@@ -32,8 +33,16 @@ def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:
     values = pool.outline.clipped
     if values.shape[1] > rows.n_rows:
         return rows.decorrelated(RIDGE)
-    gram = (values.T @ values).astype(np.float64) / values.shape[0]
+    gram = (values.T @ values).astype(np.float64) / _rows_behind(pool.outline)
     spectrum, vectors = np.linalg.eigh(gram)
     turn = (vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)).astype(np.float32)
     squares = np.square(pool.differences("clipped") @ turn)
     return np.asarray(squares.sum(axis=1, dtype=np.float64))
+
+
+def _rows_behind(outline: Scores) -> FloatArray | float:
+    """Return how many rows have both of two columns, for every pair of them."""
+    if outline.present is None:
+        return float(outline.clipped.shape[0])
+    present = outline.present
+    return np.maximum((present.T @ present).astype(np.float64), 1.0)

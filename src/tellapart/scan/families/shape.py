@@ -12,7 +12,7 @@ from scipy import special
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.requests import KNOWN_LENGTHS, RowScore
+from tellapart.scan.requests import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.scores import Scores
 
 FEW = 3
@@ -45,6 +45,10 @@ def row_score(outline: Scores) -> RowScore:
     """
     values = outline.clipped.astype(np.float64)
     lengths = np.square(outline.clipped).sum(axis=1, dtype=np.float32)
+    if outline.present is not None:
+        there = outline.present.sum(axis=1)
+        lengths = full_lengths(lengths, there, outline.present.shape[1])[there > 0]
+        values = values[there > 0]
     known, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
     ranks = np.cumsum(counts) - counts / 2
     scores = special.ndtri(ranks / lengths.size)

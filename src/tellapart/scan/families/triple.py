@@ -23,7 +23,7 @@ from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import BLOCK_ENTRIES
 from tellapart.scan.pool import Pool
 from tellapart.scan.products import Segments, add_triples
-from tellapart.scan.reductions import cumulant_changes
+from tellapart.scan.reductions import cumulant_changes, present_cumulant_changes
 from tellapart.scan.requests import Pairs, ProductOfThree, ProductOfTwo, Requests, Triples
 from tellapart.scan.scores import Scores
 
@@ -134,15 +134,18 @@ def _triangle(size: int) -> tuple[IntArray, IntArray, IntArray]:
 def plan_triples(outline: Scores, triples: Triples, wider: IntArray) -> tuple[TripleGroup, ...]:
     """Return what to look at: `triples`, and those that stand out among more columns, `wider`."""
     groups: list[TripleGroup] = []
+    there = outline.present
     for name in SCORES:
         values = usable_scores(outline, name)
         chosen = screened_triples(values, wider, outline.column)
         # Signs see most of what ranks see, at half the cost of looking at all triples by both.
         if name == "signs":
-            groups.append(_group(f"{name}, all", name, values, triples))
-            groups.append(_part(groups[-1], chosen) or _group(f"{name}, few", name, values, chosen))
+            groups.append(_group(f"{name}, all", name, values, there, triples))
+            groups.append(
+                _part(groups[-1], chosen) or _group(f"{name}, few", name, values, there, chosen)
+            )
         else:
-            groups.append(_group(f"{name}, few", name, values, chosen))
+            groups.append(_group(f"{name}, few", name, values, there, chosen))
     return tuple(groups)
 
 
@@ -163,7 +166,9 @@ def _part(group: TripleGroup, chosen: Triples) -> TripleGroup | None:
     )
 
 
-def _group(name: str, score: str, values: Singles, triples: Triples) -> TripleGroup:
+def _group(
+    name: str, score: str, values: Singles, there: Singles | None, triples: Triples
+) -> TripleGroup:
     s, t, u = triples.columns()
     size = values.shape[1]
     codes = np.concatenate([a * size + b for a, b in ((t, u), (s, u), (s, t))])
@@ -173,22 +178,27 @@ def _group(name: str, score: str, values: Singles, triples: Triples) -> TripleGr
         name=name,
         score=score,
         triples=triples,
-        scale=_scale(values, triples),
+        scale=_scale(values, there, triples),
         pairs=Pairs(present // size, present % size),
         opposite=(tu, su, st),
     )
 
 
-def _scale(values: Singles, triples: Triples) -> Singles:
-    """Return 1/deviation of the products over the pooled rows, 0 for what hardly varies."""
-    rows = values.shape[0]
-    whole = Segments(np.array([0, rows]), np.array([0]))
-    moments = []
-    for own in (values, np.square(values)):
+def _scale(values: Singles, there: Singles | None, triples: Triples) -> Singles:
+    """Return 1/deviation of the products over the pooled rows, 0 for what hardly varies.
+
+    Where values are missing, of the rows that have all three: those `there`.
+    """
+    whole = Segments(np.array([0, values.shape[0]]), np.array([0]))
+
+    def total(own: Singles) -> FloatArray:
         sums = np.zeros((1, triples.size), dtype=np.float32)
         if triples.size:
             add_triples(triples, np.ascontiguousarray(own.T), whole, sums)
-        moments.append(sums[0].astype(np.float64) / rows)
+        return np.asarray(sums[0], dtype=np.float64)
+
+    rows = values.shape[0] if there is None else np.maximum(total(there), 1.0)
+    moments = [total(own) / rows for own in (values, np.square(values))]
     variance = moments[1] - np.square(moments[0])
     scale = np.where(variance > LEAST_VARIANCE, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
     return np.asarray(scale, dtype=np.float32)
@@ -255,6 +265,9 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         members = group.triples.columns()
         by_design = triple_scales(pool.design, sums, plain, pairs, members, group.opposite)
         scale = np.where(scale > 0, by_design, scale)
+    present = sums.present
+    n_rows = total if present is None else present.total().astype(np.float32)
+    both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, group.triples.size, step):
         check_interrupts()
@@ -264,11 +277,16 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
 
         def change(rows: slice) -> None:
             of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
-            cumulant_changes(
-                of_x, total[block], scale[block], s, t, u, tu, su, st,  # noqa: B023
-                n_x[rows], n_y[rows],
-                mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows],
-            )  # fmt: skip
+            places = (scale[block], s, t, u, tu, su, st)  # noqa: B023
+            means = mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows]
+            if present is None:
+                cumulant_changes(of_x, total[block], *places, n_x[rows], n_y[rows], *means)  # noqa: B023
+            else:
+                counts = present.of_x(pool.labels, rows, block)  # noqa: B023
+                every = n_rows[block]  # noqa: B023
+                present_cumulant_changes(
+                    of_x, counts, total[block], every, *places, both, *means,  # noqa: B023
+                )  # fmt: skip
             kept.add(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)
