@@ -48,6 +48,13 @@ def test_single_cell(monkeypatch, capsys, tmp_path):
     assert page.stat().st_size > 0
 
 
+def test_paper_figure(monkeypatch, capsys, tmp_path):
+    for ending in ("png", "pdf"):
+        figure = tmp_path / f"figure.{ending}"
+        assert "3.35 inches wide" in told("paper_figure.py", monkeypatch, capsys, figure)
+        assert figure.stat().st_size > 1_000
+
+
 def test_quickstart(monkeypatch, capsys, tmp_path):
     figure = tmp_path / "figure.png"
     assert "malignant and benign differ" in told("quickstart.py", monkeypatch, capsys, figure)

@@ -307,3 +307,29 @@ def test_two_of_many_groups(in_folder, capsys):
     assert (stored["labels"], stored["n_test"]) == (["c", "a"], [43, 44])
     stored = answer(capsys, *by, "--group", "a")
     assert (stored["labels"], stored["n_test"]) == (["a", "rest"], [44, 86])
+
+
+def test_exports_for_a_paper(in_folder, capsys):
+    paths = ["--csv", "out.csv", "--latex", "out.tex", "--figure", "out.pdf"]
+    assert run(["compare", "a.csv", "b.parquet", "--seed", "0", "--quiet", *paths]) == 0
+    assert capsys.readouterr() == ("", "")
+    table = (in_folder / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert table[0].startswith("kind,variables,")
+    assert LONG in table[1]
+    assert "What differs between a ($n = 60$) and b" in (in_folder / "out.tex").read_text()
+    assert (in_folder / "out.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_bad_exports_are_refused_before_the_work(in_folder, capsys):
+    for option, path, said in (
+        ("--figure", "out.gif", "--figure must end in"),
+        ("--csv", "-", "--csv must be the path of a file; only --json takes '-'"),
+        ("--latex", "a.csv", "--latex must not be a file that is read"),
+    ):
+        assert run(["compare", "a.csv", "b.parquet", option, path]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_packed_file_is_called_without_its_endings():
+    assert inputs.title_of("folder/after.csv.gz") == "after"
+    assert inputs.title_of("v1.2.parquet") == "v1.2"

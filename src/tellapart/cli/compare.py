@@ -31,6 +31,8 @@ tellapart compare before.csv after.csv --report report.html
 
 tellapart compare patients.parquet --by sepsis --seed 1
 
+tellapart compare treated.csv control.csv --latex differ.tex --figure differ.pdf
+
 tellapart compare cells.parquet --by cell_type --group T --against NK --drop batch,plate
 
 tellapart compare treated.csv control.csv --method split --variables 5
@@ -75,6 +77,19 @@ def compare(
     plot: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
     ] = None,
+    csv: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write what differs as a table (.csv).")
+    ] = None,
+    latex: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write what differs as a LaTeX table (.tex).")
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a figure of one journal column's width (.pdf, .svg or .png).",
+        ),
+    ] = None,
     *,
     options: Options,
 ) -> None:
@@ -83,7 +98,14 @@ def compare(
     from tellapart.testing.settings import TestSettings
 
     outputs = check_outputs(
-        options.json, plot, options.report, inputs=files_of(a, b), quiet=options.quiet
+        options.json,
+        plot,
+        options.report,
+        csv=csv,
+        latex=latex,
+        figure=figure,
+        inputs=files_of(a, b),
+        quiet=options.quiet,
     )
     chosen = {
         **options.settings,
@@ -103,6 +125,7 @@ def compare(
     if outputs.show:
         show_result(result)
     outputs.draw(result)
+    outputs.export(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
 
 
@@ -115,7 +138,8 @@ def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> 
     x, y = options.chosen(open_input(a, options.form), open_input(b, options.form))
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
-    return two_sample_test(x, y, labels=labels, missing=options.missing, **chosen)
+    keep = options.kept(x, y)
+    return two_sample_test(x, y, labels=labels, missing=options.missing, keep=keep, **chosen)
 
 
 def _compare_groups(
@@ -137,6 +161,11 @@ def _compare_groups(
     (table,) = options.chosen(read_input(a, options.form), needed=[by])
     group, against = picked
     samples, (first, second) = read_groups(
-        table, by, group=group, against=against, missing=options.missing
+        table,
+        by,
+        group=group,
+        against=against,
+        missing=options.missing,
+        keep=options.kept(table),
     )
     return run_test(samples, settings, (group_name(by, first), group_name(by, second)))

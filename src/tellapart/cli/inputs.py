@@ -12,6 +12,7 @@ from typing import Any
 from tellapart.errors import InputError
 
 STANDARD_INPUT = "-"
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 # A file of this size or more is read block by block.
 LARGE_FILE_BYTES = 1 << 30
 
@@ -65,4 +66,7 @@ def title_of(path: str) -> str:
     """Return what to call the data of a file: its name without folder and ending."""
     if path == STANDARD_INPUT:
         return "standard input"
-    return path if is_several(path) and not os.path.isdir(path) else Path(path).stem
+    if is_several(path) and not os.path.isdir(path):
+        return path
+    name = Path(path)
+    return Path(name.stem).stem if name.suffix.lower() in COMPRESSED else name.stem

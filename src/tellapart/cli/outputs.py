@@ -40,6 +40,22 @@ class Drawn(Protocol):
         ...
 
 
+class Exported(Protocol):
+    """What can be put into a paper."""
+
+    def to_csv(self, path: Any = None) -> str:
+        """Return what differs as CSV, and write it."""
+        ...
+
+    def to_latex(self, path: Any = None) -> str:
+        """Return what differs as a table for LaTeX, and write it."""
+        ...
+
+    def figure(self, path: Any = None) -> Figure:
+        """Return a figure of one column's width, and write it."""
+        ...
+
+
 @dataclass(frozen=True)
 class Outputs:
     """The files to write, all checked before any work is done.
@@ -51,6 +67,9 @@ class Outputs:
     json: Path | None = None
     plot: Path | None = None
     report: Path | None = None
+    csv: Path | None = None
+    latex: Path | None = None
+    figure: Path | None = None
     json_to_stdout: bool = False
     show: bool = True
     progress: bool = False
@@ -71,12 +90,24 @@ class Outputs:
             result.plot().savefig(content, format=self.plot.suffix[1:].lower(), dpi=150)
             write_atomically(self.plot, content.getvalue())
 
+    def export(self, result: Exported) -> None:
+        """Write what a paper is to show, if it was asked for."""
+        if self.csv is not None:
+            result.to_csv(self.csv)
+        if self.latex is not None:
+            result.to_latex(self.latex)
+        if self.figure is not None:
+            result.figure(self.figure)
+
 
 def check_outputs(
     json: str | None,
     plot: str | None,
     report: str | None,
     *,
+    csv: str | None = None,
+    latex: str | None = None,
+    figure: str | None = None,
     inputs: Iterable[str | int] = (),
     quiet: bool = False,
 ) -> Outputs:
@@ -84,19 +115,30 @@ def check_outputs(
 
     `inputs` are the files that are read: nothing is written over them.
     """
-    if plot is not None and not plot.lower().endswith(FIGURE_ENDINGS):
-        raise InputError(f"--plot must end in {', '.join(FIGURE_ENDINGS)}; got {plot!r}")
-    if report == STANDARD_OUTPUT:
-        raise InputError("--report must be the path of a file; only --json takes '-'")
+    for name, path in (("--plot", plot), ("--figure", figure)):
+        if path is not None and not path.lower().endswith(FIGURE_ENDINGS):
+            raise InputError(f"{name} must end in {', '.join(FIGURE_ENDINGS)}; got {path!r}")
+    files = {
+        "--plot": plot,
+        "--report": report,
+        "--csv": csv,
+        "--latex": latex,
+        "--figure": figure,
+    }
+    for name, path in files.items():
+        if path == STANDARD_OUTPUT:
+            raise InputError(f"{name} must be the path of a file; only --json takes '-'")
     if quiet:
         warnings.simplefilter("ignore")
     to_stdout = json == STANDARD_OUTPUT
-    targets = {"--json": None if to_stdout else json, "--plot": plot, "--report": report}
+    targets = {"--json": None if to_stdout else json, **files}
     check_targets(targets, inputs)
+    checked = {
+        name.removeprefix("--"): None if path is None else check_writable(name, path)
+        for name, path in targets.items()
+    }
     return Outputs(
-        json=None if json is None or to_stdout else check_writable("--json", json),
-        plot=None if plot is None else check_writable("--plot", plot),
-        report=None if report is None else check_writable("--report", report),
+        **checked,
         json_to_stdout=to_stdout,
         show=not (quiet or to_stdout),
         progress=not quiet and sys.stderr.isatty(),

@@ -15,6 +15,7 @@ from tellapart.data.design_labels import DesignArguments, take_labels
 from tellapart.data.designed import with_labels
 from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
+from tellapart.data.settle import settle_columns
 from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
 
@@ -37,6 +38,7 @@ def read_samples(
     Y: object,
     *,
     missing: str = "error",
+    keep: Sequence[str] | None = None,
     titles: tuple[str, str] = ("X", "Y"),
     design: DesignArguments | None = None,
 ) -> Samples:
@@ -56,6 +58,10 @@ def read_samples(
         Text that is mostly numbers, or that names the rows, is refused.
     missing : {"error", "drop-rows", "drop-columns"}
         What to do where there are NaN, None or null.
+    keep : sequence of str or None
+        Columns to compare even if they seem to name rows; others that do are left out with a
+        warning, and dates are split into parts: see `tellapart.data.settle`. None takes columns
+        as they are, and refuses such ones.
     titles : pair of str
         What messages call the two samples.
     design : DesignArguments or None
@@ -90,7 +96,8 @@ def read_samples(
     taken = None
     if design is not None and design.given:
         (X, Y), taken = take_labels((X, Y), design, titles)
-    left, right = open_source(titles[0], X), open_source(titles[1], Y)
+    sources = [open_source(titles[0], X), open_source(titles[1], Y)]
+    left, right = sources if keep is None else settle_columns(sources, keep)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
     samples = handle_missing(Samples(x, y, names, kinds, categories), policy, titles)

@@ -59,9 +59,9 @@ class Row:
 class Scale:
     """What findings that can be drawn on one axis share.
 
-    `unit` follows a number and `axis` says it of an axis. `neutral` is the effect of no
-    difference; ratios go on a logarithmic axis, and shares are multiplied by `factor` to be
-    percentage points.
+    `unit` follows a number and `axis` says it of an axis; that of ratios names the samples.
+    `neutral` is the effect of no difference; ratios go on a logarithmic axis, and shares are
+    multiplied by `factor` to be percentage points.
     """
 
     title: str
@@ -83,7 +83,7 @@ class Family:
 
 
 SHIFTS = Scale("Shifts of the mean", "spreads", "in spreads")
-RATIOS = Scale("Ratios of the spreads", "times", "first to second", neutral=1.0, ratio=True)
+RATIOS = Scale("Ratios of the spreads", "times", neutral=1.0, ratio=True)
 SHARES = Scale("Differences of shares", "points", "percentage points", factor=100.0)
 CORRELATIONS = Scale("Differences of correlations")
 PRODUCTS = Scale("Differences of mean products of three")

@@ -59,7 +59,7 @@ def draw_panel(
     if isinstance(shown, Stability):
         return draw_stability(axes, shown)
     if isinstance(shown, Marginal):
-        return draw_marginal(axes, shown)
+        return draw_marginal(axes, shown, result.labels)
     if isinstance(shown, Scatter):
         return draw_scatter(axes, shown, result.labels)
     if isinstance(shown, Crosstab):

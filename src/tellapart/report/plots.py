@@ -127,8 +127,11 @@ def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
     plain(inset)
 
 
-def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
-    """Draw one variable in both samples: bars of shares, or overlaid densities."""
+def draw_marginal(axes: Axes, marginal: Marginal, labels: tuple[str, str] | None = None) -> Axes:
+    """Draw one variable in both samples: bars of shares, or overlaid densities.
+
+    With a legend if labels are given.
+    """
     if marginal.bars:
         places = np.arange(len(marginal.bars))
         axes.bar(places - 0.2, marginal.x, 0.4, color=COLOUR_X)
@@ -150,6 +153,10 @@ def draw_marginal(axes: Axes, marginal: Marginal) -> Axes:
         axes.xaxis.get_offset_text().set_fontsize(7)
     axes.set_yticks([])
     axes.set_title(literal("\n".join(textwrap.wrap(short(marginal.name, 50), 28))), fontsize=8)
+    if labels is not None:
+        sides = zip((COLOUR_X, COLOUR_Y), labels, strict=True)
+        handles = [Patch(color=colour, label=literal(short(name, 24))) for colour, name in sides]
+        axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none")
     return plain(axes)
 
 

@@ -103,10 +103,13 @@ def draw_findings(axes: Axes, result: TestResult) -> Axes:
     return axes
 
 
-def draw_effects(axes: Axes, scale: Scale, findings: Sequence[Finding]) -> Axes:
+def draw_effects(
+    axes: Axes, scale: Scale, findings: Sequence[Finding], names: Sequence[str] = ()
+) -> Axes:
     """Draw effects with their intervals on one scale, the first on top.
 
-    Colour and shape say which sample has more of it.
+    Colour and shape say which sample has more of it. `names` are what to call the findings, by
+    default their columns on one line.
     """
     places = np.arange(len(findings))
     for place, finding in zip(places, findings, strict=True):
@@ -124,11 +127,14 @@ def draw_effects(axes: Axes, scale: Scale, findings: Sequence[Finding]) -> Axes:
         axes.minorticks_off()
     else:
         axes.locator_params(axis="x", nbins=6)
-    names = [literal(short(", ".join(finding.variables), 28)) for finding in findings]
-    axes.set_yticks(places, names, fontsize=8)
+    called = names or [short(", ".join(finding.variables), 28) for finding in findings]
+    axes.set_yticks(places, [literal(name) for name in called], fontsize=8)
     axes.set_ylim(len(findings) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=8)
-    axes.set_xlabel(f"{scale.title}, {scale.axis}" if scale.axis else scale.title, fontsize=8)
+    axis = scale.axis
+    if scale.ratio:
+        axis = " to ".join(literal(short(label, 16)) for label in findings[0].labels)
+    axes.set_xlabel(f"{scale.title}, {axis}" if axis else scale.title, fontsize=8)
     return plain(axes)
 
 

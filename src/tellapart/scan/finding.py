@@ -138,20 +138,23 @@ class Finding:
 
 def findings_frame(findings: Sequence[Finding]) -> Any:
     """Return a table with one row per finding."""
+    return make_frame(finding_rows(findings))
+
+
+def finding_rows(findings: Sequence[Finding]) -> dict[str, list[Any]]:
+    """Return the columns of that table."""
     low_high = [finding.interval for finding in findings]
-    return make_frame(
-        {
-            "kind": [finding.kind for finding in findings],
-            "variables": [", ".join(finding.variables) for finding in findings],
-            "measure": [finding.measure for finding in findings],
-            "effect": [finding.effect for finding in findings],
-            "low": [low for low, _ in low_high],
-            "high": [high for _, high in low_high],
-            "first": [finding.values[0] for finding in findings],
-            "second": [finding.values[1] for finding in findings],
-            "pvalue": [finding.pvalue for finding in findings],
-        }
-    )
+    return {
+        "kind": [finding.kind for finding in findings],
+        "variables": [", ".join(finding.variables) for finding in findings],
+        "measure": [finding.measure for finding in findings],
+        "effect": [finding.effect for finding in findings],
+        "low": [low for low, _ in low_high],
+        "high": [high for _, high in low_high],
+        "first": [finding.values[0] for finding in findings],
+        "second": [finding.values[1] for finding in findings],
+        "pvalue": [finding.pvalue for finding in findings],
+    }
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -12,8 +12,17 @@ if TYPE_CHECKING:
     from tellapart.selection.selection import Selection
 
 
+SIZES = ("effect", "low", "high", "first", "second", "pvalue")
+COLUMNS = ("variable", "weight", "kind", "with", "measure", *SIZES, "named", "differs")
+
+
 def variables_frame(selection: Selection) -> Any:
-    """Return a table with one row per chosen variable, the heaviest first.
+    """Return a table with one row per chosen variable, the heaviest first."""
+    return make_frame(variable_rows(selection))
+
+
+def variable_rows(selection: Selection) -> dict[str, list[Any]]:
+    """Return the columns of that table.
 
     Where it is not known what a variable differs in, numbers are NaN and words are empty.
     """
@@ -22,13 +31,12 @@ def variables_frame(selection: Selection) -> Any:
         change = selection.changes.get(name)
         row = {"variable": name, "weight": weight, **_sized(name, change)}
         rows.append({**row, "named": change and change.named, "differs": told[name]})
-    return make_frame({key: [row[key] for row in rows] for key in rows[0]})
+    return {key: [row[key] for row in rows] for key in COLUMNS}
 
 
 def _sized(name: str, change: Finding | None) -> dict[str, Any]:
     if change is None:
-        unknown = ("effect", "low", "high", "first", "second", "pvalue")
-        return {"kind": "", "with": "", "measure": "", **dict.fromkeys(unknown, math.nan)}
+        return {"kind": "", "with": "", "measure": "", **dict.fromkeys(SIZES, math.nan)}
     (low, high), (first, second) = change.interval, change.values
     return {
         "kind": change.kind,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from tellapart.arguments import check_integer, check_random_state
+from tellapart.arguments import check_integer, check_labels, check_random_state
 from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
     in_chunks,
@@ -43,7 +45,9 @@ def select_variables(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     estimator: str = "unbiased",
+    labels: tuple[str, str] = ("X", "Y"),
 ) -> Selection:
     """Choose the variables whose distributions differ most between two samples.
 
@@ -94,8 +98,13 @@ def select_variables(
         True for a display on standard error, or a function of (stage, detail).
     missing : str
         What to do about missing values; see `tellapart.data.tables.read_samples`.
+    keep : sequence of str
+        Columns of tables that may be chosen although they seem to name rows; such columns are
+        left out otherwise, with a warning.
     estimator : "unbiased" or "paired"
         "paired" is the paper's form, for samples with the same number of rows.
+    labels : pair of str
+        What to call the two samples where it is told what variables differ in.
 
     Returns
     -------
@@ -112,6 +121,7 @@ def select_variables(
     [1, 4]
     """
     check_integer("n_variables", n_variables, 1)
+    names = check_labels(labels)
     settings = SelectionSettings(
         n_variables=n_variables,
         kernel=kernel,
@@ -138,14 +148,14 @@ def select_variables(
                 seed=seed,
                 progress=lambda rows: tell("read", f"{rows:,} rows"),
             )
-            return _select_from_chunks(chunks, settings, rng, tell)
-        samples = read_samples(X, Y, missing=missing)
+            return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
+        samples = read_samples(X, Y, missing=missing, keep=keep)
         settings.check_against(samples)
         if settings.by_evidence and judged_by_draw(samples):
             chunks = in_chunks(samples, int(rng.integers(2**63)))
-            return _select_from_chunks(chunks, settings, rng, tell)
+            return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
-    return _told(chosen, samples)
+    return _told(chosen, samples).labelled(names)
 
 
 def _select_from_chunks(

@@ -1,22 +1,24 @@
-"""A result outside Python: tables for other programs."""
+"""A result for a paper: tables as CSV and for LaTeX, a figure, the methods paragraph."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any, cast
 
-from tellapart.scan.finding import Finding, findings_frame
-from tellapart.selection.selection import Selection
+from tellapart.scan.finding import findings_frame
+from tellapart.writing import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tellapart.testing.groups_result import GroupsResult
+    from tellapart.testing.result import TestResult
+
+AnyPath = str | os.PathLike[str]
 
 
 class Exports:
-    """The tables of a result, as methods of it."""
-
-    selection: Selection
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What differs."""
-        raise NotImplementedError
+    """What `TestResult` gives to other programs and papers, as methods of it."""
 
     def to_frame(self) -> Any:
         """Return the findings as a table, one row each: pandas, or pyarrow without it.
@@ -30,7 +32,7 @@ class Exports:
         >>> frame["kind"].tolist(), frame["variables"].tolist()
         (['location'], ['x1'])
         """
-        return findings_frame(self.findings)
+        return findings_frame(self._result.findings)
 
     def variables_frame(self) -> Any:
         """Return the chosen variables as a table, the heaviest first: pandas, or pyarrow.
@@ -47,4 +49,173 @@ class Exports:
         >>> frame[["variable", "weight", "kind", "named"]].values.tolist()
         [['x1', 1.0, 'location', True]]
         """
-        return self.selection.to_frame()
+        return self._result.selection.to_frame()
+
+    def to_csv(self, path: AnyPath | None = None, *, what: str = "auto") -> str:
+        """Return a table as CSV; write it to `path` too if given, whole or not at all.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        what : {"auto", "findings", "variables"}
+            The rows of `to_frame()` or of `variables_frame()`; "auto": the findings of a scan,
+            else the chosen variables.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> text = ta.two_sample_test(X, Y, random_state=0).to_csv()
+        >>> text.splitlines()[0]
+        'kind,variables,measure,effect,low,high,first,second,pvalue'
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.paper_tables import csv_table
+
+        text = csv_table(self._result, what)
+        if target is not None:
+            write_atomically(target, encoded(text))
+        return text
+
+    def to_latex(
+        self,
+        path: AnyPath | None = None,
+        *,
+        what: str = "auto",
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return a table for LaTeX, with the rules of booktabs; write it to `path` too if given.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        what : {"auto", "findings", "variables"}
+            What differs, or the chosen variables; "auto": the first for a scan.
+        caption : str or None
+            LaTeX, set as it is; None for one that says what the table shows, "" for none.
+        label : str or None
+            The label to refer to it by.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> text = ta.two_sample_test(X, Y, random_state=0).to_latex(label="tab:differ")
+        >>> print(text.splitlines()[7])
+            x1 & mean & $-0.05$ & 2.951 & $-3.07$ [$-3.53$, $-2.76$] & 0.001 \\
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.paper_tables import latex_table
+
+        text = latex_table(self._result, what, caption, label)
+        if target is not None:
+            write_atomically(target, encoded(f"{text}\n"))
+        return text
+
+    def figure(self, path: AnyPath | None = None, *, width: str | float = "column") -> Figure:
+        """Return a figure for a paper; write it to `path` too if given (.pdf, .svg or .png).
+
+        What differs, with sizes and intervals: the findings of a scan, else the chosen variables.
+        It has no title, as a caption says what it shows, and no text below 7 points.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        width : {"column", "page"} or float
+            3.35 inches (85 mm), 7 inches, or a number of inches.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> float(ta.two_sample_test(X, Y, random_state=0).figure().get_figwidth())
+        3.35
+        """
+        # Matplotlib takes most of a second to load: only those who draw wait for it.
+        from tellapart.report.paper_figure import (
+            check_ending,
+            check_width,
+            draw_paper_figure,
+            write_figure,
+        )
+
+        inches = check_width(width)
+        target = None if path is None else check_ending(check_writable("path", path))
+        figure = draw_paper_figure(self._result, inches)
+        if target is not None:
+            write_figure(figure, target)
+        return figure
+
+    def methods_paragraph(self) -> str:
+        """Return the paragraph of a methods section that tells what was done, numbers filled in.
+
+        Test, families, permutations, rows, level, how p-values are adjusted, how variables were
+        chosen and what is proved of that, version and seed. Read it before you use it.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> text = ta.two_sample_test(X, Y, random_state=0).methods_paragraph()
+        >>> text.split(". ")[0]
+        'We compared X (n = 60) and Y (n = 80) in 3 variables'
+        """
+        from tellapart.report.methods import write_methods
+
+        return write_methods(self._result)
+
+    @property
+    def _result(self) -> TestResult:
+        return cast("TestResult", self)
+
+
+class GroupsExports:
+    """What `GroupsResult` gives to other programs and papers, as methods of it."""
+
+    def to_csv(self, path: AnyPath | None = None, *, what: str = "comparisons") -> str:
+        """Return a table as CSV; write it to `path` too if given, whole or not at all.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        what : {"comparisons", "variables"}
+            One row per comparison, or one per comparison and chosen variable, with what it
+            differs in, which way and how much.
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.groups_tables import groups_csv
+
+        text = groups_csv(cast("GroupsResult", self), what)
+        if target is not None:
+            write_atomically(target, encoded(text))
+        return text
+
+    def to_latex(
+        self, path: AnyPath | None = None, *, caption: str | None = None, label: str | None = None
+    ) -> str:
+        """Return the comparisons as a LaTeX table with the rules of booktabs.
+
+        `caption` and `label` are those of `TestResult.to_latex`; the file is written if `path` is
+        given.
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.groups_tables import groups_latex
+
+        text = groups_latex(cast("GroupsResult", self), caption, label)
+        if target is not None:
+            write_atomically(target, encoded(f"{text}\n"))
+        return text
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes of a file; halves of characters, which no file holds, become "?"."""
+    return text.encode("utf-8", errors="replace")

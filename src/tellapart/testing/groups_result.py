@@ -11,6 +11,7 @@ from typing import Any
 from tellapart.data.frames import make_frame
 from tellapart.testing.by_pair import ByPair
 from tellapart.testing.exhibit import summarise_heaviest
+from tellapart.testing.export import GroupsExports
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
@@ -95,6 +96,7 @@ class Comparison:
             "findings": self.difference,
             "variables": list(self.variables),
             "weights": list(self.weights.values()),
+            "differs": list(self.result.selection.told.values()),
             "n_group": self.n_rows[0],
             "n_against": self.n_rows[1],
         }
@@ -110,7 +112,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupsResult:
+class GroupsResult(GroupsExports):
     """The answer of `compare_groups`.
 
     Attributes

@@ -1,0 +1,109 @@
+"""Tables for LaTeX: booktabs rules, and every text from the data escaped."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tellapart.text import safe
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": r"\ensuremath{-}",
+    "±": r"\ensuremath{\pm}",
+    "×": r"\ensuremath{\times}",
+    "²": r"\ensuremath{^2}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "λ": r"\ensuremath{\lambda}",
+    "\N{NO-BREAK SPACE}": "~",
+}
+_ANY_SPECIAL = re.compile("|".join(map(re.escape, _SPECIAL)))
+
+
+def escaped(text: object) -> str:
+    r"""Return text that LaTeX sets as it is.
+
+    Examples
+    --------
+    >>> print(escaped("50 % of a_b & c\\d"))
+    50 \% of a\_b \& c\textbackslash{}d
+    """
+    return _ANY_SPECIAL.sub(lambda found: _SPECIAL[found.group()], safe(text))
+
+
+def number(value: float, form: str) -> str:
+    """Return a number with a true minus sign; a dash where there is none.
+
+    Examples
+    --------
+    >>> number(-0.051, ".2f"), number(float("nan"), ".2f")
+    ('$-0.05$', '--')
+    """
+    if math.isnan(value):
+        return "--"
+    if math.isinf(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
+    text = format(value, form)
+    if "e" in text:
+        mantissa, _, power = text.partition("e")
+        return f"${mantissa} \\times 10^{{{int(power)}}}$"
+    return f"${text}$" if text.startswith("-") else text
+
+
+@dataclass(frozen=True)
+class LatexTable:
+    """A table: headings and cells are LaTeX already, `columns` is one letter for each column."""
+
+    columns: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def write(self, caption: str, label: str | None = None) -> str:
+        r"""Return the table as a float that needs the package booktabs alone.
+
+        Examples
+        --------
+        >>> print(LatexTable("lr", ["a", "b"], [["x", "1"]]).write("Two.", "tab:two"))
+        \begin{table}
+          \centering
+          \caption{Two.}
+          \label{tab:two}
+          \begin{tabular}{lr}
+            \toprule
+            a & b \\
+            \midrule
+            x & 1 \\
+            \bottomrule
+          \end{tabular}
+        \end{table}
+        """
+        lines = [r"\begin{table}", r"  \centering"]
+        if caption:
+            lines.append(rf"  \caption{{{caption}}}")
+        if label:
+            lines.append(rf"  \label{{{label}}}")
+        lines += [rf"  \begin{{tabular}}{{{self.columns}}}", r"    \toprule", _row(self.headings)]
+        lines += [r"    \midrule", *map(_row, self.rows), r"    \bottomrule"]
+        return "\n".join([*lines, r"  \end{tabular}", r"\end{table}"])
+
+
+def _row(cells: Sequence[str]) -> str:
+    # An opening bracket after \\ would be taken for its argument.
+    guarded = [f"{{}}{cell}" if cell.startswith("[") else cell for cell in cells]
+    return f"    {' & '.join(guarded)} \\\\"

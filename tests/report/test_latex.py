@@ -1,0 +1,34 @@
+"""LaTeX: special characters, numbers, and brackets that would be taken for arguments."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tellapart.report.latex import LatexTable, escaped, number
+
+
+@given(st.text())
+def test_nothing_special_is_left(text):
+    told = escaped(text)
+    for made in (r"\textbackslash{}", r"\textasciicircum{}", r"\textasciitilde{}", r"\textless{}"):
+        told = told.replace(made, "")
+    for made in (r"\textgreater{}", r"\textbar{}", r"\textquotedbl{}", r"\ensuremath{\lambda}"):
+        told = told.replace(made, "")
+    for made in ("{-}", r"{\pm}", r"{\times}", "{^2}", r"{\leq}", r"{\geq}"):
+        told = told.replace(rf"\ensuremath{made}", "")
+    for character in "{}$&#%_":
+        told = told.replace(f"\\{character}", "")
+    assert not set(told.replace("~", "") if "\xa0" in text else told) & set("\\{}$&#%_^~\n")
+
+
+def test_numbers():
+    assert number(2.5e-7, ".3g") == r"$2.5 \times 10^{-7}$"
+    assert number(-math.inf, ".2f") == r"$-\infty$"
+    assert number(0.25, ".2f") == "0.25"
+
+
+def test_a_cell_that_begins_with_a_bracket_is_guarded():
+    text = LatexTable("l", ["a"], [["[b]"]]).write("")
+    assert r"{}[b] \\" in text
+    assert "caption" not in text
