@@ -21,9 +21,8 @@ from tellapart.kernels import Linear
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search.linear import linear_problem
 from tellapart.selection.folds import make_folds, split_in_halves
-from tellapart.selection.tuning import (
-    GRID,
-    N_SPLITS,
+from tellapart.selection.tuning import GRID, N_SPLITS
+from tellapart.selection.tuning_scores import (
     RegularizationScore,
     best_regularization,
     score_regularizations,

@@ -30,3 +30,25 @@ def test_what_tuning_took_is_not_there_for_the_choice(monkeypatch, limit, left):
     x, y = np.random.default_rng(0).normal(size=(2, 40, 3))
     ta.select_variables(x, y, 1, kernel="linear", time_limit=limit, random_state=0)
     assert given == [left]
+
+
+def test_tuning_may_take_half_of_the_time_and_says_when_that_was_too_little(monkeypatch):
+    now = [0.0]
+
+    class Slow(Control):
+        @property
+        def out_of_time(self):
+            now[0] += 1.0
+            return super().out_of_time
+
+    monkeypatch.setattr(pipeline, "Control", partial(Slow, clock=lambda: now[0]))
+    x, y = np.random.default_rng(0).normal(size=(2, 100, 6))
+    y[:, 0] += 1
+    settings = {"method": "split", "n_permutations": 99, "random_state": 0}
+    result = ta.two_sample_test(x, y, time_limit=40.0, **settings)
+    assert result.tuning.stopped
+    assert 0 < len(result.tuning.numbers[0].ratios) < 5
+    assert "The time limit ended tuning with the splits scored by then." in result.summary()
+    never = ta.two_sample_test(x, y, time_limit=1.0, **settings)
+    assert never.tuning.n_variables == 5
+    assert "ended tuning before any split was scored" in never.summary()

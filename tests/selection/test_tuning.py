@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from reference import make_samples
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.datasets import make_case
@@ -19,6 +20,9 @@ from tellapart.selection.tuning import (
     GRID,
     N_SEARCH_SPLITS,
     N_SPLITS,
+    tune,
+)
+from tellapart.selection.tuning_scores import (
     NumberScore,
     RegularizationScore,
     as_good_as_the_best,
@@ -27,9 +31,9 @@ from tellapart.selection.tuning import (
     number_path,
     score_regularizations,
     smallest_good_number,
-    tune,
 )
 from tellapart.statistics.coefficients import LinearCoefficients
+from tellapart.strs.control import Control
 
 LINEAR = Linear()
 
@@ -278,3 +282,53 @@ def test_a_kernel_of_ones_own_has_no_bandwidth_to_tune():
     tuning = tuned(case(40, 6, 2), 2, None, kernel=own)
     assert {score.multiplier for score in tuning.regularizations} == {1.0}
     assert tuning.regularization in COARSE_GRID
+
+
+class Ticking:
+    """A clock that moves on by one whenever it is looked at."""
+
+    def __init__(self):
+        self.now = -1.0
+
+    def __call__(self):
+        self.now += 1.0
+        return self.now
+
+
+def tuned_in(seconds, samples, kernel=LINEAR, **settings):
+    given = {"n_variables": None, "regularization": None, **settings}
+    control = Control(time_limit=seconds, clock=Ticking())
+    return tune(
+        Prepared(samples, kernel, 1),
+        rng=np.random.default_rng(0),
+        progress=silent,
+        control=control,
+        **given,
+    )
+
+
+def test_time_that_is_over_ends_tuning_with_what_it_has():
+    samples = make_samples(*np.random.default_rng(0).normal(size=(2, 60, 8)))
+    whole = tuned_in(None, samples)
+    assert tuned_in(200.5, samples) == whole
+    # One tick for each candidate: 7 numbers and 5 λ in each of 5 splits.
+    for seconds, of_number, of_regularization in ((0.5, 0, 0), (5, 0, 0), (20, 2, 0), (55, 5, 3)):
+        found = tuned_in(seconds, samples)
+        assert found.stopped
+        assert {len(score.ratios) for score in found.numbers} == {of_number} - {0}
+        assert {len(s.pvalues) for s in found.regularizations} == {of_regularization} - {0}
+        if not of_number:
+            assert found.n_variables == 5
+        if not of_regularization:
+            assert found.regularization == 0.1
+
+
+def test_time_that_is_over_ends_the_search_of_bandwidths():
+    samples = make_samples(*np.random.default_rng(0).normal(size=(2, 40, 6)))
+    kernel = Gaussian(bandwidth="cv")
+    # Three splits of four bandwidths at λ = 1, then three more λ.
+    for seconds, multipliers in ((1, 0), (8, 1), (18, 4), (60, 4)):
+        found = tuned_in(seconds, samples, kernel, n_variables=2)
+        assert found.stopped == (seconds < 60)
+        assert len({score.multiplier for score in found.regularizations}) == multipliers
+        assert len({len(score.ratios) for score in found.regularizations}) <= 1

@@ -131,13 +131,18 @@ def test_more_rows_than_are_drawn(monkeypatch, samples):
     assert by_kernel.selection.drawn_rows == (500, 500)
 
 
-def test_a_split_is_made_of_drawn_rows_and_says_so(monkeypatch, samples):
+def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(monkeypatch, samples):
     from tellapart.data.chunks import chunked_samples
 
     monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
     x, y = samples
     result = _ask(
-        da.from_array(x, chunks=(300, 4)), y, method="split", n_variables=2, memory_budget=1e5
+        da.from_array(x, chunks=(300, 4)),
+        y,
+        method="split",
+        kernel="quadratic",
+        n_variables=2,
+        memory_budget=1e5,
     )
     assert result.drawn_from == (2100, 1700)
     assert sum(result.n_train) + sum(result.n_test) < 2 * 1000 + 1
@@ -198,3 +203,98 @@ def test_selections_of_chunks_take_all_rows_with_the_linear_kernel(few_drawn, sa
     laplace = ta.select_variables(*chunked, 2, kernel=ta.kernels.Linear("laplace"), random_state=0)
     gaussian = ta.select_variables(*chunked, 2, kernel="gaussian", random_state=0)
     assert laplace.drawn_rows == gaussian.drawn_rows == (500, 500)
+
+
+@pytest.fixture
+def split_blocks(monkeypatch, few_drawn):
+    from tellapart.permutation import chunked_mmd
+
+    monkeypatch.setattr(chunked_mmd, "block_rows", lambda n_columns: 128)
+
+
+def test_a_split_of_chunks_takes_all_rows(samples, split_blocks, tmp_path):
+    x, y = samples
+    write_parts(tmp_path / "x", x, (0, 3, 700, 2100), "parquet")
+    chunks = (
+        (da.from_array(x, chunks=(300, 4)), y),
+        (da.from_array(x, chunks=(97, 4)), da.from_array(y, chunks=(1000, 2))),
+        (ta.open_dataset(tmp_path / "x"), pd.DataFrame(y, columns=NAMES)),
+    )
+    for settings in ({"n_variables": 2, "regularization": 0.1}, {}):
+        found = [_ask(*chunked, method="split", **settings) for chunked in chunks]
+        first = found[0]
+        for other in found[1:]:
+            check_same(other, first)
+            assert other.tuning == first.tuning
+        assert first.drawn_from is None
+        assert first.selection.drawn_rows is None
+        assert first.n_train == (1050, 850)
+        assert first.n_test == (1050, 850)
+        assert first.held_out.n_x < 500
+        if settings:
+            assert first.reject
+            assert first.variables == ("x1", "x2")
+    assert "Tuned on 2" in first.summary()
+    assert first.tuning.drawn_rows == (first.train.n_x, first.train.n_y)
+    found[2].to_html(tmp_path / "report.html")
+    assert "training rows, drawn at random" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_blocks):
+    from tellapart.data.chunks.chunked_samples import as_chunked
+    from tellapart.data.chunks.halves import Halves
+    from tellapart.data.tables import read_samples
+    from tellapart.kernels import Linear
+    from tellapart.permutation.chunked_mmd import permutation_test_in_chunks
+    from tellapart.statistics.coefficients import linear_part
+
+    whole = read_samples(*samples)
+    chunks = as_chunked(whole)
+    halves = Halves.of(chunks, 0.5, seed=3)
+    out = [np.flatnonzero(halves.held_out(k, np.arange(n))) for k, n in enumerate((2100, 1700))]
+    held_out = whole.rows(*out)
+    for bandwidth in ("median", "mixed"):
+        kernel = Linear(bandwidth=bandwidth).fit(whole)
+        z = np.array([0.0, 0.6, 0.8, 0.0])
+        null = permutation_test_in_chunks(
+            chunks, halves, kernel, z, n_permutations=199, alpha=0.05,
+            rng=np.random.default_rng(0), n_jobs=2,
+        )  # fmt: skip
+        expected = z @ linear_part(held_out, kernel, 1)
+        assert null.statistic == pytest.approx(expected, rel=0, abs=1e-12)
+        assert null.rows_per_bin > 1
+        assert null.note == ""
+        assert abs(null.null_distribution.mean()) < 4 * null.null_distribution.std() / 199**0.5
+
+
+def test_too_little_time_for_all_rows_draws_some(samples, few_drawn):
+    from tellapart.testing.limits import Limits
+    from tellapart.testing.settings import TestSettings
+    from tellapart.testing.two_sample import read_chunked, run_test
+
+    x, y = samples
+    chunks = read_chunked(da.from_array(x, chunks=(300, 4)), y)
+    settings = TestSettings(method="split", n_variables=2, n_permutations=99, random_state=0)
+    now = iter([0.0] + [1.0] * 1000)
+    result = run_test(chunks, settings, limits=Limits.begin(5.0, 1e5, now.__next__))
+    assert result.drawn_from == (2100, 1700)
+
+
+@pytest.mark.slow
+def test_splits_of_chunks_keep_their_level(split_blocks):
+    """Heavy tails, which are cut off, and a category, whatever was chosen before."""
+    rejections = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x, y = (
+            np.column_stack([np.exp(2 * rng.normal(size=n)), rng.integers(0, 4, n)])
+            for n in (700, 600)
+        )
+        result = ta.two_sample_test(
+            da.from_array(x, chunks=(300, 2)), y, method="split", n_variables=1,
+            regularization=0.1, n_permutations=99, alpha=0.1, random_state=seed,
+        )  # fmt: skip
+        rejections += result.reject
+        assert result.n_test == (350, 300)
+    # 10 expected; beyond 22 with a chance of 1e-4.
+    assert 1 <= rejections <= 22

@@ -25,6 +25,7 @@ OPTION_OF = {
     "against": "--against",
     "columns": "--columns",
     "drop": "--drop",
+    "keep": "--keep",
     "form": "--format",
     "n_jobs": "--jobs",
 }

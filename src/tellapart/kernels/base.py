@@ -14,6 +14,7 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.samples import Samples
+from tellapart.kernels.feature_maps import FeatureMap
 
 # Entries of one column's Gram block: 256 kB.
 _BLOCK_ENTRIES = 32_768
@@ -94,6 +95,13 @@ class ScalarKernel(Protocol):
         hundred) or the answer is None. With `starts`, the values stand group after group and the
         answer is the sums of Φ over the groups, (G × r): `starts` says where each begins, and
         where the last ends.
+        """
+        ...
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> FeatureMap | None:
+        """Return features that chunks share, of values from `low` to `high`; None without any.
+
+        `drawn` are values of pooled rows, by which a long range is cut off.
         """
         ...
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.kernels.base import Expansion, KernelMoments, ScalarKernel
+from tellapart.kernels.feature_maps import MixedMap
 
 MIXED = "mixed"
 """The `bandwidth` of a mean over `MIXED_MULTIPLIERS`."""
@@ -66,6 +67,12 @@ class MixedScalar:
         if len(held) < len(every):
             return None
         return np.concatenate(held, axis=1) / math.sqrt(len(held))
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> MixedMap | None:
+        """Return the features of all parts, or None where one of them has none."""
+        every = [part.feature_map(drawn, low, high) for part in self.parts]
+        held = tuple(one for one in every if one is not None)
+        return MixedMap(held) if len(held) == len(every) else None
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of k between groups of rows."""

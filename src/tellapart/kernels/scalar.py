@@ -23,6 +23,7 @@ from tellapart.kernels.fastsum import (
     indicator_group_sums,
     laplace_group_sums,
 )
+from tellapart.kernels.feature_maps import FourierMap, LevelMap
 
 # Columns of a feature matrix at most: above, sums of the kernel itself are the better way.
 MAX_FEATURES = 200
@@ -80,6 +81,10 @@ class GaussianScalar(_OfDifference):
         starts = _single_rows(values) if starts is None else starts
         return fourier_sums(values, starts, self.bandwidth, extent, low + (high - low) / 2)
 
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> FourierMap:
+        """Return cosines and sines of values from `low` to `high`, cut off where that is long."""
+        return FourierMap.of(self.bandwidth, drawn, low, high)
+
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of k between groups of rows, whatever the range of the values."""
         return gaussian_group_sums(values, starts, self.bandwidth)
@@ -124,6 +129,9 @@ class LaplaceScalar(_OfDifference):
     ) -> FloatArray | None:
         """Return None: the kink at 0 leaves no short exact features."""
         return None
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> None:
+        """Return None, as `features` does."""
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of k between groups of rows."""
@@ -179,6 +187,10 @@ class Indicator:
         place = np.repeat(np.arange(sizes.shape[0]), sizes) * levels.shape[0] + position
         counts = np.bincount(place, minlength=sizes.shape[0] * levels.shape[0])
         return counts.reshape(-1, levels.shape[0]).astype(np.float64)
+
+    def feature_map(self, drawn: FloatArray, low: float, high: float) -> LevelMap:
+        """Return one 0/1 feature for each code from `low` to `high`; very many share one."""
+        return LevelMap.of(drawn, low, high)
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the number of equal pairs between groups of rows."""

@@ -126,14 +126,19 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     if result.scan is not None:
         return _choices_after_scan(result, tuning.n_variables)
     few = "the default, as there were too few rows to tune on"
+    if tuning.stopped:
+        few = "the default, as the time limit ended tuning"
+    rows = "the training rows"
+    if tuning.drawn_rows is not None:
+        rows = f"{sum(tuning.drawn_rows):,} training rows, drawn at random"
     number_why, regularization_why = "as asked for", "as asked for"
     if tuning.numbers:
-        number_why = "chosen on the training rows: the smallest number as good as the best"
+        number_why = f"chosen on {rows}: the smallest number as good as the best"
     elif asked.get("n_variables", 0) is None:
         number_why = few
     if tuning.regularizations:
         tried = _tried(score.regularization for score in tuning.regularizations)
-        regularization_why = f"chosen by cross-validation on the training rows, from {tried}"
+        regularization_why = f"chosen by cross-validation on {rows}, from {tried}"
         if asked.get("regularization") != "cv":
             regularization_why = "as asked for"
     elif asked.get("regularization") == "cv":

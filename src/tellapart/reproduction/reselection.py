@@ -38,7 +38,7 @@ from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.selection.choose import varying_columns
 from tellapart.selection.closed_form import choose_nonnegative
-from tellapart.selection.tuning import NumberScore, number_path
+from tellapart.selection.tuning_scores import NumberScore, number_path
 from tellapart.testing.result import Method
 
 # Statistics of columns at a time, 128 MB, and columns: progress is told after each block.

@@ -29,6 +29,8 @@ from tellapart.selection.settings import SelectionSettings
 from tellapart.selection.tuning import Tuning, tune
 from tellapart.strs.control import Control
 
+TUNING_SHARE = 0.5
+"""Of a time limit, what tuning may take: the choice gets the rest."""
 SHOWN_ROWS = 20_000
 """Rows of each sample that give the kernel by which a choice by evidence is shown."""
 
@@ -78,6 +80,7 @@ def tune_fit_choose(
         rng=tune_rng,
         progress=progress,
         nonnegative=settings.nonnegative,
+        control=replace(control, time_limit=_share_of_tuning(settings.time_limit)),
     )
     fitted, coefficients, drawn_rows = None, None, None
     usual = settings.estimator == "unbiased"
@@ -114,6 +117,10 @@ def tune_fit_choose(
     if drawn_rows is not None:
         selection = replace(selection, drawn_rows=selection.drawn_rows or drawn_rows)
     return Chosen(tuning, fitted, selection)
+
+
+def _share_of_tuning(time_limit: float | None) -> float | None:
+    return None if time_limit is None else TUNING_SHARE * time_limit
 
 
 def weigh_evidence(

@@ -14,14 +14,12 @@ case III and .98/1/1 in case IV (benchmarks/bench_tuning.py).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import Abilities
 from tellapart.kernels.tuned import multipliers_to_try, with_multiplier
@@ -30,28 +28,20 @@ from tellapart.progress import Progress
 from tellapart.selection.binned_folds import BinnedRows, split_bins
 from tellapart.selection.folds import MOST_ROWS, Split, make_folds, rescaled, split_in_halves
 from tellapart.selection.prepared import Prepared
+from tellapart.selection.tuning_scores import (
+    Deadline,
+    NumberScore,
+    RegularizationScore,
+    best_ratio,
+    best_regularization,
+    score_numbers,
+    score_regularizations,
+    smallest_good_number,
+)
+from tellapart.strs.control import Control
 
 DEFAULT_REGULARIZATION = 0.1
 DEFAULT_VARIABLES = 5
-MOST_VARIABLES = 50
-
-
-@dataclass(frozen=True)
-class NumberScore:
-    """The held-out ratios √ñ·MMD²/σ̂ of one number of variables, one per split."""
-
-    n_variables: int
-    ratios: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class RegularizationScore:
-    """The held-out p-values and ratios √ñ·MMD²/σ̂ of one λ (and bandwidth), one per split."""
-
-    regularization: float
-    pvalues: tuple[float, ...]
-    ratios: tuple[float, ...]
-    multiplier: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,9 @@ class Tuning:
 
     The scores are empty for what the caller fixed, or where there were too few rows to tune.
     The bandwidth is that of the kernel's rule times `multiplier`. `drawn_rows` are the rows of each
-    sample that it was tuned on, where there are more.
+    sample that it was tuned on, where there are more, and `stopped` says whether time was over
+    before all splits were scored: what was left to score is decided by fewer of them, or is the
+    default.
     """
 
     n_variables: int
@@ -69,6 +61,7 @@ class Tuning:
     regularizations: tuple[RegularizationScore, ...] = ()
     multiplier: float = 1.0
     drawn_rows: tuple[int, int] | None = None
+    stopped: bool = False
 
     @property
     def scored(self) -> bool:
@@ -136,6 +129,7 @@ def tune(
     rng: np.random.Generator,
     progress: Progress,
     nonnegative: bool = False,
+    control: Control | None = None,
 ) -> Tuning:
     """Choose what is None: the number of variables, λ, or both; and the bandwidth if left open.
 
@@ -164,6 +158,8 @@ def tune(
         Told how far the work is.
     nonnegative : bool
         Whether weights must be at least 0.
+    control : Control or None
+        Says when time is over: tuning ends between two candidates, with what it has.
 
     Returns
     -------
@@ -171,10 +167,12 @@ def tune(
         Both numbers and their scores.
     """
     samples, kernel = prepared.samples, prepared.kernel
+    deadline = Deadline(Control() if control is None else control)
     multipliers = multipliers_to_try(kernel)
     first = multipliers[0] if len(multipliers) == 1 else 1.0
+    default = min(samples.n_columns, DEFAULT_VARIABLES)
     start = Tuning(
-        min(samples.n_columns, DEFAULT_VARIABLES) if n_variables is None else n_variables,
+        default if n_variables is None else n_variables,
         DEFAULT_REGULARIZATION if regularization is None else regularization,
         multiplier=first,
     )
@@ -182,27 +180,36 @@ def tune(
         return start
     plan = Plan.of(kernel.abilities, min(samples.n_x, samples.n_y), _binned(samples))
     splits = _splits(prepared, plan, first, rng, nonnegative)
+    if deadline.over:
+        return replace(start, stopped=True)
     folds = splits(first)
     if not folds:
         return start
     if n_variables is None and plan.number_first:
-        start = _with_number(start, folds, 0.0, progress)
+        start = _with_number(start, folds, 0.0, progress, deadline)
     elif n_variables is None:
         start = replace(start, n_variables=min(samples.n_columns, SEARCH_VARIABLES))
     if regularization is None or len(multipliers) > 1:
-        families = {multiplier: splits(multiplier) for multiplier in multipliers}
-        scores = _score(families, start.n_variables, regularization, plan, rng, progress)
-        best = plan.best(scores)
-        folds = families[best.multiplier]
-        start = replace(
-            start,
-            regularization=best.regularization,
-            multiplier=best.multiplier,
-            regularizations=scores,
-        )
+        families = {
+            multiplier: splits(multiplier)
+            for multiplier in multipliers
+            if multiplier == first or not deadline.over
+        }
+        scores = _score(families, start.n_variables, regularization, plan, rng, progress, deadline)
+        if scores:
+            best = plan.best(scores)
+            folds = families[best.multiplier]
+            start = replace(
+                start,
+                regularization=best.regularization,
+                multiplier=best.multiplier,
+                regularizations=scores,
+            )
     if n_variables is None and not plan.number_first:
-        start = _with_number(start, folds, start.regularization, progress)
-    return start
+        start = _with_number(start, folds, start.regularization, progress, deadline)
+        if not start.numbers:
+            start = replace(start, n_variables=default)
+    return replace(start, stopped=deadline.passed)
 
 
 def _splits(
@@ -250,6 +257,7 @@ def _score(
     plan: Plan,
     rng: np.random.Generator,
     progress: Progress,
+    deadline: Deadline,
 ) -> tuple[RegularizationScore, ...]:
     """Score λ and the bandwidths; where that takes a search each, the bandwidths at one λ first."""
     # One set of permutations for each split: what is compared meets the same chance.
@@ -259,124 +267,30 @@ def _score(
     def scored(
         some: Mapping[float, Sequence[Split]], grid: Sequence[float]
     ) -> tuple[RegularizationScore, ...]:
-        return score_regularizations(some, n_variables, grid, seeds, progress)
+        return score_regularizations(some, n_variables, grid, seeds, progress, deadline)
 
     if regularization is not None:
         return scored(families, [regularization])
     if plan.number_first or len(families) == 1:
         return scored(families, plan.grid)
     first = scored(families, [MIDDLE_REGULARIZATION])
+    if not first:
+        return ()
     best = best_ratio(first).multiplier
     rest = [value for value in plan.grid if value != MIDDLE_REGULARIZATION]
-    return first + scored({best: families[best]}, rest)
+    more = scored({best: families[best]}, rest)
+    # Scores of fewer splits, for which time was over, compare with no others.
+    return first + more if more and len(more[0].ratios) == len(first[0].ratios) else first
 
 
 def _with_number(
-    tuning: Tuning, folds: Sequence[Split], regularization: float, progress: Progress
-) -> Tuning:
-    scores = score_numbers(folds, progress, regularization)
-    return replace(tuning, n_variables=smallest_good_number(scores), numbers=scores)
-
-
-def score_numbers(
-    folds: Sequence[Split], progress: Progress, regularization: float = 0.0
-) -> tuple[NumberScore, ...]:
-    """Score each number of variables on the path by its held-out ratio √ñ·MMD²/σ̂."""
-    path = number_path(min(fold.keep.size for fold in folds))
-    rows = []
-    for number, fold in enumerate(folds, 1):
-        progress("tune", f"number of variables, split {number} of {len(folds)}")
-        rows.append(fold.ratios([fold.weights(d, regularization) for d in path]))
-    return tuple(NumberScore(d, tuple(ratios)) for d, *ratios in zip(path, *rows, strict=True))
-
-
-def smallest_good_number(scores: Sequence[NumberScore]) -> int:
-    """Return the smallest number whose mean ratio is within one standard error of the best.
-
-    Examples
-    --------
-    >>> ratios = {1: (2.0, 2.1), 2: (3.0, 2.8), 3: (2.9, 3.0)}
-    >>> scores = [NumberScore(number, values) for number, values in ratios.items()]
-    >>> smallest_good_number(scores)
-    2
-    """
-    good = as_good_as_the_best([score.ratios for score in scores])
-    return min(int(scores[i].n_variables) for i in good)
-
-
-def score_regularizations(
-    families: Mapping[float, Sequence[Split]],
-    n_variables: int,
-    grid: Sequence[float],
-    seeds: Sequence[int],
+    tuning: Tuning,
+    folds: Sequence[Split],
+    regularization: float,
     progress: Progress,
-) -> tuple[RegularizationScore, ...]:
-    """Score each λ by its validation p-value and, for ties, its validation ratio.
-
-    `families` are the same splits with the kernel's bandwidth times different multipliers; each
-    split has one seed of permutations.
-    """
-    scores = []
-    for multiplier, folds in families.items():
-        pvalues, ratios = [], []
-        for number, (fold, seed) in enumerate(zip(folds, seeds, strict=False), 1):
-            bandwidth = f", bandwidth × {multiplier:g}" if len(families) > 1 else ""
-            progress(
-                "tune", f"λ for {n_variables} variables{bandwidth}, split {number} of {len(folds)}"
-            )
-            candidates = [fold.weights(n_variables, value) for value in grid]
-            pvalues.append([fold.pvalue(z, seed) for z in candidates])
-            ratios.append(fold.ratios(candidates))
-        columns = zip(grid, zip(*pvalues, strict=True), zip(*ratios, strict=True), strict=True)
-        scores += [RegularizationScore(value, p, r, multiplier) for value, p, r in columns]
-    return tuple(scores)
-
-
-def best_regularization(scores: Sequence[RegularizationScore]) -> RegularizationScore:
-    """Return the λ of the least p-value; of ties the greatest ratio, of those the least λ.
-
-    Examples
-    --------
-    >>> low = RegularizationScore(0.1, (0.005,), (3.0,))
-    >>> scores = [low, RegularizationScore(1.0, (0.005,), (4.0,))]
-    >>> best_regularization(scores).regularization
-    1.0
-    """
-    tied = _least_pvalues(scores)
-    good = as_good_as_the_best([score.ratios for score in tied])
-    return tied[min(good.tolist(), key=lambda i: tied[i].regularization)]
-
-
-def best_ratio(scores: Sequence[RegularizationScore]) -> RegularizationScore:
-    """Return the λ and bandwidth of the least p-value, and of ties of the greatest mean ratio."""
-    return max(_least_pvalues(scores), key=lambda score: float(np.mean(score.ratios)))
-
-
-def _least_pvalues(scores: Sequence[RegularizationScore]) -> list[RegularizationScore]:
-    return [scores[i] for i in as_good_as_the_best([[-p for p in s.pvalues] for s in scores])]
-
-
-def as_good_as_the_best(scores: Sequence[Sequence[float]]) -> IntArray:
-    """Return which candidates (rows) have a mean within one standard error of the best mean.
-
-    The standard error is that of the difference from the best over the splits (columns).
-    The splits overlap, so it is a yardstick and not a confidence statement.
-    """
-    table = np.asarray(scores, dtype=np.float64)
-    short = table[table.mean(axis=1).argmax()] - table
-    count = table.shape[1]
-    spread = short.std(axis=1, ddof=1) if count > 1 else np.zeros(len(table))
-    return np.flatnonzero(short.mean(axis=1) <= spread / math.sqrt(count))
-
-
-def number_path(most: int) -> list[int]:
-    """Return the numbers of variables to try: 1, 2, 3, 4, 5, 7, 10, 14, … up to `most` or 50.
-
-    Examples
-    --------
-    >>> number_path(12)
-    [1, 2, 3, 4, 5, 7, 10, 12]
-    """
-    last = min(most, MOST_VARIABLES)
-    path = [1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 39, 50]
-    return [*(d for d in path if d < last), last]
+    deadline: Deadline,
+) -> Tuning:
+    scores = score_numbers(folds, progress, regularization, deadline)
+    if not scores:
+        return tuning
+    return replace(tuning, n_variables=smallest_good_number(scores), numbers=scores)

@@ -81,6 +81,19 @@ def describe_evidence(result: TestResult) -> list[str]:
             f"Rows used to choose the variables: {result.n_train[0]} of {x}, "
             f"{result.n_train[1]} of {y}."
         )
+        lines += describe_tuning(result)
     if result.scan is not None:
         lines += list_families(result.scan)
+    return lines
+
+
+def describe_tuning(result: TestResult) -> list[str]:
+    """Return lines that say what tuning did without: rows, or time."""
+    tuning, lines = result.tuning, []
+    if tuning is not None and tuning.drawn_rows is not None:
+        x, y = tuning.drawn_rows
+        lines.append(f"Tuned on {x:,} and {y:,} of them, drawn at random.")
+    if tuning is not None and tuning.stopped:
+        how = "with the splits scored by then" if tuning.scored else "before any split was scored"
+        lines.append(f"The time limit ended tuning {how}.")
     return lines

@@ -54,6 +54,7 @@ def compare_groups(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     gap: float = 1e-4,
     time_limit: float | None = None,
     memory_budget: float | None = None,
@@ -92,7 +93,7 @@ def compare_groups(
         What to do about missing values; which columns are left out is settled once for the whole
         table. Rows without a label are an error, or left out with "pairwise" and "drop-rows": of
         an unknown group, they belong to no rest.
-    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
+    keep, method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
     time_limit, memory_budget : float or None
         Seconds and bytes for each comparison, as in `two_sample_test`.
@@ -138,7 +139,7 @@ def compare_groups(
         time_limit=time_limit,
         memory_budget=memory_budget,
     )
-    grouped = read_grouped(table, by).without_missing(policy)
+    grouped = read_grouped(table, by, keep=keep).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)

@@ -53,6 +53,19 @@ class Limits:
             return None
         return max(self.time_limit - (self.clock() - self.started), LEAST_SECONDS)
 
+    def leaves(self, times: float) -> bool:
+        """Say whether so many times what was taken so far are left.
+
+        >>> moments = iter([0.0, 3.0, 5.0])
+        >>> limits = Limits.begin(10.0, None, moments.__next__)
+        >>> limits.leaves(2), limits.leaves(2)
+        (True, False)
+        """
+        if self.time_limit is None:
+            return True
+        taken = self.clock() - self.started
+        return times * taken <= self.time_limit - taken
+
     def rows_for_scan(self, cost: ScanCost, threads: int) -> int | None:
         """Return how many rows of each sample can be scanned in time; None for all of them.
 

@@ -13,9 +13,11 @@ from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
     in_chunks,
 )
+from tellapart.data.chunks.halves import Halves
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
+from tellapart.permutation.chunked_mmd import permutation_test_in_chunks
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.permutation.reach import warn_of_few_rows
@@ -23,6 +25,7 @@ from tellapart.progress import Progress
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
 from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.over_chunks import sums_add_up
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.tuning import Tuning
@@ -32,6 +35,8 @@ from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 from tellapart.threads import blas_threads
 
+SPLIT_PASSES = 6
+"""What a split of chunks takes, in multiples of reading them once: two passes choose, one tests."""
 SPLIT_BYTES = 2_000_000_000
 """What the rows that are drawn from chunks for a split may take, where no budget is given."""
 
@@ -103,6 +108,8 @@ def _run_split(
     draw_seed, tune_seed, solve_seed, permute_seed = map(int, seeds_of(settings))
     all_rows = samples.n_x, samples.n_y
     if isinstance(samples, ChunkedSamples):
+        if _splits_chunks(samples, settings, limits):
+            return _split_chunks(samples, settings, limits, progress)
         samples = samples.draw(_rows_for_split(samples.n_columns, limits), draw_seed)
     train, held_out = samples.split(settings.test_size, np.random.default_rng(draw_seed))
     _warn_of_tiny_halves(samples, held_out, settings)
@@ -139,6 +146,56 @@ def _run_split(
         train,
         held_out,
         drawn_from=drawn_from,
+    )
+
+
+def _splits_chunks(samples: ChunkedSamples, settings: TestSettings, limits: Limits) -> bool:
+    """Say whether all rows of chunks can choose and test: by sums over chunks, and in time."""
+    usual = settings.estimator == "unbiased" and not samples.all_drawn
+    return usual and limits.leaves(SPLIT_PASSES) and sums_add_up(samples, settings.fittable)
+
+
+def _split_chunks(
+    samples: ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
+) -> Found:
+    """Choose on one part of the rows of chunks, test on the other, and hold neither."""
+    draw_seed, tune_seed, solve_seed, permute_seed = map(int, seeds_of(settings))
+    halves = Halves.of(samples, settings.test_size, draw_seed)
+    train, held_out = (halves.part(samples, held_out=out) for out in (False, True))
+    chosen = tune_fit_choose(
+        train,
+        replace(settings, time_limit=limits.remaining),
+        tune_rng=np.random.default_rng(tune_seed),
+        solve_rng=np.random.default_rng(solve_seed),
+        progress=progress,
+    )
+    null = permutation_test_in_chunks(
+        samples,
+        halves,
+        chosen.kernel,
+        chosen.selection.z,
+        n_permutations=settings.n_permutations,
+        alpha=settings.alpha,
+        rng=np.random.default_rng(permute_seed),
+        n_jobs=settings.threads,
+        progress=progress,
+    )
+    selection = with_changes(
+        chosen.selection,
+        held_out.drawn,
+        np.random.default_rng((permute_seed, 1)),
+        train=train.drawn,
+        joint=False,
+    )
+    return Found(
+        null,
+        selection,
+        chosen.tuning,
+        chosen.kernel,
+        train.drawn,
+        held_out.drawn,
+        n_train=(train.n_x, train.n_y),
+        n_test=(held_out.n_x, held_out.n_y),
     )
 
 

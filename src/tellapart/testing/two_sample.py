@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -46,6 +47,7 @@ def two_sample_test(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     gap: float = 1e-4,
     time_limit: float | None = None,
     memory_budget: float | None = None,
@@ -113,6 +115,9 @@ def two_sample_test(
         True for a display on standard error, or a function of (stage, detail).
     missing : str
         What to do about missing values; see `tellapart.data.tables.read_samples`.
+    keep : sequence of str
+        Columns of tables to compare although they seem to name rows (consecutive numbers, hashes,
+        texts that are all different): such columns are left out otherwise, with a warning.
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
@@ -163,7 +168,7 @@ def two_sample_test(
     names = check_labels(labels)
     titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
     if not (is_chunked(X) or is_chunked(Y)):
-        samples = read_samples(X, Y, missing=missing, titles=titles)
+        samples = read_samples(X, Y, missing=missing, keep=keep, titles=titles)
         return run_test(samples, settings, names)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
