@@ -53,7 +53,7 @@ def choose_after(
             rng=rng,
             progress=progress,
             n_jobs=n_jobs,
-            differences=scan.differences if drawn else None,
+            differences=scan.differences if drawn or judged_by_draw(samples) else None,
         )
     kernel = settings.fittable
     abilities = kernel.abilities
