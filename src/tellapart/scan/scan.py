@@ -142,6 +142,7 @@ def scan(
     rng: np.random.Generator,
     n_jobs: int = 1,
     progress: Progress = silent,
+    effort: float = 1.0,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -159,11 +160,14 @@ def scan(
         Threads.
     progress : callable
         Told how far the work is.
+    effort : float
+        The share of the usual work that pairs and triples may take: where not all of them can be
+        looked at, they are made of fewer columns.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
-        return _scan(in_chunks(samples), n_permutations, alpha, rng, n_jobs, progress)
+        return _scan(in_chunks(samples), n_permutations, alpha, rng, n_jobs, progress, effort)
 
 
 def _scan(
@@ -173,11 +177,12 @@ def _scan(
     rng: np.random.Generator,
     n_jobs: int,
     progress: Progress,
+    effort: float,
 ) -> Scan:
     labels = draw_bins_of(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
-    pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress)
+    pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
     run = run_families(pool, plan, asked, progress)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
@@ -223,6 +228,7 @@ def make_pool(
     rng: np.random.Generator,
     n_jobs: int = 1,
     progress: Progress = silent,
+    effort: float = 1.0,
 ) -> tuple[Pool, Plan, Asked]:
     """Return the sums over bins of all that the families ask for: two looks at the rows.
 
@@ -236,7 +242,7 @@ def make_pool(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
         )
     outline = score_rows(tables, pooled.some_rows(tables.size, rng), n_jobs, OUTLINED)
-    plan = make_plan(outline, labels)
+    plan = make_plan(outline, labels, effort)
     missing = asked_missing(samples)
     asked = ask_families(plan, outline, labels, rng, n_jobs, missing)
     step = block_rows(tables.size)

@@ -69,6 +69,7 @@ def _run_scan(
         rng=np.random.default_rng(permute_seed),
         n_jobs=n_jobs,
         progress=progress,
+        effort=limits.effort,
     )
     # Of samples in chunks the rows drawn while reading are those to choose by, and to show; the
     # same rows, where they are in memory and evidence would draw some.
