@@ -94,7 +94,9 @@ def column_evidence(
         RANK: standardised_present(special.ndtr(scores.normal), there),
         FAR: standardised_present(far, there),
     }
-    adjusted = _without_factors(scores, n_x)
+    # Factors are found as if rows were independent of each other, which a design says they are not.
+    by_design = differences is not None and differences.by_design
+    adjusted = None if by_design else _without_factors(scores, n_x)
     if adjusted is not None:
         made[FACTOR] = adjusted if there is None else adjusted * there
     held = dict.fromkeys((*SINGLE, *WAVES))
