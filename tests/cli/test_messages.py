@@ -30,6 +30,7 @@ MESSAGES = {
     "random_state must be None": "--seed must be None",
     "pick two with group='T cells' and against='B'": "pick two with --group 'T cells' and "
     "--against B",
+    "pass keep=['a b'] to compare it": "pass --keep 'a b' to compare it",
     "compare every group with compare_groups": "compare every group with tellapart groups",
     "convert or drop the column": "convert or leave it out with --drop",
     # English, data and files are left alone.
@@ -83,6 +84,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--format", "x"], "--format must be one of"),
     (["a.csv", "a.csv", "--columns", "u,ww"], "--columns must name columns; got 'ww'; the near"),
     (["a.csv", "a.csv", "--drop", "z"], "--drop must name columns; got 'z'; there are 'u', 'w'"),
+    (["a.csv", "a.csv", "--keep", "z"], "--keep must name columns; got 'z'; there are 'u', 'w'"),
     (["a.csv", "a.csv", "--drop", "u,w"], "--drop must leave at least one column"),
     (["a.csv", "a.csv", "--group", "a"], "name it with --by COLUMN"),
     (["kinds.csv", "--by", "kin"], "--by must be a column of the table; got 'kin'"),

@@ -100,12 +100,13 @@ class TestTwoValues:
             read_groups(table({"arm": ["a", "b", "a", "b"]}), "arm")
 
     @every_library
-    def test_arrays_and_dates_are_refused(self, table):
+    def test_arrays_are_refused_and_dates_are_labels(self, table):
         with pytest.raises(InputError, match=r"table must be a pandas, .* got numpy ndarray"):
             read_groups(np.eye(4), "x0")
         days = [date(2020, 1, 1), date(2021, 1, 1)] * 2
-        with pytest.raises(InputError, match="column 'day' of table must hold numbers"):
-            read_groups(table({"day": days, "a": [1, 2, 3, 4]}), "day")
+        samples, labels = read_groups(table({"day": days, "a": [1, 2, 3, 4]}), "day")
+        assert labels == ("2020-01-01", "2021-01-01")
+        assert samples.x.ravel().tolist() == [1, 3]
 
 
 KINDS = {"kind": ["b", "a", "c", "b", "a", "c", "c"], "dose": [1.0, 2, 3, 4, 5, 6, 7]}

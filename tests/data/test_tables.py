@@ -96,7 +96,10 @@ class TestArrays:
             (np.zeros((5, 0)), "X must have at least one column; got none"),
             (np.ones((3, 3)), "X and Y must have the same number of columns; got 3 and 2"),
             (good() * 1j, "X must hold numbers; got an array of dtype complex128"),
-            (np.zeros((2, 2), "M8[D]"), r"X must hold numbers; got an array of dtype datetime64"),
+            (
+                np.zeros((2, 2), "M8[D]"),
+                r"column 'x0' of X must hold numbers.* got dtype timestamp",
+            ),
             ([[1, 2], [3, "a"]], r"X must hold numbers; got 'a' \(str\) at row 1, column 1"),
             (np.array([[1, 2], ["a", 4]]), r"X must hold numbers; got 'a' \(str\) at row 1, colu"),
             (

@@ -138,7 +138,8 @@ def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> 
     x, y = options.chosen(open_input(a, options.form), open_input(b, options.form))
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
-    return two_sample_test(x, y, labels=labels, missing=options.missing, **chosen)
+    keep = options.kept(x, y)
+    return two_sample_test(x, y, labels=labels, missing=options.missing, keep=keep, **chosen)
 
 
 def _compare_groups(
@@ -160,6 +161,11 @@ def _compare_groups(
     (table,) = options.chosen(read_input(a, options.form), needed=[by])
     group, against = picked
     samples, (first, second) = read_groups(
-        table, by, group=group, against=against, missing=options.missing
+        table,
+        by,
+        group=group,
+        against=against,
+        missing=options.missing,
+        keep=options.kept(table),
     )
     return run_test(samples, settings, (group_name(by, first), group_name(by, second)))

@@ -60,6 +60,7 @@ def groups(
         mode="pairwise" if pairwise else "one-versus-rest",
         groups=group or None,
         missing=options.missing,
+        keep=options.kept(table),
         alpha=alpha,
         n_permutations=permutations,
         progress=outputs.progress,

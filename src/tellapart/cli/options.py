@@ -61,6 +61,12 @@ class Options:
         list[str] | None,
         typer.Option(metavar="NAME,…", help="Leave these columns out; may be repeated."),
     ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,…", help="Compare these columns although they seem to name rows."
+        ),
+    ] = None
     form: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +108,13 @@ class Options:
         from tellapart.data.choice import choose_columns
 
         return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)
+
+    def kept(self, *tables: Any) -> list[str]:
+        """Return the names of columns to compare although they seem to name rows."""
+        from tellapart.data.choice import names_of, typed_names
+
+        known = dict.fromkeys(name for table in tables for name in names_of(table))
+        return list(typed_names(self.keep or (), known))
 
     @property
     def settings(self) -> dict[str, Any]:

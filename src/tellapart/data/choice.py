@@ -48,10 +48,10 @@ def choose_columns(
     """
     if columns is None and not drop:
         return list(tables)
-    names = [_names_of(table) for table in tables]
+    names = [names_of(table) for table in tables]
     known = dict.fromkeys(name for some in names for name in some)
-    wanted = None if columns is None else _typed(columns, known)
-    unwanted = _typed(drop, known)
+    wanted = None if columns is None else typed_names(columns, known)
+    unwanted = typed_names(drop, known)
     for some in names:
         _check_known("columns", wanted or (), some)
     _check_known("drop", unwanted, known)
@@ -71,7 +71,7 @@ def choose_columns(
     return chosen
 
 
-def _typed(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
+def typed_names(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
     """Return the names in texts as people type them: one, or several with commas between."""
     found: dict[str, None] = {}
     for text in texts:
@@ -97,7 +97,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"the nearest names are {quoted(near)}" if near else f"there are {quoted(every)}"
 
 
-def _names_of(table: Any) -> list[str]:
+def names_of(table: Any) -> list[str]:
+    """Return the names of the columns of a table, AnnData or file dataset."""
     if isinstance(table, pa.Table):
         return list(table.column_names)
     return [str(name) for name in (table.var_names if is_anndata(table) else table.names)]

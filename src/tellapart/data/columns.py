@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.identifiers import why_text_names_rows
 from tellapart.data.samples import Kind
+from tellapart.data.times import MONTHS, WEEKDAYS
 from tellapart.errors import InputError
 from tellapart.text import safe
 
@@ -24,8 +26,6 @@ Form = Literal["numeric", "boolean", "category", "text", "empty"]
 Series = nw.Series[Any]
 
 BOOLEAN_LABELS = ("False", "True")
-# A text column with more distinct values than this, and than half the rows, names its rows.
-MOST_LABELS = 50
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,11 @@ def as_float(value: object) -> float:
 
 
 def sorted_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct labels in order: of size if all are numbers, else of the alphabet."""
+    """Return the distinct labels in order: of size, of the calendar, else of the alphabet."""
     distinct = sorted(set(labels))
+    for calendar in (WEEKDAYS, MONTHS):
+        if distinct and set(distinct) <= set(calendar):
+            return tuple(label for label in calendar if label in distinct)
     try:
         return tuple(sorted(distinct, key=float))
     except ValueError:
@@ -141,7 +144,7 @@ def label_of(value: object) -> str:
 def read_column(title: str, name: str, series: Series) -> Column:
     """Return a table's column as numbers; the error names the column and its dtype."""
     dtype = _dtype_name(series)
-    values = _to_arrow(series)
+    values = to_arrow(series)
     if values is not None:
         return _read_arrow(title, name, dtype, values, series)
     if series.dtype == nw.Object:
@@ -153,10 +156,14 @@ def read_arrow(title: str, name: str, values: Any) -> Column:
     """Return one column of an Arrow record batch as numbers; see `read_column`."""
     if not is_arrow_number(values.type):
         # Through narwhals, for the rare types that need more than Arrow knows of them.
-        return read_column(
-            title, name, nw.from_native(pa.chunked_array([values]), series_only=True)
-        )
+        return read_column(title, name, as_series(values))
     return Column(title, name, "numeric", safe(values.type), _floats(values))
+
+
+def as_series(values: Any) -> Series:
+    """Return an Arrow array, chunked or not, as a column of a table."""
+    chunks = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+    return nw.from_native(chunks, series_only=True)
 
 
 def pool_columns(
@@ -196,10 +203,11 @@ def is_arrow_number(kind: Any) -> bool:
     )
 
 
-def _to_arrow(series: Series) -> Any:
-    """Return the values as an Arrow array, or None where Arrow has no type for them."""
+def to_arrow(series: Series) -> Any:
+    """Return a column as an Arrow array, or None where Arrow has no type for them."""
     try:
-        return series.to_arrow()
+        # Without its name: polars cannot hand over one with a null character in it.
+        return series.alias("").to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
         return None
 
@@ -214,7 +222,7 @@ def _read_arrow(title: str, name: str, dtype: str, values: Any, series: Series) 
         return Column(title, name, "boolean", dtype, _floats(values), BOOLEAN_LABELS)
     if pa.types.is_dictionary(kind):
         return _encoded(title, name, "category", dtype, values, series)
-    if _is_text(kind):
+    if is_arrow_text(kind):
         # Views cannot be hashed by every version of Arrow, large strings can.
         codes = pc.dictionary_encode(values.cast(pa.large_string()))
         return _encoded(title, name, "text", dtype, codes, series)
@@ -244,11 +252,22 @@ def _encoded(title: str, name: str, form: Form, dtype: str, values: Any, series:
         # pandas intervals: Arrow would show their innards, pandas prints "(0, 1]".
         levels = list(series.to_native().cat.categories)
     else:
-        levels = values.dictionary.to_pylist()
+        levels = _decoded(title, name, values.dictionary)
     absent = [code for code, level in enumerate(levels) if level is None]
     if absent:  # Arrow may store "missing" as a label of its own
         indices = np.where(np.isin(indices, absent), np.nan, indices)
     return Column(title, name, form, dtype, indices, tuple(label_of(v) for v in levels))
+
+
+def _decoded(title: str, name: str, levels: Any) -> list[Any]:
+    """Return the labels; a damaged file may hold bytes that are no text."""
+    try:
+        return list(levels.to_pylist())
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"column {name!r} of {title} must hold text in UTF-8; got byte "
+            f"0x{error.object[error.start]:02x} in a label, so that the data are damaged"
+        ) from None
 
 
 def _check_text(columns: list[ColumnFacts], forms: set[Form]) -> None:
@@ -259,11 +278,9 @@ def _check_text(columns: list[ColumnFacts], forms: set[Form]) -> None:
     subject = f"column {columns[0].name!r} of {' and '.join(c.title for c in columns)}"
     _refuse_numbers(subject, counts)
     n_rows = sum(column.n_rows for column in columns)
-    if len(counts) > max(MOST_LABELS, n_rows / 2):
-        raise InputError(
-            f"{subject} looks like an identifier: {len(counts)} distinct texts in {n_rows} rows; "
-            "drop the column"
-        )
+    reason = why_text_names_rows(counts, n_rows, len(columns))
+    if reason is not None:
+        raise InputError(f"{subject} looks like an identifier: {reason}; drop the column")
 
 
 def _refuse_numbers(subject: str, counts: Counter[str]) -> None:
@@ -291,7 +308,8 @@ def _floats(values: Any) -> FloatArray:
     return cast(FloatArray, decoded.to_numpy(zero_copy_only=False))
 
 
-def _is_text(kind: Any) -> bool:
+def is_arrow_text(kind: Any) -> bool:
+    """Say whether an Arrow type is one of text."""
     is_view = getattr(pa.types, "is_string_view", lambda _: False)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind))
 

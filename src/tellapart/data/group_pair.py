@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tellapart.arguments import check_choice
 from tellapart.data.choice import nearest
 from tellapart.data.grouping import GroupedTable, read_grouped
@@ -21,6 +23,7 @@ def read_groups(
     group: str | None = None,
     against: str | None = None,
     missing: str = "error",
+    keep: Sequence[str] = (),
 ) -> tuple[Samples, tuple[str, str]]:
     """Split one table by a column, and read two of its groups as samples.
 
@@ -34,7 +37,7 @@ def read_groups(
     group, against : str or None
         The two groups. Without `against`, a group is compared with all other rows; without
         either, the column must have exactly two distinct values.
-    missing : {"error", "drop-rows", "drop-columns"}
+    missing, keep
         As in `tellapart.data.tables.read_samples`. Missing values in the column `by` are always an
         error.
 
@@ -54,7 +57,7 @@ def read_groups(
     (('a', 'b'), [2.0, 4.0])
     """
     policy = check_choice("missing", missing, POLICIES)
-    grouped = read_grouped(table, by)
+    grouped = read_grouped(table, by, keep=keep)
     if grouped.n_unlabelled:
         raise InputError(
             f"column {grouped.by!r} must say of every row which sample it belongs to; "

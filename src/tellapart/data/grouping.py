@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -12,7 +12,15 @@ import pyarrow as pa
 
 from tellapart.arrays import IntArray
 from tellapart.data.choice import nearest
-from tellapart.data.columns import Column, Series, label_of, read_column, sorted_labels
+from tellapart.data.columns import (
+    Column,
+    Series,
+    as_series,
+    label_of,
+    read_column,
+    sorted_labels,
+    to_arrow,
+)
 from tellapart.data.missing import (
     FEWEST_ROWS,
     check_rows_left,
@@ -21,6 +29,7 @@ from tellapart.data.missing import (
 )
 from tellapart.data.missing_pattern import MissingPattern, complete_rows
 from tellapart.data.samples import Kind, Samples, Values, rows_of
+from tellapart.data.settle import settle_columns
 from tellapart.data.sources import (
     Source,
     as_frame,
@@ -31,6 +40,7 @@ from tellapart.data.sources import (
     open_source,
 )
 from tellapart.data.tables import read_sources
+from tellapart.data.times import parts_of
 from tellapart.errors import InputError
 
 TITLE = "table"
@@ -144,7 +154,7 @@ class GroupedTable:
         )
 
 
-def read_grouped(table: object, by: object) -> GroupedTable:
+def read_grouped(table: object, by: object, *, keep: Sequence[str] = ()) -> GroupedTable:
     """Read a table and the groups of its rows; missing values are left as NaN.
 
     Parameters
@@ -154,6 +164,8 @@ def read_grouped(table: object, by: object) -> GroupedTable:
     by : str, or sequence of labels
         The column of the table (of `obs`, for AnnData) that names the group of each row; it is
         not compared. Or the labels themselves, one per row.
+    keep : sequence of str
+        As in `tellapart.data.tables.read_samples`.
 
     Returns
     -------
@@ -169,6 +181,7 @@ def read_grouped(table: object, by: object) -> GroupedTable:
     (('a', 'b', 'c'), (1, 2, 1), ('dose',))
     """
     source, column, library = _open(table, by)
+    (source,) = settle_columns((source,), keep)
     if column.values.size != source.shape[0]:
         raise InputError(
             f"by must have one label for each of the {source.shape[0]} rows of the table; "
@@ -199,7 +212,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
         if isinstance(by, str):
             if by not in obs.columns:
                 raise _no_such_column("a column of obs", tuple(map(str, obs.columns)), by)
-            by_column = read_column("obs", by, nw.from_native(obs[by], series_only=True))
+            by_column = _label_column("obs", by, nw.from_native(obs[by], series_only=True))
             return open_source(TITLE, table), by_column, "pandas"
         return open_source(TITLE, table), _read_labels(by), "pandas"
     frame = as_frame(TITLE, table)
@@ -217,7 +230,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
     if by not in names:
         raise _no_such_column("a column of the table", names, by)
     place = names.index(by)
-    column = read_column(TITLE, by, frame[:, place])
+    column = _label_column(TITLE, by, frame[:, place])
     rest = frame.drop(frame.columns[place])
     return from_frame(TITLE, (*names[:place], *names[place + 1 :]), rest), column, library
 
@@ -244,8 +257,16 @@ def _read_labels(by: object) -> Column:
                 "by must be the name of a column, or a sequence with one label per row; "
                 f"got {described(by)}"
             ) from None
-        series = nw.from_native(pa.chunked_array([listed]), series_only=True)
-    return read_column("by", str(series.name or "group"), series)
+        series = as_series(listed)
+    return _label_column("by", str(series.name or "group"), series)
+
+
+def _label_column(title: str, name: str, series: Series) -> Column:
+    """Read the column of labels; dates and times are labels as they are written."""
+    values = to_arrow(series)
+    if values is not None and parts_of(values.type):
+        series = as_series(values.cast(pa.string()))
+    return read_column(title, name, series)
 
 
 def _codes(column: Column) -> tuple[tuple[str, ...], IntArray]:

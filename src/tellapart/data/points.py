@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.columns import read_column
+from tellapart.data.columns import Column, as_series, read_column, to_arrow
 from tellapart.data.samples import Samples
 from tellapart.data.sources import NamedMatrix, Source, is_anndata, open_matrix
+from tellapart.data.times import part_of, parts_of, split_name
 from tellapart.errors import InputError
 
 
@@ -60,13 +61,11 @@ def _from_matrix(source: Source, like: Samples, needed: IntArray) -> FloatArray:
 
 
 def _from_table(frame: nw.DataFrame[Any], like: Samples, needed: IntArray) -> FloatArray:
-    absent = [like.names[s] for s in needed if like.names[s] not in frame.columns]
-    if absent:
-        raise InputError(f"points must have the column {absent[0]!r}; got {frame.columns[:10]}")
+    columns = frame.columns
     values = np.zeros((frame.shape[0], needed.size))
     for place, s in enumerate(needed):
         name = like.names[s]
-        column = read_column("points", name, frame[name])
+        column = _column(frame, columns, name)
         if (column.form == "numeric") != (like.kinds[s] == "numeric"):
             raise InputError(f"column {name!r} of points must be {like.kinds[s]}")
         if like.kinds[s] == "numeric":
@@ -75,6 +74,19 @@ def _from_table(frame: nw.DataFrame[Any], like: Samples, needed: IntArray) -> Fl
             codes = column.codes_among(like.categories[name])
             values[:, place] = np.where(np.isnan(codes), -1.0, codes)
     return _checked(values, like, needed)
+
+
+def _column(frame: nw.DataFrame[Any], columns: list[str], name: str) -> Column:
+    """Read a column, or the part of a date that was compared under its name."""
+    if name in columns:
+        return read_column("points", name, frame[name])
+    whole = split_name(name)
+    if whole is None or whole[0] not in columns:
+        raise InputError(f"points must have the column {name!r}; got {columns[:10]}")
+    values = to_arrow(frame[whole[0]])
+    if values is None or whole[1] not in parts_of(values.type):
+        raise InputError(f"column {whole[0]!r} of points must hold dates, times or durations")
+    return read_column("points", name, as_series(part_of(values, whole[1])))
 
 
 def _checked(values: FloatArray, like: Samples, needed: IntArray) -> FloatArray:

@@ -105,6 +105,8 @@ class Source:
         A matrix if all columns are numbers or all are booleans, else the columns one by one.
     boolean : bool
         Whether a sparse matrix held truth values.
+    dtypes : tuple of narwhals dtypes
+        Those of a table's columns; empty for a matrix.
     """
 
     title: str
@@ -112,6 +114,7 @@ class Source:
     shape: tuple[int, int]
     data: NDArray[Any] | ColumnStore | tuple[Series, ...]
     boolean: bool = False
+    dtypes: tuple[Any, ...] = ()
 
     @property
     def n_columns(self) -> int:
@@ -149,9 +152,21 @@ def open_source(title: str, data: object) -> Source:
     frame = as_frame(title, data)
     if frame is not None:
         return from_frame(title, frame_names(title, frame), frame)
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "mM":
+        return _from_moments(title, data)
     source = open_matrix(title, data)
     check_shape(title, *source.shape)
     return source
+
+
+def _from_moments(title: str, data: NDArray[Any]) -> Source:
+    """Open an array of dates or durations as a table: their parts need names."""
+    try:
+        moments = data.astype(f"{data.dtype.kind}8[us]")
+    except TypeError:  # months have no length
+        raise InputError(f"{title} must hold numbers; got an array of dtype {data.dtype}") from None
+    columns = {f"x{s}": pa.array(moments[:, s]) for s in range(data.shape[1])}
+    return from_frame(title, tuple(columns), nw.from_native(pa.table(columns), eager_only=True))
 
 
 def open_matrix(title: str, data: object) -> Source:
@@ -180,13 +195,15 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     """Open a table."""
     n_rows, n_columns = frame.shape
     check_shape(title, n_rows, n_columns)
-    if all(dtype.is_integer() or dtype.is_float() for dtype in frame.schema.values()):
+    dtypes = tuple(frame.schema.values())
+    if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
         values = frame.to_numpy()
         if values.dtype.kind in "iuf":  # not where a library hands out objects
             floats = values.astype(np.float64, copy=False)
-            return Source(title, names, (n_rows, n_columns), floats)
+            return Source(title, names, (n_rows, n_columns), floats, dtypes=dtypes)
     # All columns at once: narwhals takes time in proportion to D to find a single one.
-    return Source(title, names, (n_rows, n_columns), tuple(frame.iter_columns()))
+    columns = tuple(frame.iter_columns())
+    return Source(title, names, (n_rows, n_columns), columns, dtypes=dtypes)
 
 
 def as_frame(title: str, data: object) -> Frame | None:

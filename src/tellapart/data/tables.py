@@ -11,8 +11,11 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
+from tellapart.data.design_labels import DesignArguments, take_labels
+from tellapart.data.designed import with_labels
 from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
+from tellapart.data.settle import settle_columns
 from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
 
@@ -31,7 +34,13 @@ class Headed(Protocol):
 
 
 def read_samples(
-    X: object, Y: object, *, missing: str = "error", titles: tuple[str, str] = ("X", "Y")
+    X: object,
+    Y: object,
+    *,
+    missing: str = "error",
+    keep: Sequence[str] | None = None,
+    titles: tuple[str, str] = ("X", "Y"),
+    design: DesignArguments | None = None,
 ) -> Samples:
     """Check two samples and bring them into one form: x (m × D) and y (n × D) in float64.
 
@@ -49,8 +58,14 @@ def read_samples(
         Text that is mostly numbers, or that names the rows, is refused.
     missing : {"error", "drop-rows", "drop-columns"}
         What to do where there are NaN, None or null.
+    keep : sequence of str or None
+        Columns to compare even if they seem to name rows; others that do are left out with a
+        warning, and dates are split into parts: see `tellapart.data.settle`. None takes columns
+        as they are, and refuses such ones.
     titles : pair of str
         What messages call the two samples.
+    design : DesignArguments or None
+        Columns, or labels, of strata, pairs and clusters. Such columns are not compared.
 
     Returns
     -------
@@ -78,10 +93,18 @@ def read_samples(
     {'sex': ('f', 'm')}
     """
     policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
-    left, right = open_source(titles[0], X), open_source(titles[1], Y)
+    taken = None
+    if design is not None and design.given:
+        (X, Y), taken = take_labels((X, Y), design, titles)
+    sources = [open_source(titles[0], X), open_source(titles[1], Y)]
+    left, right = sources if keep is None else settle_columns(sources, keep)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
-    return handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    samples = handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    if taken is None:
+        return samples
+    labels = taken.coded(titles, samples.n_read)
+    return with_labels(samples, labels, policy, titles)
 
 
 def read_sources(

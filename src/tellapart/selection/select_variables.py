@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tellapart.arguments import check_integer, check_labels, check_random_state
@@ -43,6 +45,7 @@ def select_variables(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     estimator: str = "unbiased",
     labels: tuple[str, str] = ("X", "Y"),
 ) -> Selection:
@@ -95,6 +98,9 @@ def select_variables(
         True for a display on standard error, or a function of (stage, detail).
     missing : str
         What to do about missing values; see `tellapart.data.tables.read_samples`.
+    keep : sequence of str
+        Columns of tables that may be chosen although they seem to name rows; such columns are
+        left out otherwise, with a warning.
     estimator : "unbiased" or "paired"
         "paired" is the paper's form, for samples with the same number of rows.
     labels : pair of str
@@ -143,7 +149,7 @@ def select_variables(
                 progress=lambda rows: tell("read", f"{rows:,} rows"),
             )
             return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
-        samples = read_samples(X, Y, missing=missing)
+        samples = read_samples(X, Y, missing=missing, keep=keep)
         settings.check_against(samples)
         if settings.by_evidence and judged_by_draw(samples):
             chunks = in_chunks(samples, int(rng.integers(2**63)))

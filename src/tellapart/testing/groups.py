@@ -24,6 +24,8 @@ from tellapart.progress import Progress, showing
 from tellapart.strs import Solver
 from tellapart.testing.groups_plan import MODES, Pair, plan_comparisons, reasons_of
 from tellapart.testing.groups_result import Comparison, GroupsResult, Skipped
+from tellapart.testing.limits import Limits
+from tellapart.testing.profile_groups import profile_groups
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 from tellapart.testing.two_sample import run_test
@@ -31,6 +33,9 @@ from tellapart.testing.two_sample import run_test
 USUAL_PERMUTATIONS = 999
 # Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
+# All comparisons together look at as many pairs and triples as one test, each at no fewer than this
+# share of them.
+LEAST_EFFORT = 0.1
 # Columns that findings name and a result keeps the rows of, beside the chosen variables.
 MOST_NAMED = 50
 
@@ -54,6 +59,7 @@ def compare_groups(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
     missing: str = "error",
+    keep: Sequence[str] = (),
     gap: float = 1e-4,
     time_limit: float | None = None,
     memory_budget: float | None = None,
@@ -92,7 +98,7 @@ def compare_groups(
         What to do about missing values; which columns are left out is settled once for the whole
         table. Rows without a label are an error, or left out with "pairwise" and "drop-rows": of
         an unknown group, they belong to no rest.
-    method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
+    keep, method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
     time_limit, memory_budget : float or None
         Seconds and bytes for each comparison, as in `two_sample_test`.
@@ -138,7 +144,7 @@ def compare_groups(
         time_limit=time_limit,
         memory_budget=memory_budget,
     )
-    grouped = read_grouped(table, by).without_missing(policy)
+    grouped = read_grouped(table, by, keep=keep).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
@@ -150,6 +156,7 @@ def compare_groups(
     comparisons, failed = _run(grouped, pairs, settings)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
+    profile = profile_groups(grouped, comparisons)
     return GroupsResult(
         comparisons=tuple(comparisons),
         skipped=(*plan.skipped, *failed),
@@ -163,6 +170,7 @@ def compare_groups(
         n_columns=len(grouped.compared),
         settings={**settings.to_dict(), "mode": mode, "by": grouped.by, "missing": policy},
         seconds=time.perf_counter() - started,
+        profile=profile,
         library=grouped.library,
     )
 
@@ -207,12 +215,13 @@ def _run(
     """Run every comparison; those whose rows allow no test are returned with the reason."""
     done: list[tuple[Pair, TestResult, tuple[str, ...]]] = []
     failed: list[Skipped] = []
+    effort = max(1 / len(pairs), LEAST_EFFORT)
     with showing(settings.progress) as progress:
         for number, pair in enumerate(pairs, 1):
             labels = pair.labels(grouped)
             place = f"{number} of {len(pairs)}, {labels[0]} and {labels[1]}"
             try:
-                result, notes = _compare(grouped, pair, settings, _beside(progress, place))
+                result, notes = _compare(grouped, pair, settings, _beside(progress, place), effort)
             except InputError as error:
                 failed.append(Skipped(*labels, str(error)))
             else:
@@ -240,7 +249,7 @@ def _beside(progress: Progress, place: str) -> Progress:
 
 
 def _compare(
-    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress
+    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress, effort: float
 ) -> tuple[TestResult, tuple[str, ...]]:
     group, against = pair.labels(grouped)
     assert isinstance(settings.random_state, int)
@@ -257,9 +266,10 @@ def _compare(
         "the rest" if pair.against is None else group_name(grouped.by, against),
     )
     samples = grouped.samples(grouped.rows_of(pair.group), of_y)
+    limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = run_test(samples, own, names)
+        result = run_test(samples, own, names, limits)
     notes = []
     for warning in caught:
         # Columns that are constant among the rows of two groups are no news; they are listed in

@@ -1,0 +1,148 @@
+"""Dates, times and durations split into parts that can be compared.
+
+A moment has no distribution that means much beside that of another year: what can be compared is
+the hour of the day, the weekday, the month, and time itself as a number, which sees a trend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray
+
+DAYS, HOUR, WEEKDAY, MONTH, SECONDS = "days", "hour", "weekday", "month", "seconds"
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+_MICROSECONDS = {"hour": 3_600_000_000, "day": 86_400_000_000}
+# 1 January 1970 was a Thursday.
+_FIRST_WEEKDAY = WEEKDAYS.index("Thu")
+
+
+def parts_of(kind: Any) -> tuple[str, ...]:
+    """Return the parts into which values of an Arrow type are split; none if it is no time.
+
+    >>> parts_of(pa.date32()), parts_of(pa.time32("s")), parts_of(pa.int64())
+    (('days', 'hour', 'weekday', 'month'), ('hour',), ())
+    """
+    # A date is a moment at midnight: beside one with hours, it has the same parts.
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return (DAYS, HOUR, WEEKDAY, MONTH)
+    if pa.types.is_time(kind):
+        return (HOUR,)
+    return (SECONDS,) if pa.types.is_duration(kind) else ()
+
+
+def part_of(values: Any, part: str) -> Any:
+    """Return one part of dates, times or durations, as an Arrow array.
+
+    - days: days since 1 January 1970, with fractions; in UTC where there is a time zone;
+    - hour: hours since midnight, with fractions, by the clock of the time zone given;
+    - weekday, month: categories Mon…Sun and Jan…Dec, by the same clock;
+    - seconds: the length of a duration.
+
+    Parameters
+    ----------
+    values : Arrow array or chunked array
+        Of a type with parts (see `parts_of`), or all null.
+    part : str
+        One of its parts.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> when = pa.array([datetime(1970, 1, 2, 18), None])
+    >>> [part_of(when, part).to_pylist() for part in parts_of(when.type)]
+    [[1.75, None], [18.0, None], ['Fri', None], ['Jan', None]]
+    """
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_null(values.type):
+        return values
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    if pa.types.is_duration(values.type):
+        return _numbers(_whole(values.cast(pa.duration("us"), safe=False)) / 1e6, missing)
+    if pa.types.is_time(values.type):
+        clock = _whole(values.cast(pa.time64("us"), safe=False))
+        return _numbers(clock / _MICROSECONDS["hour"], missing)
+    if part == DAYS:
+        return _numbers(_since_1970(values) / _MICROSECONDS["day"], missing)
+    local = _since_1970(_by_the_clock(values))
+    if part == HOUR:
+        return _numbers(np.mod(local, _MICROSECONDS["day"]) / _MICROSECONDS["hour"], missing)
+    days = np.floor_divide(local, _MICROSECONDS["day"])
+    if part == WEEKDAY:
+        return _labels(np.mod(days + _FIRST_WEEKDAY, len(WEEKDAYS)), WEEKDAYS, missing)
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    return _labels(np.mod(months, len(MONTHS)), MONTHS, missing)
+
+
+def varying_parts(columns: Sequence[Any], parts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the parts that vary in the pooled samples, each as one array per sample.
+
+    Where none does, the first part stands for the column. Whose rows are whose plays no role.
+    """
+    every = {part: [part_of(values, part) for values in columns] for part in parts}
+    varying = {part: arrays for part, arrays in every.items() if _varies(arrays)}
+    return varying or {parts[0]: every[parts[0]]}
+
+
+def part_name(column: str, part: str) -> str:
+    """Return what a part of a column is called.
+
+    >>> part_name("departure", "hour")
+    'departure (hour)'
+    """
+    return f"{column} ({part})"
+
+
+def split_name(name: str) -> tuple[str, str] | None:
+    """Return the column and the part that a name may stand for, or None.
+
+    >>> split_name("departure (hour)"), split_name("size (cm)")
+    (('departure', 'hour'), None)
+    """
+    column, bracket, part = name.removesuffix(")").rpartition(" (")
+    known = part in (DAYS, HOUR, WEEKDAY, MONTH, SECONDS)
+    return (column, part) if bracket and known and name.endswith(")") else None
+
+
+def _varies(arrays: Sequence[Any]) -> bool:
+    return len({end for array in arrays for end in _ends(array)}) > 1
+
+
+def _ends(array: Any) -> list[Any]:
+    # Labels are the same in all samples, and in the order of their codes.
+    codes = array.indices if pa.types.is_dictionary(array.type) else array
+    return [] if array.null_count == len(array) else list(pc.min_max(codes).as_py().values())
+
+
+def _by_the_clock(values: Any) -> Any:
+    zoned = pa.types.is_timestamp(values.type) and values.type.tz is not None
+    return pc.local_timestamp(values) if zoned else values
+
+
+def _since_1970(values: Any) -> NDArray[np.int64]:
+    """Return microseconds: they hold all dates that people have, from any unit."""
+    zone = getattr(values.type, "tz", None)
+    return _whole(values.cast(pa.timestamp("us", zone), safe=False))
+
+
+def _whole(values: Any) -> NDArray[np.int64]:
+    filled = values.cast(pa.int64()).fill_null(0)
+    return np.asarray(filled.to_numpy(zero_copy_only=False))
+
+
+def _numbers(values: FloatArray, missing: NDArray[np.bool_]) -> Any:
+    return pa.array(values, pa.float64(), mask=missing)
+
+
+def _labels(codes: NDArray[Any], labels: Sequence[str], missing: NDArray[np.bool_]) -> Any:
+    indices = pa.array(codes.astype(np.int8), pa.int8(), mask=missing)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(labels))
