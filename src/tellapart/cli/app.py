@@ -26,6 +26,8 @@ tellapart compare before.csv after.csv --report report.html
 
 tellapart groups cells.parquet --by cell_type
 
+tellapart monitor reference.csv today.csv --state monitor.json
+
 tellapart plan pilot_a.csv pilot_b.csv --power 0.9
 
 tellapart demo
