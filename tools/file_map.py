@@ -39,6 +39,7 @@ ROOMS = (
     "evidence",
     "selection",
     "testing",
+    "planning",
     "estimator",
     "datasets",
     "baselines",

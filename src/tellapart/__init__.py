@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
+    from tellapart.planning.plan import SamplePlan
+    from tellapart.planning.plan_sample_size import plan_sample_size
     from tellapart.scan.finding import Finding
     from tellapart.selection.select_variables import select_variables
     from tellapart.selection.selection import Selection
@@ -34,6 +36,7 @@ __all__ = [
     "MMDSelector",
     "MissingDependencyError",
     "ReferenceMonitor",
+    "SamplePlan",
     "Selection",
     "TestResult",
     "__version__",
@@ -46,6 +49,7 @@ __all__ = [
     "load_monitor",
     "objective",
     "open_dataset",
+    "plan_sample_size",
     "select_variables",
     "strs",
     "theory",
@@ -63,6 +67,7 @@ _HOME = {
     "MMDSelector": "estimator",
     "MissingDependencyError": "errors",
     "ReferenceMonitor": "testing.reference_monitor",
+    "SamplePlan": "planning.plan",
     "Selection": "selection.selection",
     "TestResult": "testing.result",
     "compare_groups": "testing.groups",
@@ -70,6 +75,7 @@ _HOME = {
     "from_anndata": "data.annotated",
     "load_monitor": "testing.monitor",
     "open_dataset": "data.chunks.open_dataset",
+    "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
     "two_sample_test": "testing.two_sample",
     "with_names": "data.sources",

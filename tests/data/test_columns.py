@@ -3,6 +3,7 @@
 import datetime
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from each import each, every_library
-from tellapart.data.columns import label_of, looks_numeric, sorted_labels
+from tellapart.data.columns import label_of, looks_numeric, read_column, sorted_labels
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 
@@ -243,3 +244,17 @@ def test_labels():
     assert sorted_labels(["10", "9", "10"]) == ("9", "10")
     assert sorted_labels(["b", "10", "9"]) == ("10", "9", "b")
     assert [label_of(v) for v in (1, 1.0, 1.5, "a", True)] == ["1", "1", "1.5", "a", "True"]
+
+
+def test_a_name_that_polars_cannot_hand_over():
+    series = nw.from_native(pl.Series("a\x00b", ["u", "v"]), series_only=True)
+    assert read_column("X", "a\x00b", series).labels == ("u", "v")
+
+
+def test_text_that_is_no_text_is_refused():
+    damaged = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"a\xe2")]
+    )
+    series = nw.from_native(pa.chunked_array([damaged]), series_only=True)
+    with pytest.raises(InputError, match=r"column 'g' of X must hold text in UTF-8; got byte 0xe2"):
+        read_column("X", "g", series)

@@ -4,13 +4,14 @@ import io
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from rich.console import Console
 
 import tellapart as ta
 from scanned import make_finding, make_tables, run_scan
-from tellapart.report.console import complain, say, show_result
+from tellapart.report.console import complain, say, show_groups, show_result
 
 NAME = "[red]a bracketed, very long name of a variable, longer than the console is wide"
 
@@ -76,3 +77,18 @@ def test_a_scan_shows_what_differs():
     longer = replace(found, scan=replace(found.scan, findings=many))
     assert "and 10 more" in shown(longer, terminal=True)
     assert "What differs" not in shown(replace(found, pvalue=0.5), terminal=True)
+
+
+def test_numbers_of_groups_stay_whole_on_a_narrow_terminal():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(["B", "NK", "T"], 400)
+    x = rng.normal(size=(1200, 6)) + 2 * (kind == "T")[:, np.newaxis]
+    names = [f"a rather long name {i}" for i in range(6)]
+    result = ta.compare_groups(pd.DataFrame(x, columns=names), by=kind, random_state=0)
+    for width in (80, 100):
+        out = io.StringIO()
+        show_groups(result, Console(file=out, width=width, force_terminal=True, color_system=None))
+        for c in result.comparisons:
+            assert f" {c.n_rows[0]}, {c.n_rows[1]} " in out.getvalue()
+            assert f" {c.adjusted_pvalue:.4g} " in out.getvalue()
+        assert max(map(len, out.getvalue().splitlines())) <= width

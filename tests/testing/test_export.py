@@ -206,9 +206,20 @@ def test_the_methods_tell_bins_drawn_rows_and_what_was_left_out():
     )
     text = result.methods_paragraph()
     assert f"(in random bins of {result.rows_per_bin} rows)" in text
-    assert "Rows with missing values were left out: 10 of X and 0 of Y." in text
+    assert "Rows with missing values were left out: 10 of X and 0 of Y; what they miss was" in text
     assert "by the linear kernel" in text
     assert "The family triple could not run" in text
+
+
+def test_the_methods_tell_gaps_that_were_kept():
+    rng = np.random.default_rng(4)
+    left, right = (pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")) for _ in "xy")
+    left.loc[:9, "a"] = np.nan
+    result = ta.two_sample_test(
+        left, right, missing="pairwise", n_permutations=49, n_variables=3, random_state=0
+    )
+    assert "Values are missing in a: each statistic used the rows" in result.methods_paragraph()
+    assert set(result.selection.changes) == set(result.variables)
 
 
 def test_groups_have_tables_too(tmp_path):

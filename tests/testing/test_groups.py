@@ -299,6 +299,15 @@ def test_texts_and_json(pairwise, tmp_path):
     assert repr(pairwise) == "<GroupsResult: 2 of 3 comparisons differ>"
 
 
+def test_a_line_of_the_summary_names_five_variables():
+    x = np.random.default_rng(0).normal(size=(150, 8)) + 3 * (KINDS == "T")[:, np.newaxis]
+    result = ta.compare_groups(x, by=KINDS, n_variables=7, mode="pairwise", random_state=0)
+    lines = result.summary().splitlines()
+    assert len(result.comparisons[1].variables) == 7
+    assert lines[4].endswith(" and 2 more")
+    assert all(len(line) <= 80 for line in lines[2:6])
+
+
 def test_page(pairwise, tmp_path, monkeypatch):
     page = pairwise.to_html(tmp_path / "groups.html")
     # Made again, it is only drawn.

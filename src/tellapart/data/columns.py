@@ -206,7 +206,8 @@ def is_arrow_number(kind: Any) -> bool:
 def to_arrow(series: Series) -> Any:
     """Return a column as an Arrow array, or None where Arrow has no type for them."""
     try:
-        return series.to_arrow()
+        # Without its name: polars cannot hand over one with a null character in it.
+        return series.alias("").to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
         return None
 
@@ -251,11 +252,22 @@ def _encoded(title: str, name: str, form: Form, dtype: str, values: Any, series:
         # pandas intervals: Arrow would show their innards, pandas prints "(0, 1]".
         levels = list(series.to_native().cat.categories)
     else:
-        levels = values.dictionary.to_pylist()
+        levels = _decoded(title, name, values.dictionary)
     absent = [code for code, level in enumerate(levels) if level is None]
     if absent:  # Arrow may store "missing" as a label of its own
         indices = np.where(np.isin(indices, absent), np.nan, indices)
     return Column(title, name, form, dtype, indices, tuple(label_of(v) for v in levels))
+
+
+def _decoded(title: str, name: str, levels: Any) -> list[Any]:
+    """Return the labels; a damaged file may hold bytes that are no text."""
+    try:
+        return list(levels.to_pylist())
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"column {name!r} of {title} must hold text in UTF-8; got byte "
+            f"0x{error.object[error.start]:02x} in a label, so that the data are damaged"
+        ) from None
 
 
 def _check_text(columns: list[ColumnFacts], forms: set[Form]) -> None:

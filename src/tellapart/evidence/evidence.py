@@ -190,13 +190,15 @@ def _groups(
     fewer = min(samples.n_x, samples.n_y)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
-    places = _linked(scores, samples, pairs.MOST_COLUMNS)
+    strongest = _strongest(scores, samples)
+    places = _linked(scores, strongest, pairs.MOST_COLUMNS)
     x, y, columns = _copulas(samples, scores.column[places])
     groups = pairs.find_pairs(x, y, columns, MOST_SEEN, differences)
-    if n_variables >= 3 and fewer >= triples.FEWEST_ROWS:
+    by_design = differences is not None and differences.by_design
+    if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
         most = triples.most_columns(samples.n_x + samples.n_y)
         if columns.size > most:
-            linked = _linked(scores, samples, most)
+            linked = _linked(scores, strongest, most)
             x, y, columns = _copulas(samples, scores.column[linked])
         groups += triples.find_triples(x, y, columns, MOST_SEEN)
     return sorted(groups, key=lambda group: -group.log_odds)
@@ -215,11 +217,17 @@ def _share_off_median(values: FloatArray) -> FloatArray:
     return np.asarray((values != middle).mean(axis=0))
 
 
-def _linked(scores: Scores, samples: Samples, most: int) -> IntArray:
-    """Return the numeric columns, or those that depend most on others in the pooled rows."""
+def _linked(scores: Scores, strongest: FloatArray, most: int) -> IntArray:
+    """Return the numeric columns, or those that depend most on others."""
     places = scores.numeric
     if places.size <= most:
         return places
+    return places[np.sort(np.argsort(-strongest, kind="stable")[:most])]
+
+
+def _strongest(scores: Scores, samples: Samples) -> FloatArray:
+    """Return the largest correlation of each numeric column with another, within the samples."""
+    places, most = scores.numeric, pairs.MOST_COLUMNS
     rest = within_samples(scores.normal[:, places], samples.n_x)
     strongest = np.zeros(places.size)
     for start in range(0, places.size, most):
@@ -227,4 +235,4 @@ def _linked(scores: Scores, samples: Samples, most: int) -> IntArray:
         index = np.arange(start, start + block.shape[1])
         block[index, np.arange(block.shape[1])] = 0.0
         strongest = np.maximum(strongest, block.max(axis=1))
-    return places[np.sort(np.argsort(-strongest, kind="stable")[:most])]
+    return strongest

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
 
 BAR_WIDTH = 20
+WHOLE = ("rows", "adjusted p", "differ")
 MOST_FINDINGS = 20
 
 
@@ -91,7 +92,8 @@ def show_groups(result: GroupsResult, console: Console | None = None) -> None:
         return
     table = Table(title=_text(result.verdict), title_justify="left")
     for heading in ("group", "against", "rows", "adjusted p", "differ", "variables"):
-        table.add_column(heading, overflow="fold")
+        # Names may be broken, numbers not.
+        table.add_column(heading, overflow="fold", no_wrap=heading in WHOLE)
     for c in result.comparisons:
         table.add_row(
             _text(c.group),

@@ -19,12 +19,14 @@ from matplotlib.figure import Figure
 
 from tellapart.report.drawing import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
 from tellapart.report.findings import Scale
+from tellapart.report.group_plots import draw_profile
 from tellapart.report.plots import draw_embedding, draw_marginal, draw_null
 from tellapart.report.scan_plots import MOST_COLUMNS, draw_columns, draw_effects, draw_side
 from tellapart.scan.finding import Finding
 from tellapart.testing.embedding import Embedding
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.pairs import Scatter
+from tellapart.testing.profile import Profile
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
@@ -84,6 +86,13 @@ def columns_svg(result: TestResult, title: str, description: str) -> Markup:
     figure = Figure(figsize=(EFFECTS_WIDTH, 0.9 + ROW_HEIGHT * rows), layout="constrained")
     draw_columns(figure.subplots(), result).set_title("", loc="left")
     return inline_svg(figure, "columns", title, description)
+
+
+def profile_svg(profile: Profile, title: str, description: str) -> Markup:
+    """Return the chosen variables in every group as a dot plot."""
+    axes = draw_profile(profile, "dots")
+    assert isinstance(axes.figure, Figure)
+    return inline_svg(axes.figure, "profile", title, description)
 
 
 def scatter_svg(view: Scatter, name: str, title: str, description: str) -> Markup:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from markupsafe import Markup
+
 from tellapart import __version__
+from tellapart.report.figures import profile_svg
 from tellapart.report.templates import get_template
 from tellapart.report.words import describe_variables
 from tellapart.testing.call import write_arguments
@@ -41,6 +44,7 @@ def render_groups(
     return get_template("groups.html.j2").render(
         result=result,
         sections=sections,
+        figure=_figure(result),
         facts=_facts(result),
         most_findings=MOST_FINDINGS,
         version=__version__,
@@ -63,6 +67,18 @@ def python_call(result: GroupsResult) -> str:
         f"result = ta.compare_groups(table, by={result.by!r}{write_arguments(given, usual)})\n"
         'result.to_html("groups.html")'
     )
+
+
+def _figure(result: GroupsResult) -> Markup | None:
+    profile = result.profile
+    if not profile.variables:
+        return None
+    told = []
+    for name, effects in zip(profile.variables, profile.effects, strict=True):
+        most = int(abs(effects).argmax())
+        word = "higher" if effects[most] > 0 else "lower"
+        told.append(f"{name} is {word} in {profile.groups[most]}")
+    return profile_svg(profile, "The chosen variables in every group", "; ".join(told))
 
 
 def _facts(result: GroupsResult) -> list[tuple[str, str]]:

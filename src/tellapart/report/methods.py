@@ -137,16 +137,24 @@ def _certificate(result: TestResult) -> str:
 
 
 def _data(result: TestResult) -> Iterator[str]:
-    dropped_x, dropped_y = result.held_out.dropped_rows
-    if dropped_x or dropped_y:
-        x, y = map(safe, result.labels)
+    held, (x, y) = result.held_out, map(safe, result.labels)
+    of_x, of_y = held.dropped_rows
+    if of_x or of_y:
+        compared = "; what they miss was compared" if result.scan is not None else ""
         yield (
-            f"Rows with missing values were left out: {dropped_x:,} of {x} and {dropped_y:,} of "
-            f"{y}."
+            f"Rows with missing values were left out: {of_x:,} of {x} and {of_y:,} of {y}"
+            f"{compared}."
         )
-    columns = result.held_out.dropped_columns
-    if columns:
-        yield f"{_counted(len(columns), 'column')} with missing values were left out."
+    if held.dropped_columns:
+        yield f"Columns left out for missing values: {_listed(list(held.dropped_columns))}."
+    if held.filled_columns:
+        how = "the pooled median, or the commonest category, took their place"
+        if result.scan is not None:
+            how = (
+                "each statistic used the rows that have what it compares, and where whole rows "
+                f"were needed {how}"
+            )
+        yield f"Values are missing in {_listed(list(held.filled_columns))}: {how}."
 
 
 def _software(result: TestResult) -> str:

@@ -23,11 +23,14 @@ USUAL_PERMUTATIONS = 1_000
 MOST_CORRELATED = 4_000
 
 
-def affordable(labels: KeyedBins, kinds: int = 1) -> int:
-    """Return how many pairs or triples a family can afford, of so many kinds of products each."""
+def affordable(labels: KeyedBins, kinds: int = 1, effort: float = 1.0) -> int:
+    """Return how many pairs or triples a family can afford, of so many kinds of products each.
+
+    `effort` is the share of the usual work, for one scan of many.
+    """
     count = max(labels.count, USUAL_PERMUTATIONS)
     by_products = MOST_PRODUCTS // (count * labels.n_bins)
-    return int(min(by_products, MOST_ENTRIES // count) // kinds)
+    return int(effort * min(by_products, MOST_ENTRIES // count) // kinds)
 
 
 def columns_for_pairs(most: int) -> int:

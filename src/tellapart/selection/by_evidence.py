@@ -152,8 +152,8 @@ def _solved(
         n_variables + len(chosen),
         nonnegative=True,
         required=required if chosen else None,
-        # M has no eigenvalue below half its shrinkage, and so has no part of it.
-        definite=True,
+        # M has no eigenvalue below half its shrinkage, and no part of it has.
+        known=True,
     )
     left = control.remaining
     return solve(

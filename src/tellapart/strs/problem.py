@@ -78,7 +78,7 @@ class SparseQuadratic:
         if isinstance(A, ShiftedFactor):
             columns = A.B.shape[1]
         else:
-            self._dense = checked_symmetric("A", A)
+            self._dense = self._read(A)
             columns = self._dense.shape[0]
         if self.a.shape[0] != columns:
             raise InputError(
@@ -93,6 +93,9 @@ class SparseQuadratic:
                 f"A and a must have a largest entry between {SMALLEST:g} and {1 / SMALLEST:g}, "
                 f"whose square is a floating-point number; got {largest:.3g}; rescale both"
             )
+
+    def _read(self, A: ArrayLike) -> FloatArray:
+        return checked_symmetric("A", A)
 
     @property
     def n_columns(self) -> int:

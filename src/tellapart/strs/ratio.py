@@ -40,9 +40,9 @@ class SparseRatio:
     required : indices, optional
         Variables that count among the d in any case: of the others, at most d − len(required)
         are non-zero.
-    definite : bool
-        Whether M is known to be positive definite beyond rounding error: else that is checked, at
-        the price of a factorisation.
+    known : bool
+        Whether M is known to be symmetric and positive definite beyond rounding error: else that
+        is checked, at the price of a factorisation.
 
     Notes
     -----
@@ -65,9 +65,9 @@ class SparseRatio:
         nonnegative: bool = False,
         required: ArrayLike | None = None,
         *,
-        definite: bool = False,
+        known: bool = False,
     ) -> None:
-        self.M = checked_symmetric("M", M)
+        self.M = np.asarray(M, dtype=np.float64) if known else checked_symmetric("M", M)
         self.a = checked_vector("a", a)
         if self.a.shape[0] != self.M.shape[0]:
             raise InputError(
@@ -77,7 +77,7 @@ class SparseRatio:
         self.d = check_integer("d", d, 1, self.n_columns)
         self.nonnegative = check_flag("nonnegative", nonnegative)
         self.required = checked_indices(required, self.n_columns, self.d)
-        if not definite:
+        if not known:
             self._check_definite()
 
     @property
@@ -148,6 +148,10 @@ class SparseRatio:
 
 class SquaredRatio(SparseQuadratic):
     """The squared problem of a `SparseRatio`: values are squares of ratios."""
+
+    def _read(self, A: ArrayLike) -> FloatArray:
+        # As symmetric as M, which was checked: multiplied by powers of two, no digit is lost.
+        return np.ascontiguousarray(A)
 
     @cached_property
     def resolution(self) -> float:

@@ -24,6 +24,8 @@ from tellapart.progress import Progress, showing
 from tellapart.strs import Solver
 from tellapart.testing.groups_plan import MODES, Pair, plan_comparisons, reasons_of
 from tellapart.testing.groups_result import Comparison, GroupsResult, Skipped
+from tellapart.testing.limits import Limits
+from tellapart.testing.profile_groups import profile_groups
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
 from tellapart.testing.two_sample import run_test
@@ -31,6 +33,9 @@ from tellapart.testing.two_sample import run_test
 USUAL_PERMUTATIONS = 999
 # Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
+# All comparisons together look at as many pairs and triples as one test, each at no fewer than this
+# share of them.
+LEAST_EFFORT = 0.1
 # Columns that findings name and a result keeps the rows of, beside the chosen variables.
 MOST_NAMED = 50
 
@@ -151,6 +156,7 @@ def compare_groups(
     comparisons, failed = _run(grouped, pairs, settings)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
+    profile = profile_groups(grouped, comparisons)
     return GroupsResult(
         comparisons=tuple(comparisons),
         skipped=(*plan.skipped, *failed),
@@ -164,6 +170,7 @@ def compare_groups(
         n_columns=len(grouped.compared),
         settings={**settings.to_dict(), "mode": mode, "by": grouped.by, "missing": policy},
         seconds=time.perf_counter() - started,
+        profile=profile,
         library=grouped.library,
     )
 
@@ -208,12 +215,13 @@ def _run(
     """Run every comparison; those whose rows allow no test are returned with the reason."""
     done: list[tuple[Pair, TestResult, tuple[str, ...]]] = []
     failed: list[Skipped] = []
+    effort = max(1 / len(pairs), LEAST_EFFORT)
     with showing(settings.progress) as progress:
         for number, pair in enumerate(pairs, 1):
             labels = pair.labels(grouped)
             place = f"{number} of {len(pairs)}, {labels[0]} and {labels[1]}"
             try:
-                result, notes = _compare(grouped, pair, settings, _beside(progress, place))
+                result, notes = _compare(grouped, pair, settings, _beside(progress, place), effort)
             except InputError as error:
                 failed.append(Skipped(*labels, str(error)))
             else:
@@ -241,7 +249,7 @@ def _beside(progress: Progress, place: str) -> Progress:
 
 
 def _compare(
-    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress
+    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress, effort: float
 ) -> tuple[TestResult, tuple[str, ...]]:
     group, against = pair.labels(grouped)
     assert isinstance(settings.random_state, int)
@@ -258,9 +266,10 @@ def _compare(
         "the rest" if pair.against is None else group_name(grouped.by, against),
     )
     samples = grouped.samples(grouped.rows_of(pair.group), of_y)
+    limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = run_test(samples, own, names)
+        result = run_test(samples, own, names, limits)
     notes = []
     for warning in caught:
         # Columns that are constant among the rows of two groups are no news; they are listed in

@@ -6,22 +6,30 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tellapart.arguments import check_choice
 from tellapart.data.frames import make_frame
+from tellapart.errors import InputError
 from tellapart.testing.by_pair import ByPair
 from tellapart.testing.exhibit import summarise_heaviest
 from tellapart.testing.export import GroupsExports
 from tellapart.testing.marginals import ColumnSummary
+from tellapart.testing.profile import Profile
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 from tellapart.writing import check_writable, strict_json, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 REST = "rest"
 """What one-versus-rest comparisons call all the other groups together."""
 # What the page tells in detail.
 MOST_SECTIONS = 100
 MOST_VARIABLES = 20
+# What a line of the summary names.
+MOST_IN_A_LINE = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,6 +152,8 @@ class GroupsResult(GroupsExports):
         Wall time.
     library : str or None
         The library of the table, which `to_frame` answers in.
+    profile : Profile
+        The heaviest variables of the comparisons that differ, in every group: what `plot` shows.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -158,6 +168,7 @@ class GroupsResult(GroupsExports):
     n_columns: int
     settings: Mapping[str, Any]
     seconds: float
+    profile: Profile
     library: str | None = field(default=None)
 
     @property
@@ -253,6 +264,7 @@ class GroupsResult(GroupsExports):
             "n_columns": self.n_columns,
             "settings": dict(self.settings),
             "seconds": self.seconds,
+            "profile": self.profile.to_dict(),
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -289,6 +301,40 @@ class GroupsResult(GroupsExports):
             write_atomically(target, page.encode())
         return page
 
+    def plot(self, kind: str = "dots", *, ax: Axes | None = None) -> Axes:
+        """Draw the chosen variables in every group: which way each differs, and how much.
+
+        Variables stand below the group they were chosen for, at most five for each comparison that
+        differs. Colour is the difference between the group and all other rows, in spreads.
+
+        Parameters
+        ----------
+        kind : {"dots", "heatmap"}
+            Dots, as large as the share of the group's rows that are above the variable's most
+            common value (for counts: above 0) or above its median, with a ring where the variable
+            was chosen for the group; or fields with the numbers in them.
+        ax : matplotlib Axes or None
+            Where to draw; new axes on a new figure if None. Save it with `ax.figure.savefig`.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> kind = np.repeat(["B", "NK", "T"], 60)
+        >>> values = rng.normal(size=(180, 4))
+        >>> values[kind == "T", 2] += 3
+        >>> result = ta.compare_groups(values, kind, random_state=0)
+        >>> axes = result.plot("heatmap")
+        >>> [tick.get_text() for tick in axes.get_xticklabels()]
+        ['B', 'NK', 'T']
+        """
+        check_choice("kind", kind, ("dots", "heatmap"))
+        if not self.profile.variables:
+            raise InputError("plot must have a comparison that differs; none does")
+        from tellapart.report.group_plots import draw_profile
+
+        return draw_profile(self.profile, kind, ax)
+
     @cached_property
     def _summaries(self) -> list[tuple[ColumnSummary, ...]]:
         """The heaviest variables of the comparisons that the page tells in detail, in numbers."""
@@ -313,5 +359,12 @@ def _cells(comparison: Comparison) -> list[str]:
         f"{comparison.pvalue:.4g}",
         f"{comparison.adjusted_pvalue:.4g}",
         "yes" if comparison.reject else "no",
-        ", ".join(map(safe, comparison.variables)),
+        _few(comparison.variables),
     ]
+
+
+def _few(names: tuple[str, ...]) -> str:
+    """Return the first names, and how many more there are: a line of text is not endless."""
+    text = ", ".join(map(safe, names[:MOST_IN_A_LINE]))
+    left = len(names) - MOST_IN_A_LINE
+    return f"{text} and {left} more" if left > 0 else text

@@ -29,12 +29,15 @@ class Limits:
         Bytes beyond the input.
     clock : callable
         The only one that the limit is measured by.
+    effort : float
+        The share of the usual work that pairs and triples may take, for one test of many.
     """
 
     time_limit: float | None = None
     memory_budget: float | None = None
     clock: Callable[[], float] = time.perf_counter
     started: float = field(default=0.0)
+    effort: float = 1.0
 
     @classmethod
     def begin(

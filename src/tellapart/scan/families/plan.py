@@ -52,8 +52,11 @@ class Plan:
         return family not in self.skipped
 
 
-def make_plan(scores: Scores, labels: KeyedBins) -> Plan:
-    """Plan the families of dependence by the scores of pooled rows, drawn without labels."""
+def make_plan(scores: Scores, labels: KeyedBins, effort: float = 1.0) -> Plan:
+    """Plan the families of dependence by the scores of pooled rows, drawn without labels.
+
+    `effort` is the share of the usual work that pairs and triples may take.
+    """
     every = np.arange(scores.column.size)
     known = every
     if every.size > MOST_CORRELATED:
@@ -61,9 +64,12 @@ def make_plan(scores: Scores, labels: KeyedBins) -> Plan:
     correlation = pooled_correlation(scores.normal[:, known], scores.column[known])
     planner = _Planner(known, dependence(correlation))
     numeric = np.flatnonzero(np.isin(known, scores.numeric))
-    for_pairs = planner.most(columns_for_pairs(affordable(labels)))
-    for_shapes = planner.most(columns_for_pairs(affordable(labels, N_PRODUCTS)), numeric)
-    for_triples = planner.most(columns_for_triples(affordable(labels, TRIPLES_SHARE)))
+    most_pairs, most_shaped, most_triples = (
+        affordable(labels, kinds, effort) for kinds in (1, N_PRODUCTS, TRIPLES_SHARE)
+    )
+    for_pairs = planner.most(columns_for_pairs(most_pairs))
+    for_shapes = planner.most(columns_for_pairs(most_shaped), numeric)
+    for_triples = planner.most(columns_for_triples(most_triples))
     n_rows = scores.normal.shape[0]
     wider = planner.most(screening_columns(n_rows))
     pairs = all_pairs(for_pairs, scores.column)
@@ -114,7 +120,7 @@ def _explain(
     for_triples: IntArray,
 ) -> None:
     """Say which families cannot run, and which look at some of the columns only."""
-    fewest = min(labels.n_x, labels.n_y)
+    fewest = labels.fewest
     n_columns = np.unique(scores.column).size
     numeric = scores.numeric.size
     sizes = {

@@ -1,0 +1,71 @@
+"""Hypothesis strategies for command lines, and a run of one within this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from fuzz.outcome import FaultError, check_line
+from tellapart.cli.app import run
+
+WORDS = st.one_of(
+    st.sampled_from(
+        ["0", "1", "2", "-1", "0.05", "1e9", "nan", "inf", "", "age", "größe", "group"]
+    ),
+    st.sampled_from(["--", "-", "--seed", "a,b", "../..", "😀", "\x1b[31m", "x" * 200, "auto"]),
+    st.text(max_size=5),
+)
+NUMBERS = st.sampled_from(["1", "2", "5", "0.1", "0", "-3", "x", "1e3"])
+OPTIONS: dict[str, st.SearchStrategy[str]] = {
+    "--variables": NUMBERS,
+    "--kernel": st.sampled_from(["auto", "linear", "gaussian", "quadratic", "cubic"]),
+    "--alpha": st.sampled_from(["0.1", "0.2", "1", "0", "x"]),
+    "--permutations": st.sampled_from(["9", "19", "0", "-1", "1e3"]),
+    "--seed": NUMBERS,
+    "--method": st.sampled_from(["scan", "split", "neither"]),
+    "--missing": st.sampled_from(["error", "drop-rows", "drop-columns", "keep"]),
+    "--by": st.sampled_from(["group", "count", "nothing"]),
+    "--columns": st.sampled_from(["count", "größe,count", "nothing", ""]),
+    "--drop": st.sampled_from(["count", "group", "nothing"]),
+    "--time-limit": st.sampled_from(["5", "0", "x"]),
+    "--solver": st.sampled_from(["auto", "branch-and-bound", "magic"]),
+}
+QUICK = ("--permutations", "19", "--alpha", "0.1", "--seed", "0")
+
+
+@st.composite
+def command_lines(draw: st.DrawFn, files: Sequence[str]) -> list[str]:
+    """Draw the words behind `tellapart`."""
+    command = draw(st.sampled_from([*["compare"] * 9, *["groups"] * 2, "compar", ""]))
+    words = [command] if command else []
+    whole = files[0]
+    some = st.lists(st.sampled_from(list(files)), max_size=3)
+    words += draw(st.one_of(st.just([whole, whole]), st.just([whole, "--by", "group"]), some))
+    words += QUICK
+    for option in draw(st.lists(st.sampled_from(list(OPTIONS)), max_size=3, unique=True)):
+        value = draw(st.one_of(*[OPTIONS[option]] * 5, WORDS))
+        words += [option, value]
+    if draw(st.booleans()) and draw(st.booleans()):
+        words.insert(draw(st.integers(0, len(words))), draw(WORDS))
+    return words
+
+
+def run_quietly(words: Sequence[str]) -> str:
+    """Return "result" or "refused"; raise a FaultError for any other end than those."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run(list(words))
+    complaints = [
+        line for line in err.getvalue().splitlines() if not line.startswith("tellapart: warning:")
+    ]
+    if status == 0:
+        return "result"
+    if status != 2:
+        raise FaultError(f"exit status {status} of {words}")
+    if len(complaints) != 1 or not complaints[0].startswith("tellapart: error: "):
+        raise FaultError(f"not one line on standard error: {err.getvalue()!r} of {words}")
+    check_line(complaints[0])
+    return "refused"

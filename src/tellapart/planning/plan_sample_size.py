@@ -1,0 +1,156 @@
+"""How many rows are needed for a power: from a pilot, or from named effects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tellapart.arguments import check_integer, check_n_jobs, check_random_state
+from tellapart.data.samples import Kind, Samples
+from tellapart.data.tables import read_samples
+from tellapart.errors import InputError
+from tellapart.interrupts import heeding_interrupts
+from tellapart.planning.named_effects import EffectsOnRows, NamedEffects, check_effects
+from tellapart.planning.plan import SamplePlan
+from tellapart.planning.planner import Planner
+from tellapart.planning.resampling import RowSource
+from tellapart.planning.settings import PlanSettings
+from tellapart.progress import Progress, check_progress, showing
+from tellapart.threads import blas_threads
+
+
+@heeding_interrupts()
+def plan_sample_size(
+    X: object = None,
+    Y: object = None,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    effects: Mapping[str, float] | None = None,
+    n_columns: int | None = None,
+    n_differing: int = 1,
+    distribution: str = "normal",
+    correlation: float = 0.0,
+    method: str = "scan",
+    n_variables: int | None = None,
+    ratio: float | None = None,
+    confidence: float = 0.9,
+    n_simulations: int = 240,
+    n_permutations: int = 199,
+    most_rows: int = 20_000,
+    missing: str = "error",
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+) -> SamplePlan:
+    """Predict how many rows `two_sample_test` needs to see a difference, and how sure that is.
+
+    From *named effects* tables with these effects are simulated and tested at several sizes, and a
+    curve P(ñ) = Φ(Φ⁻¹(α) + (ñ/s)^k) is fitted to the rejections, ñ = 2mn/(m + n).
+
+    From a *pilot* (X and Y) tables are drawn from its rows. A plain bootstrap would take the
+    pilot's noise for a difference; here the populations differ w times as much as the pilot, w
+    such that tables of the pilot's size show as much evidence as the pilot does in half of all
+    cases. The limits are the w at which 5 % and 95 % of them do. The limits of power and rows
+    follow from those of w, since a test sees w² times the rows.
+
+    Parameters
+    ----------
+    X, Y : table or array
+        The two samples of a pilot, or X alone with `effects`: rows to draw from.
+    power, alpha : float
+        The power wanted, and the level of the test.
+    effects : mapping
+        "location": shift in spreads; "spread": ratio of standard deviations; "correlation":
+        difference of the correlations of a pair.
+    n_columns, n_differing : int
+        With `effects`: columns of the tables, and how many of them (or pairs) differ.
+    distribution, correlation : str, float
+        With `effects` and no X: of every column ("normal", "heavy-tailed", "skewed", "uniform"),
+        and of every two columns.
+    method : {"scan", "split"}
+        The test to plan for. "split" with `n_variables` left out takes long.
+    n_variables : int or None
+        With "split": variables to choose.
+    ratio : float or None
+        Rows of Y for each row of X; None: that of the pilot, or 1.
+    confidence : float
+        Of the limits.
+    n_simulations : int
+        Tests to simulate for a curve: twice as many for a pilot.
+    n_permutations : int
+        Permutations of a simulated test. The default test has 999, and slightly more power.
+    most_rows : int
+        The largest sample to look at.
+    missing : str
+        What to do about missing values; see `tellapart.data.tables.read_samples`.
+    random_state, n_jobs, progress
+        As in `tellapart.two_sample_test`.
+
+    Returns
+    -------
+    SamplePlan
+        Rows, limits, predictions, `summary()`, `plot()`, `to_frame()`, `to_dict()`.
+
+    Examples
+    --------
+    >>> plan = plan_sample_size(effects={"location": 1.0}, n_columns=3, random_state=0,
+    ...                         n_simulations=45, n_permutations=39)
+    >>> bool(12 < plan.n_x < 60)
+    True
+    """
+    settings = PlanSettings(
+        power=power,
+        alpha=alpha,
+        method=method,
+        ratio=ratio,
+        n_variables=n_variables,
+        confidence=confidence,
+        n_simulations=n_simulations,
+        n_permutations=n_permutations,
+        most_rows=most_rows,
+    )
+    check_progress(progress)
+    rng = check_random_state(random_state)
+    threads = blas_threads() if n_jobs is None else check_n_jobs(n_jobs)
+    sizes_of_effects = None if effects is None else check_effects(effects)
+    if sizes_of_effects is None and (X is None or Y is None):
+        raise InputError(
+            "X and Y must be the two samples of a pilot, or effects must be named; got "
+            f"{'neither' if X is None and Y is None else 'one sample'} and no effects"
+        )
+    if sizes_of_effects is not None and Y is not None:
+        raise InputError(
+            "effects must be left out with a pilot of two samples; give X alone to put effects on "
+            "its rows"
+        )
+    with showing(progress) as tell:
+        if sizes_of_effects is None:
+            pilot = read_samples(X, Y, missing=missing)
+            return Planner(settings, pilot, rng, threads, tell).from_pilot()
+        if X is None:
+            if n_columns is None:
+                raise InputError("n_columns must say how many columns there are; got None")
+            named = NamedEffects(
+                sizes_of_effects, n_columns, n_differing, distribution, correlation
+            )
+            return Planner(settings, _blank(n_columns), rng, threads, tell).from_populations(
+                named.draw, sizes_of_effects, named.description
+            )
+        if n_columns is not None:
+            raise InputError("n_columns must be left out where X has columns of its own")
+        # Read twice as both samples: one door for every kind of table.
+        rows = read_samples(X, X, missing=missing)
+        placed = EffectsOnRows(RowSource.of(rows), sizes_of_effects, n_differing)
+        return Planner(settings, rows, rng, threads, tell).from_populations(
+            placed.draw, sizes_of_effects, placed.description
+        )
+
+
+def _blank(n_columns: int) -> Samples:
+    """Return samples without rows whose columns are those of the tables to come."""
+    check_integer("n_columns", n_columns, 1)
+    rows = np.empty((0, n_columns))
+    kind: Kind = "numeric"
+    return Samples(rows, rows, tuple(f"x{i}" for i in range(n_columns)), (kind,) * n_columns)

@@ -1,0 +1,204 @@
+"""The simulations of one plan: strength of a pilot, power over rows, rows for a power."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.planning.curve_search import search_curve
+from tellapart.planning.named_effects import EffectsOnRows
+from tellapart.planning.plan import SamplePlan, rows_within
+from tellapart.planning.power_curve import RisingCurve
+from tellapart.planning.resampling import RowSource
+from tellapart.planning.settings import MOST_ROWS, PlanSettings
+from tellapart.planning.simulated_tests import Draw, SimulatedTests, Task
+from tellapart.planning.sizes import FEWEST, Sizes
+from tellapart.planning.strength import Strength, estimate_strength, mixed_draw
+from tellapart.progress import Progress, silent
+
+MOST_PILOT_ROWS = 1_000
+"""Rows of each sample of a pilot that are used; more are drawn from."""
+FEW_PILOT_ROWS = 10
+CELLS = 6e7
+"""Cells of tables that the simulations of a curve may take, all together."""
+LARGER = 8
+"""Tables have at most so many times the pilot's rows; beyond that the difference is made larger."""
+DETECTABLE = 0.5
+"""Spreads of the shift that a pilot without a difference is told the rows for."""
+
+
+@dataclass
+class Planner:
+    """Makes the simulations of one plan."""
+
+    settings: PlanSettings
+    like: Samples
+    rng: np.random.Generator
+    n_jobs: int
+    progress: Progress = silent
+
+    def __post_init__(self) -> None:
+        s = self.settings
+        self.tests = SimulatedTests(
+            self.like,
+            s.method,
+            s.alpha,
+            s.n_permutations,
+            s.n_variables,
+            self.rng,
+            self.n_jobs,
+            self.progress,
+        )
+
+    def from_populations(
+        self, draw: Draw, effects: Mapping[str, float], description: str
+    ) -> SamplePlan:
+        """Plan for populations that can be drawn from."""
+        sizes = self._sizes(1.0)
+        curve = self._curve(sizes, lambda _: draw, sizes.smallest, self._most(sizes))
+        return self._plan(sizes, curve, None, effects, description)
+
+    def from_pilot(self) -> SamplePlan:
+        """Plan for the difference between the samples of a pilot."""
+        settings, pilot = self.settings, self.like
+        notes = []
+        if min(pilot.n_x, pilot.n_y) < FEW_PILOT_ROWS:
+            raise InputError(
+                f"X and Y must have at least {FEW_PILOT_ROWS} rows each to plan from; got "
+                f"{pilot.n_x} and {pilot.n_y}: name effects instead"
+            )
+        drawn = pilot.draw(MOST_PILOT_ROWS, self.rng)
+        if drawn is not pilot:
+            notes.append(
+                f"Planned from {drawn.n_x:,} and {drawn.n_y:,} rows, drawn from "
+                f"{pilot.n_x:,} and {pilot.n_y:,}."
+            )
+        source = RowSource.of(drawn)
+        sizes = self._sizes(pilot.n_y / pilot.n_x)
+        strength = estimate_strength(
+            source, self.tests, settings.confidence, settings.n_simulations
+        )
+        # The size is w²ñ; large tables that hardly differ are as hard as small ones that do.
+        largest = LARGER * Sizes(source.n_y / source.n_x).effective(source.n_x)
+
+        def strength_at(size: float) -> float:
+            return float(min(max(strength.estimate, np.sqrt(size / largest)), 1.0))
+
+        curve = self._curve(
+            sizes,
+            lambda size: mixed_draw(source, strength_at(size)),
+            sizes.smallest,
+            largest,
+            strength_at,
+        )
+        detectable = {} if strength.shows_difference else self._detectable(source, sizes)
+        description = (
+            f"From a pilot of {pilot.n_x:,} and {pilot.n_y:,} rows, {pilot.n_columns:,} columns."
+        )
+        return self._plan(
+            sizes,
+            curve,
+            strength,
+            {},
+            description,
+            tuple(notes),
+            (drawn.n_x, drawn.n_y),
+            detectable,
+        )
+
+    def _detectable(self, source: RowSource, sizes: Sizes) -> dict[float, int]:
+        """Return the rows that a plain shift of one column would take."""
+        if source.numeric.size == 0:
+            return {}
+        draw = EffectsOnRows(source, {"location": DETECTABLE}).draw
+        most = self._most(sizes)
+        curve = self._curve(sizes, lambda _: draw, sizes.smallest, most)
+        rows = rows_within(sizes, curve.solve(self.settings.power), 1.0, self.settings.most_rows)
+        return {} if rows is None else {DETECTABLE: rows}
+
+    def _curve(
+        self,
+        sizes: Sizes,
+        draw_at: Callable[[float], Draw],
+        first: float,
+        most: float,
+        strength_at: Callable[[float], float] | None = None,
+    ) -> RisingCurve:
+        """Return power over ñ, or over w²ñ where tables of a size have a strength."""
+
+        def rows_at(size: float) -> tuple[int, int]:
+            return sizes.rows(size if strength_at is None else size / strength_at(size) ** 2)
+
+        def rejections(asked: Sequence[float]) -> list[bool]:
+            tasks = [Task(draw_at(size), *rows_at(size)) for size in asked]
+            found = self.tests.run(tasks, "power")
+            return [outcome.pvalue <= self.settings.alpha for outcome in found]
+
+        return search_curve(
+            rejections,
+            self.settings.alpha,
+            first=first,
+            most=most,
+            n_simulations=self.settings.n_simulations,
+            cells=lambda size: float(sum(rows_at(size)) * self.like.n_columns),
+            budget=CELLS,
+        )
+
+    def _sizes(self, ratio: float) -> Sizes:
+        """Return how rows are counted, with this ratio where none was asked for."""
+        return Sizes(self.settings.ratio or ratio, FEWEST[self.settings.method])
+
+    def _most(self, sizes: Sizes) -> float:
+        return sizes.effective(self.settings.most_rows)
+
+    def _plan(
+        self,
+        sizes: Sizes,
+        curve: RisingCurve,
+        strength: Strength | None,
+        effects: Mapping[str, float],
+        description: str,
+        notes: tuple[str, ...] = (),
+        pilot_rows: tuple[int, int] | None = None,
+        detectable: Mapping[float, int] | None = None,
+    ) -> SamplePlan:
+        s = self.settings
+        size = curve.solve(s.power)
+        if strength is None:
+            limits = curve.solve_interval(s.power, s.confidence)
+            low, high = (rows_within(sizes, limit, 1.0, MOST_ROWS) for limit in limits)
+            n_x = rows_within(sizes, size, 1.0, MOST_ROWS)
+        else:
+            n_x = rows_within(sizes, size, strength.estimate, MOST_ROWS)
+            low = rows_within(sizes, size, strength.high, MOST_ROWS)
+            high = rows_within(sizes, size, strength.low, MOST_ROWS)
+        if n_x is not None and n_x > s.most_rows:
+            notes = (*notes, f"Beyond {s.most_rows:,} rows nothing was simulated: extrapolated.")
+        return SamplePlan(
+            n_x=n_x,
+            n_y=None if n_x is None else max(round(n_x * sizes.ratio), 2),
+            interval=(low, high),
+            power=s.power,
+            alpha=s.alpha,
+            ratio=sizes.ratio,
+            confidence=s.confidence,
+            method=s.method,
+            effects=dict(effects),
+            description=description,
+            curve=curve,
+            strength=strength,
+            pilot_rows=pilot_rows,
+            detectable=detectable or {},
+            notes=notes,
+            n_simulations=self.tests.done,
+            settings={
+                "n_simulations": s.n_simulations,
+                "n_permutations": s.n_permutations,
+                "n_variables": s.n_variables,
+                "most_rows": s.most_rows,
+            },
+        )
