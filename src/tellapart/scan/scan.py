@@ -53,7 +53,7 @@ WEIGHTS = {
     "pair": 1.0,
     "triple": 0.5,
     "higher": 0.5,
-    "missing": 1.0,
+    "missing": 2.0,
 }
 # What the statistics of one permutation take, for each column and each bin.
 BYTES_PER_COLUMN = 300
