@@ -10,6 +10,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
+from tellapart.data.design import Design
 from tellapart.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Samples:
     and `filled_columns` where such values are filled in.
     Where values are missing, `as_read` holds all rows with their gaps, and what is missing here is
     filled in or left out: see `tellapart.data.missing.handle_missing`.
+    `design` says which rows belong together; None where all are independent of each other. Samples
+    with a design have no `as_read`.
     """
 
     x: Values
@@ -44,6 +47,7 @@ class Samples:
     dropped_rows: tuple[int, int] = (0, 0)
     filled_columns: tuple[str, ...] = ()
     as_read: AsRead | None = field(default=None, repr=False)
+    design: Design | None = None
 
     @property
     def n_x(self) -> int:
@@ -66,7 +70,9 @@ class Samples:
         if as_read is not None:
             # Of rows without a gap, all that were not left out, there is no pattern to keep.
             as_read = None if as_read.pattern.whole_rows else as_read.rows(of_x, of_y)
-        return replace(self, x=rows_of(self.x, of_x), y=rows_of(self.y, of_y), as_read=as_read)
+        design = None if self.design is None else self.design.rows(of_x, of_y)
+        x, y = rows_of(self.x, of_x), rows_of(self.y, of_y)
+        return replace(self, x=x, y=y, as_read=as_read, design=design)
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
@@ -100,6 +106,8 @@ class Samples:
         n_x, n_y = self.n_read
         if n_x <= most_x and n_y <= most_y:
             return self
+        if self.design is not None:
+            return self.rows(*self.design.draw((most_x, most_y), rng)).informative()
         return self.rows_as_read(draw_rows(n_x, most_x, rng), draw_rows(n_y, most_y, rng))
 
     @property
@@ -130,11 +138,28 @@ class Samples:
     def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Split each sample at random into a training and a test part.
 
-        Each part of each sample keeps at least two rows, which the unbiased MMD² needs.
+        Each part of each sample keeps at least two rows, which the unbiased MMD² needs. With a
+        design no unit and no pair has rows in both parts.
         """
+        if self.design is not None:
+            train, test = self.design.split(test_size, rng)
+            return self.rows(*train), self.rows(*test).informative()
         train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
         train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
         return self.rows(train_x, train_y), self.rows(test_x, test_y)
+
+    def informative(self) -> Samples:
+        """Return the samples without rows in blocks of the design that have one sample only."""
+        if self.design is None:
+            return self
+        x, y = self.design.informative()
+        if x.all() and y.all():
+            return self
+        kept = self.rows(np.flatnonzero(x), np.flatnonzero(y))
+        assert kept.design is not None
+        gone = self.design.left_out
+        left_out = (gone[0] + int(np.sum(~x)), gone[1] + int(np.sum(~y)))
+        return replace(kept, design=replace(kept.design, left_out=left_out))
 
 
 def draw_rows(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:

@@ -11,6 +11,8 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
+from tellapart.data.design_labels import DesignArguments, take_labels
+from tellapart.data.designed import with_labels
 from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.settle import settle_columns
@@ -38,6 +40,7 @@ def read_samples(
     missing: str = "error",
     keep: Sequence[str] | None = None,
     titles: tuple[str, str] = ("X", "Y"),
+    design: DesignArguments | None = None,
 ) -> Samples:
     """Check two samples and bring them into one form: x (m × D) and y (n × D) in float64.
 
@@ -61,6 +64,8 @@ def read_samples(
         as they are, and refuses such ones.
     titles : pair of str
         What messages call the two samples.
+    design : DesignArguments or None
+        Columns, or labels, of strata, pairs and clusters. Such columns are not compared.
 
     Returns
     -------
@@ -88,11 +93,18 @@ def read_samples(
     {'sex': ('f', 'm')}
     """
     policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
+    taken = None
+    if design is not None and design.given:
+        (X, Y), taken = take_labels((X, Y), design, titles)
     sources = [open_source(titles[0], X), open_source(titles[1], Y)]
     left, right = sources if keep is None else settle_columns(sources, keep)
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
-    return handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    samples = handle_missing(Samples(x, y, names, kinds, categories), policy, titles)
+    if taken is None:
+        return samples
+    labels = taken.coded(titles, samples.n_read)
+    return with_labels(samples, labels, policy, titles)
 
 
 def read_sources(

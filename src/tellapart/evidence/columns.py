@@ -89,7 +89,9 @@ def column_evidence(
         RANK: standardised(special.ndtr(scores.normal)),
         FAR: standardised(np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)),
     }
-    adjusted = _without_factors(scores, n_x)
+    # Factors are found as if rows were independent of each other, which a design says they are not.
+    by_design = differences is not None and differences.by_design
+    adjusted = None if by_design else _without_factors(scores, n_x)
     if adjusted is not None:
         made[FACTOR] = adjusted
     held = dict.fromkeys((*SINGLE, *WAVES))

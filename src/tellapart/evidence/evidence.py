@@ -194,7 +194,8 @@ def _groups(
     places = _linked(scores, strongest, pairs.MOST_COLUMNS)
     x, y, columns = _copulas(samples, scores.column[places])
     groups = pairs.find_pairs(x, y, columns, MOST_SEEN, differences)
-    if n_variables >= 3 and fewer >= triples.FEWEST_ROWS:
+    by_design = differences is not None and differences.by_design
+    if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
         most = triples.most_columns(samples.n_x + samples.n_y)
         if columns.size > most:
             linked = _linked(scores, strongest, most)

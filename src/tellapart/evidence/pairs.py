@@ -59,6 +59,9 @@ def find_pairs(
     )
     table = calibrated(table, min(n_x, n_y))
     if differences is not None:
+        if differences.by_design:
+            # The other kinds are judged as if rows were independent: a design says they are not.
+            table = np.zeros((1, first.size))
         table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
     mixture = fit_mixture(log_bayes_factor(table**2), 1.0)
     groups = []

@@ -16,6 +16,7 @@ from numba import njit
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.bins import PermutedBins
+from tellapart.permutation.designed_groups import DesignedGroups
 from tellapart.threads import in_threads
 
 # What one number of S that is looked up costs, in multiples of one in a matrix product.
@@ -112,6 +113,57 @@ class Forms:
         in_threads(work, self._bins.slices(), self._n_jobs)
 
 
+class DesignedForms(Forms):
+    """MMD² under a design: S whole, adjusted for blocks, without pairs within a unit.
+
+    With w(e) = 1/n_x for units of x and −1/n_y for those of y, and S̃ the sums of the kernel whose
+    features are centred within blocks (`tellapart.permutation.units`), it is Σ_{g≠h} w_g w_h S̃_gh.
+    Its mean over permutations is about 0 whatever the sizes of clusters.
+    """
+
+    def __init__(self, bins: DesignedGroups, n_jobs: int = 1) -> None:
+        super().__init__(bins, n_jobs)
+        self._units = bins.units
+        self._sums = np.zeros((bins.n_groups, bins.n_groups))
+
+    def add_features(self, sums: FloatArray, weights: FloatArray) -> None:
+        """Add S = Σ_f w_f φ_f φ_fᵀ, the columns of `sums` (G × r) being φ_f."""
+        self._sums += (sums * weights) @ sums.T
+
+    def add_sums(self, sums: FloatArray) -> None:
+        """Add S, whole."""
+        self._sums += sums
+
+    def add_band(self, first: int, band: FloatArray) -> None:
+        """Add the rows `first`, `first` + 1, … of S, each from column `first` on."""
+        last = first + band.shape[0]
+        self._sums[first:last, first:] += band
+        self._sums[last:, first:last] += band[:, band.shape[0] :].T
+
+    def leave_out_diagonal(self, sums: FloatArray) -> None:
+        """Take away the pairs of each row with itself: Σ K(w, w) over the rows of each group."""
+        self._sums[np.diag_indices_from(self._sums)] -= sums
+
+    def mmd2(self) -> FloatArray:
+        """Return MMD² of each permutation."""
+        matrix = self._sums
+        if self._units.needs_centring:
+            matrix = self._units.centre(self._units.centre(matrix).T)
+        matrix = matrix - np.diag(np.diag(matrix))
+        statistics = np.empty(self._bins.count)
+        for which, labels in self._bins.blocks():
+            weights = self._units.weights(labels)
+            statistics[which] = np.einsum("ij,ij->i", weights @ matrix, weights)
+        return statistics
+
+
+def forms_of(bins: PermutedBins, n_jobs: int = 1) -> Forms:
+    """Return the forms of groups of any rows, or of the units of a design."""
+    if isinstance(bins, DesignedGroups):
+        return DesignedForms(bins, n_jobs)
+    return Forms(bins, n_jobs)
+
+
 @njit(nogil=True, cache=True)
 def _gather(sums, labels, label, within):  # type: ignore[no-untyped-def]
     """Sum S over the pairs of groups that carry the label, for each row of labels."""
@@ -163,7 +215,7 @@ class ColumnSums:
     def mmd2(self, bins: PermutedBins, groups: IntArray | None = None) -> FloatArray:
         """Return MMD²_u of each permutation of the groups, or of some of them."""
         chosen = np.arange(self._rows.shape[0]) if groups is None else groups
-        forms = Forms(bins)
+        forms = forms_of(bins)
         if self.features is None:
             whole = chosen.size == self._rows.size
             forms.add_sums(self.gram if whole else self.gram[np.ix_(chosen, chosen)])

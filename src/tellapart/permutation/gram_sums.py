@@ -9,7 +9,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
 from tellapart.kernels.tiles import GramTiles
 from tellapart.permutation.bins import PermutedBins
-from tellapart.permutation.forms import Forms
+from tellapart.permutation.forms import Forms, forms_of
 from tellapart.threads import in_threads, one_blas_thread
 
 # Rows on a side of a tile at most: 2 MB, a few of which stay in cache.
@@ -21,7 +21,7 @@ def gram_forms(tiles: GramTiles, bins: PermutedBins, memory_budget: int, n_jobs:
 
     Bands of groups with all groups from there on: the pairs above the diagonal are enough.
     """
-    forms = Forms(bins, n_jobs)
+    forms = forms_of(bins, n_jobs)
     n_rows = int(bins.starts[-1])
     # A band may take a quarter of the budget, and a tile is made in about three arrays.
     side = int(min(SIDE, max(memory_budget // (32 * n_rows), 1)))

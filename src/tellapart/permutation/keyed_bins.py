@@ -79,6 +79,29 @@ class KeyedBins:
         """The bins of the rarer label; None where neither label is rare."""
         return Fewer.of(self.labels)
 
+    @property
+    def full(self) -> bool:
+        """Whether squares and the like are summed over bins, not made of the scores of rows."""
+        return self.rows_per_bin > 1
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest bin."""
+        return self.rows_per_bin
+
+    @property
+    def fewest(self) -> int:
+        """Rows of the smaller sample."""
+        return min(self.n_rows_of)
+
+    @property
+    def counts(self) -> tuple[Singles, Singles]:
+        """Rows that count as x and as y, of every permutation."""
+        return (
+            np.full(self.count, self.n_x, dtype=np.float32),
+            np.full(self.count, self.n_y, dtype=np.float32),
+        )
+
     def without_labels(self) -> KeyedBins:
         """Return what tells the bins of rows, which is all that whoever holds rows needs."""
         return replace(self, labels=np.empty((0, self.n_bins), dtype=np.float32))

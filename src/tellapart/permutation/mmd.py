@@ -14,8 +14,9 @@ from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
 from tellapart.kernels.random_features import draw_features
 from tellapart.kernels.tiles import GramTiles
-from tellapart.permutation.bins import PermutedBins, permute_bins
-from tellapart.permutation.forms import ColumnSums, Forms
+from tellapart.permutation.bins import PermutedBins
+from tellapart.permutation.designed_groups import permute_samples
+from tellapart.permutation.forms import ColumnSums, Forms, forms_of
 from tellapart.permutation.gram_sums import gram_forms
 from tellapart.permutation.labels import MEMORY_BUDGET
 from tellapart.permutation.nulls import PermutationNull, null_of
@@ -55,6 +56,9 @@ def permutation_test(
     all pairs of rows once. Beyond 40,000 rows a kernel without short features takes random ones,
     drawn without labels; one that has none either is tested on 20,000 rows of each sample at most,
     drawn at random. `PermutationNull.note` says so.
+
+    With a design (`samples.design`) labels are permuted by it, and MMD² is adjusted for its blocks
+    (`tellapart.permutation.forms.DesignedForms`).
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ def permutation_test(
             samples = drawn
         else:
             note = f"with {RANDOM_FEATURES:,} random frequencies for the kernel"
-    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    bins = permute_samples(samples, n_permutations, rng)
     # The products are small: BLAS threads of their own would wait for each other on a busy machine.
     with one_blas_thread():
         if features is not None:
@@ -138,7 +142,7 @@ def _column_forms(
             _ = sums.gram  # made here, in this thread
         return sums
 
-    forms, parts, weights = Forms(bins, n_jobs), [], []
+    forms, parts, weights = forms_of(bins, n_jobs), [], []
     dense = np.zeros((0, 0))
     for weight, sums in zip(z, in_threads(sums_of, range(z.size), n_jobs), strict=True):
         features = sums.features

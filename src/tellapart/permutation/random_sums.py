@@ -9,7 +9,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.random_features import RandomFeatures
 from tellapart.permutation.bins import PermutedBins
-from tellapart.permutation.forms import Forms
+from tellapart.permutation.forms import Forms, forms_of
 from tellapart.threads import in_threads, one_blas_thread
 
 # Rows of features at a time in each thread: 16 MB at 2,048 of them.
@@ -39,7 +39,7 @@ def random_forms(
         for i in range(0, len(starts), 4 * n_jobs):
             for first, part in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
                 sums[first : first + part.shape[0]] += part
-    forms = Forms(bins, n_jobs)
+    forms = forms_of(bins, n_jobs)
     forms.add_features(sums, np.tile(features.weights, 2))
     forms.leave_out_diagonal(np.multiply(features.diagonal, bins.rows))
     forms.magnitude = features.magnitude

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from tellapart.data.design import Design
 from tellapart.errors import warn_caller
 from tellapart.permutation.bins import least_binned_pvalue
+from tellapart.permutation.design import least_designed_pvalue
 
 # Rows to add to each sample before giving up: far more than any level asks for.
 MOST_ADDED = 1000
@@ -51,6 +53,17 @@ def warn_of_few_rows(
         f"{least:.3g}, so alpha = {alpha:g} is never reached: "
         f"{', '.join(ways[:-1])} or {ways[-1]}"
     )
+
+
+def warn_of_few_units(design: Design, n_permutations: int, alpha: float) -> None:
+    """Warn where no permutation of a design can give a p-value that reaches the level."""
+    least = least_designed_pvalue(design, n_permutations)
+    if least > alpha:
+        warn_caller(
+            f"the design ({design.describe()}) has so few permutations that no p-value can fall "
+            f"below {least:.3g}, so alpha = {alpha:g} is never reached: use more "
+            f"{design.units_name} or an alpha of at least {rounded_up(least):g}"
+        )
 
 
 def rows_to_reach(n_x: int, n_y: int, n_permutations: int, alpha: float) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from tellapart import __version__
+from tellapart.data.design_labels import ARGUMENTS, GIVEN
 from tellapart.report.figures import marginal_svg, null_svg
 from tellapart.report.plane import draw_view
 from tellapart.report.resamples import describe_stability
@@ -85,6 +86,11 @@ def python_call(result: TestResult) -> str:
         return f'{named}result = {call}\nresult.to_html("report.html")'
     usual = TestSettings().to_dict()
     given = {key: value for key, value in result.settings.items() if key in usual}
+    given |= {
+        name: f"({name}_of_x, {name}_of_y)" if value == GIVEN else value
+        for name, value in result.settings.items()
+        if name in ARGUMENTS
+    }
     if result.labels != ("X", "Y"):
         given["labels"] = result.labels
     if result.held_out.filled_columns:
@@ -101,7 +107,8 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
     count = result.null_distribution.size
     how = f"{count:,}, at random"
     if result.rows_per_bin > 1:
-        how = f"{count:,}, at random, of bins of {result.rows_per_bin} rows"
+        units = "rows" if result.held_out.design is None else result.held_out.design.units_name
+        how = f"{count:,}, at random, of bins of {result.rows_per_bin} {units}"
     if result.note:
         how += f", {result.note}"
     if result.exact:
@@ -113,13 +120,18 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
         if math.isfinite(result.threshold)
         else "none: with so few rows no p-value reaches the level"
     )
-    return [
+    facts = [
         ("p-value", f"{result.pvalue:.4g}"),
         ("Level", f"{result.alpha:g}"),
         (f"Statistic ({result.statistic_name})", number(result.statistic)),
         ("Critical value", critical),
         ("Permutations", how),
     ]
+    if result.held_out.design is not None:
+        facts.append(("Design", result.held_out.design.describe()))
+        if any(result.held_out.design.left_out):
+            facts.append(("Not used", result.held_out.design.describe_left_out()))
+    return facts
 
 
 def _null(result: TestResult) -> Markup | None:

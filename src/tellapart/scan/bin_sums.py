@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_loops import sum_cells, sum_values, sum_waves, wave_table
 from tellapart.scan.cells import CELL_SCORES
@@ -78,6 +79,19 @@ class SampleSums:
             parts += named.values()
         return parts
 
+    def adjust_with(self, other: SampleSums, bins: KeyedBins) -> None:
+        """Adjust these sums and those of the other sample for the blocks of a design, if any."""
+        if not (isinstance(bins, DesignedBins) and bins.units.needs_centring):
+            return
+        for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
+            if mine is self.points:
+                continue
+            if mine.ndim == 2:
+                bins.centre_in_place(mine, theirs)
+                continue
+            for kind in range(mine.shape[0]):
+                bins.centre_in_place(mine[kind], theirs[kind])
+
 
 @dataclass(frozen=True, eq=False)
 class BinSums:
@@ -91,7 +105,7 @@ class BinSums:
 
     @property
     def _full(self) -> bool:
-        return self.bins.rows_per_bin > 1
+        return self.bins.full
 
     def start(self) -> SampleSums:
         """Return the sums over no rows."""

@@ -11,8 +11,10 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
+from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
+from tellapart.scan.design_scales import pair_scales, scales
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.outline import Outline
@@ -46,12 +48,15 @@ class Differences:
     correlations : mapping from pair of int to float
         z-scores of the change of correlation of pairs of columns, s < t, neither of which is
         clearly shifted or spread out: such a change bends correlations, too, however little.
+    by_design : bool
+        Whether the variances are those of a design.
     """
 
     column: IntArray
     level: tuple[str | None, ...]
     zscores: Mapping[str, FloatArray]
     correlations: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    by_design: bool = False
 
     @classmethod
     def of(
@@ -61,10 +66,13 @@ class Differences:
         n_x: int,
         n_y: int,
         pairs: Pairs | None = None,
+        design: DesignedBins | None = None,
     ) -> Differences:
         """Return the z-scores from sums over all rows of both samples.
 
-        `pairs` are those whose products of U were summed under the name of `CORRELATED`.
+        `pairs` are those whose products of U were summed under the name of `CORRELATED`. Under a
+        design the sums are adjusted for its blocks, and the deviations are those of its
+        permutations.
         """
         k_x, k_y = rows_behind(sums.present, n_x, n_y)
         rows = k_x + k_y
@@ -73,18 +81,23 @@ class Differences:
         for name in SINGLES:
             halves = sums.of(name)
             of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (halves.x, halves.y))
-            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit
-        table["far"] = table["far"] * tables.units.far_scale
+            scale = unit if design is None else scales(design, halves) / design.units.unit
+            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * scale
+        if design is None:
+            table["far"] = table["far"] * tables.units.far_scale
         found: dict[tuple[int, int], float] = {}
         if pairs is not None:
             still = np.maximum(np.abs(table["normal"]), np.abs(table["spread"])) < CLEAR
             still &= np.array([level is None for level in tables.level])
             kept = np.flatnonzero(still[pairs.s] & still[pairs.t])
             changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
+            if design is not None:
+                own = pair_scales(design, sums, CORRELATED.name, CORRELATED.of(pairs))[kept]
+                changes = changes * own * np.sqrt(1 / n_x + 1 / n_y) / design.units.unit
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
             found = dict(zip(keys, changes.tolist(), strict=True))
-        return cls(tables.column, tables.level, table, found)
+        return cls(tables.column, tables.level, table, found, design is not None)
 
     def correlation_changes(self, s: IntArray, t: IntArray, own: FloatArray) -> FloatArray:
         """Return the z-scores of pairs of columns: those of `own` where there are none here."""

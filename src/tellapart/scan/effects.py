@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.scan.designed_resamples import designed_sides
 
 N_RESAMPLES = 999
 COVERAGE = 0.95
@@ -28,6 +31,18 @@ Counts = FloatArray | None
 Sides = tuple[tuple[FloatArray, Counts], tuple[FloatArray, Counts]]
 """Sums of features over the bins of X and over those of Y, (bins + 1, F) each, and where values
 may be missing how many rows are behind each sum."""
+
+
+class Side(Protocol):
+    """Bootstrap resamples of one sample."""
+
+    def mean(self, sums: FloatArray, present: Counts) -> FloatArray:
+        """Return the means over all rows that have the values, (1 × F)."""
+        ...
+
+    def means(self, sums: FloatArray, present: Counts) -> FloatArray:
+        """Return the means of the resamples, (resamples × F)."""
+        ...
 
 
 class _Side:
@@ -53,13 +68,18 @@ class _Side:
 
 
 class Resamples:
-    """Bootstrap resamples of two samples, drawn once."""
+    """Bootstrap resamples of two samples, drawn once; under a design, of its blocks or units."""
 
     def __init__(self, bins: KeyedBins, rng: np.random.Generator) -> None:
-        self.x, self.y = (
-            _Side(rows, count, bins.rows_per_bin, rng)
-            for rows, count in zip(bins.n_rows_of, bins.n_bins_of, strict=True)
-        )
+        self.x: Side
+        self.y: Side
+        if isinstance(bins, DesignedBins):
+            self.x, self.y = designed_sides(bins, N_RESAMPLES, rng)
+        else:
+            self.x, self.y = (
+                _Side(rows, count, bins.rows_per_bin, rng)
+                for rows, count in zip(bins.n_rows_of, bins.n_bins_of, strict=True)
+            )
         self.n_rows = bins.n_rows_of
 
 

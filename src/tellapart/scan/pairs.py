@@ -8,6 +8,7 @@ import numpy as np
 
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
+from tellapart.scan.design_scales import pair_scales
 from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import correlation_changes, present_correlation_changes
 
@@ -29,8 +30,10 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
     pairs = asked.pairs
     a, b = pool.moments(asked.first), pool.moments(asked.second)
-    n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
+    n_x, n_y = pool.labels.counts
+    scale = None if pool.design is None else pair_scales(pool.design, pool.sums, name, asked)
     total = sums.total().astype(np.float32)
+    both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
     present = sums.present
     n_rows = total if present is None else present.total().astype(np.float32)
     step = max(BLOCK_ENTRIES // pool.count, 1)
@@ -46,13 +49,15 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
                 b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
             )  # fmt: skip
             if present is None:
-                correlation_changes(of_x, totals, left, right, n_x, n_y, *moments)  # noqa: B023
+                correlation_changes(of_x, totals, left, right, n_x[rows], n_y[rows], *moments)  # noqa: B023
             else:
                 counts = present.of_x(pool.labels, rows, block)  # noqa: B023
                 every = n_rows[block]  # noqa: B023
                 present_correlation_changes(
-                    of_x, counts, totals, every, left, right, 1 / n_x + 1 / n_y, *moments,  # noqa: B023
+                    of_x, counts, totals, every, left, right, both, *moments,  # noqa: B023
                 )  # fmt: skip
+            if scale is not None:
+                of_x *= scale[block]  # noqa: B023
             receive(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)

@@ -10,7 +10,9 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
+from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.scan.design_scales import scales
 from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Halves, Sums
@@ -79,7 +81,8 @@ class Pool:
         if halves.present is not None:
             n_x, n_y = (np.where(k > 0, k, 1) for k in self.counts(halves.present))
             return np.asarray(of_x / n_x), np.asarray((total - of_x) / n_y)
-        return of_x / np.float32(self.labels.n_x), (total - of_x) / np.float32(self.labels.n_y)
+        n_x, n_y = (count[:, np.newaxis] for count in self.labels.counts)
+        return of_x / n_x, (total - of_x) / n_y
 
     def score_means(self, name: str) -> tuple[Singles, Singles]:
         """Return the means of one kind of score, whose sums are computed once."""
@@ -136,9 +139,19 @@ class Pool:
                 )
             return self._moments[name]
 
+    @property
+    def design(self) -> DesignedBins | None:
+        """The units of a design, where labels are permuted by one."""
+        return self.labels if isinstance(self.labels, DesignedBins) else None
+
     def differences(self, name: str) -> Singles:
-        """Return δ = mean_x − mean_y of one kind of score, one row per permutation."""
+        """Return δ = mean_x − mean_y of one kind of score, one row per permutation.
+
+        Under a design in units of its deviation there, see `tellapart.scan.design_scales`.
+        """
         of_x, of_y = self.score_means(name)
+        if self.design is not None:
+            return (of_x - of_y) * scales(self.design, self.sums.of(name))
         if self.sums.present is not None:
             return (of_x - of_y) * self.precision(self.sums.present)
         return of_x - of_y

@@ -23,8 +23,8 @@ def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     for k in range(sums.shape[0]):
         for q in range(sums.shape[1]):
             a, b = s[q], t[q]
-            x = (sums[k, q] / n_x - mean_xs[k, a] * mean_xt[k, b]) * inv_xs[k, a] * inv_xt[k, b]
-            y = (total[q] - sums[k, q]) / n_y - mean_ys[k, a] * mean_yt[k, b]
+            x = (sums[k, q] / n_x[k] - mean_xs[k, a] * mean_xt[k, b]) * inv_xs[k, a] * inv_xt[k, b]
+            y = (total[q] - sums[k, q]) / n_y[k] - mean_ys[k, a] * mean_yt[k, b]
             y *= inv_ys[k, a] * inv_yt[k, b]
             x = min(max(x, -_EDGE), _EDGE)
             y = min(max(y, -_EDGE), _EDGE)
@@ -42,10 +42,10 @@ def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     for k in range(sums.shape[0]):
         for q in range(sums.shape[1]):
             a, b, c = mean_x[k, s[q]], mean_x[k, t[q]], mean_x[k, u[q]]
-            x = sums[k, q] / n_x + 2.0 * a * b * c
+            x = sums[k, q] / n_x[k] + 2.0 * a * b * c
             x -= a * pairs_x[k, tu[q]] + b * pairs_x[k, su[q]] + c * pairs_x[k, st[q]]
             a, b, c = mean_y[k, s[q]], mean_y[k, t[q]], mean_y[k, u[q]]
-            y = (total[q] - sums[k, q]) / n_y + 2.0 * a * b * c
+            y = (total[q] - sums[k, q]) / n_y[k] + 2.0 * a * b * c
             y -= a * pairs_y[k, tu[q]] + b * pairs_y[k, su[q]] + c * pairs_y[k, st[q]]
             sums[k, q] = (x - y) * scale[q]
 

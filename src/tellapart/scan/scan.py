@@ -13,7 +13,8 @@ from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
+from tellapart.permutation.designed_bins import draw_bins_of
+from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.scan.bin_sums import BinSums
@@ -40,7 +41,6 @@ from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import tables_of
-from tellapart.scan.whole_rows import WholeRows
 from tellapart.threads import in_threads, one_blas_thread
 
 # How much each family counts in the combination. Chosen with the statistics of the families on
@@ -99,6 +99,11 @@ class Scan:
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
+
+    @property
+    def by_design(self) -> bool:
+        """Whether labels were permuted by a design."""
+        return self.differences is not None and self.differences.by_design
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain Python values, ready for JSON."""
@@ -174,7 +179,7 @@ def _scan(
     progress: Progress,
     effort: float,
 ) -> Scan:
-    labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
+    labels = draw_bins_of(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
     pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
@@ -212,6 +217,7 @@ def _scan(
             samples.n_x,
             samples.n_y,
             plan.pairs if CORRELATED.name in pool.requests.pairs else None,
+            pool.design,
         ),
     )
 
@@ -246,8 +252,8 @@ def make_pool(
         threads = 1 if store.side_by_side else n_jobs
         fold = BinSums(tables, bins, asked.requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    full = labels.rows_per_bin > 1
-    sums = Sums(parts[0], parts[1], full, asked.requests.present_of)
+    parts[0].adjust_with(parts[1], labels)
+    sums = Sums(parts[0], parts[1], labels.full, asked.requests.present_of)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
@@ -267,7 +273,7 @@ def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> Fa
     run = FamilyRuns()
 
     def location() -> FloatArray:
-        return location_statistics(pool, WholeRows.of(pool))
+        return location_statistics(pool)
 
     def shape() -> FloatArray:
         return shape_statistics(pool)

@@ -17,7 +17,7 @@ import numpy as np
 from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.describe import Describer
 from tellapart.scan.families import pair as pair_family
@@ -69,7 +69,7 @@ class Sizes:
     ) -> None:
         self._place = {column: place for place, column in enumerate(columns)}
         rows = in_chunks(samples.columns(list(columns)))
-        labels = draw_keyed_bins(rows.n_x, rows.n_y, 1, rng, rows.n_columns)
+        labels = draw_bins_of(rows, 1, rng)
         pooled = Outline.of(rows)
         self._tables = tables_of(rows, pooled)
         requests = replace(self._requests(groups), missing=asked_missing(rows))
@@ -82,7 +82,8 @@ class Sizes:
                 for sample, store in enumerate((rows.x, rows.y))
             )
         outline = score_rows(self._tables, pooled.values[:0], 1, OUTLINED)
-        sums = Sums(x, y, labels.rows_per_bin > 1, requests.present_of)
+        x.adjust_with(y, labels)
+        sums = Sums(x, y, labels.full, requests.present_of)
         pool = Pool(self._tables, outline, labels, requests, sums)
         self._describer = Describer(rows.names, pool, rng)
 

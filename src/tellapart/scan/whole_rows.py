@@ -27,7 +27,7 @@ BLOCK_ENTRIES = 4_000_000
 def points_per_bin(labels: KeyedBins) -> int:
     """Return how many rows of each bin are kept: all of a few, else some, whatever their labels."""
     # Rows permuted one by one are kept, as many as they are: of few none may be left out.
-    return min(max(MOST_ROWS // max(labels.n_bins, 1), 1), labels.rows_per_bin)
+    return min(max(MOST_ROWS // max(labels.n_bins, 1), 1), labels.largest)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class WholeRows:
     @classmethod
     def of(cls, pool: Pool) -> WholeRows:
         """Return the rows of all bins that were kept."""
-        points = np.ascontiguousarray(pool.sums.points / _crowd(pool.tables.column))
+        points = np.ascontiguousarray(pool.sums.points / crowd(pool.tables.column))
         per_bin, present = pool.requests.points_per_bin, pool.sums.points_present
         return cls(points, pool.labels.labels, per_bin, pool.n_jobs, present)
 
@@ -145,7 +145,7 @@ def inverse_definite(matrix: FloatArray) -> FloatArray:
     return np.asarray(lower + np.tril(inverse, -1).T)
 
 
-def _crowd(parent: IntArray) -> Singles:
+def crowd(parent: IntArray) -> Singles:
     """Return what score columns are divided by: the levels of one column count as one column."""
     _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
     return np.sqrt(counts[place]).astype(np.float32)

@@ -145,6 +145,8 @@ def weigh_evidence(
     linear = Linear().fit(shown, n_jobs=threads)
     varying_columns(samples, linear)
     number = settings.n_variables
+    all_rows = samples.n_x, samples.n_y
+    drawn_before = differences is not None and not differences.by_design
     evidence = gather_evidence(
         samples, number or MOST_VARIABLES, rng=rng, n_jobs=threads, differences=differences
     )
@@ -168,7 +170,7 @@ def weigh_evidence(
         number,
         constant=[samples.names[s] for s in np.flatnonzero(linear.constant)],
         control=control,
-        drawn=differences is not None,
+        drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
     kernel = linear
     if selection.kernel != linear.name:

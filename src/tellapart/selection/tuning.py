@@ -246,8 +246,8 @@ def _splits(
 
 
 def _binned(samples: Samples) -> bool:
-    """Return whether rows are so many that they stand in bins."""
-    return rows_per_bin(samples.n_x, samples.n_y) > 1
+    """Return whether rows are so many that they stand in bins; those of a design never do."""
+    return samples.design is None and rows_per_bin(samples.n_x, samples.n_y) > 1
 
 
 def _score(

@@ -47,13 +47,14 @@ def choose_after(
     """
     drawn = (samples.n_x, samples.n_y) != chunks.n_values
     if settings.by_evidence:
+        known = scan.by_design or drawn or judged_by_draw(samples)
         return weigh_evidence(
             samples,
             settings,
             rng=rng,
             progress=progress,
             n_jobs=n_jobs,
-            differences=scan.differences if drawn or judged_by_draw(samples) else None,
+            differences=scan.differences if known else None,
         )
     kernel = settings.fittable
     abilities = kernel.abilities

@@ -58,7 +58,8 @@ def describe_evidence(result: TestResult) -> list[str]:
     count = result.null_distribution.size
     rows = "the held-out rows" if split else "all rows"
     if result.rows_per_bin > 1:
-        rows += f", in bins of {result.rows_per_bin}"
+        units = "" if result.held_out.design is None else f" {result.held_out.design.units_name}"
+        rows += f", in bins of {result.rows_per_bin}{units}"
     how = f"all {count} permutations of {rows}"
     if not result.exact:
         how = f"{count} random permutations of {rows}"
@@ -72,6 +73,11 @@ def describe_evidence(result: TestResult) -> list[str]:
         f"critical value {result.threshold:.6g}, from {how}.",
         f"Rows {used} for the p-value: {result.n_test[0]} of {x}, {result.n_test[1]} of {y}.",
     ]
+    design = result.held_out.design
+    if design is not None:
+        lines.append(f"Design: {safe(design.describe())}.")
+        if any(design.left_out):
+            lines.append(f"Not used: {design.describe_left_out()}.")
     lines += tell_missing(result)
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from

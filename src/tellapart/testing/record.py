@@ -5,10 +5,26 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 
 if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
+
+
+def record_design(design: Design | None) -> dict[str, Any] | None:
+    """Return a design as plain Python values."""
+    if design is None:
+        return None
+    return {
+        "strata": design.strata,
+        "paired": design.paired,
+        "clusters": design.clusters,
+        "n_blocks": design.n_blocks,
+        "n_units": list(design.n_units),
+        "left_out": list(design.left_out),
+        "described": design.describe(),
+    }
 
 
 def record_missing(samples: Samples) -> dict[str, Any]:
@@ -33,6 +49,7 @@ def record_result(result: TestResult) -> dict[str, Any]:
         "rows_per_bin": result.rows_per_bin,
         "note": result.note,
         "labels": list(result.labels),
+        "design": record_design(result.held_out.design),
         "n_train": list(result.n_train),
         "n_test": list(result.n_test),
         "missing": record_missing(result.held_out),

@@ -20,7 +20,7 @@ from tellapart.permutation.bins import least_binned_pvalue
 from tellapart.permutation.chunked_mmd import permutation_test_in_chunks
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
-from tellapart.permutation.reach import warn_of_few_rows
+from tellapart.permutation.reach import warn_of_few_rows, warn_of_few_units
 from tellapart.progress import Progress
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
@@ -51,7 +51,10 @@ def _run_scan(
 ) -> Found:
     """Test all rows for every kind of difference, and choose on all rows by what was found."""
     draw_seed, _, solve_seed, permute_seed = map(int, seeds_of(settings))
-    warn_of_few_rows(samples.n_x, samples.n_y, settings.n_permutations, settings.alpha)
+    if samples.design is None:
+        warn_of_few_rows(samples.n_x, samples.n_y, settings.n_permutations, settings.alpha)
+    else:
+        warn_of_few_units(samples.design, settings.n_permutations, settings.alpha)
     n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
     all_rows = samples.n_read if isinstance(samples, Samples) else (samples.n_x, samples.n_y)
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
@@ -263,6 +266,9 @@ RUNS: dict[str, Callable[[Samples | ChunkedSamples, TestSettings, Limits, Progre
 
 
 def _warn_of_tiny_halves(samples: Samples, held_out: Samples, settings: TestSettings) -> None:
+    if held_out.design is not None:
+        warn_of_few_units(held_out.design, settings.n_permutations, settings.alpha)
+        return
     least = least_binned_pvalue(samples.n_x, samples.n_y, settings.n_permutations)
     remedy = ""
     if least <= settings.alpha:

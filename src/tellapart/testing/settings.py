@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.design_labels import DesignArguments
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
@@ -33,6 +34,7 @@ class TestSettings(SelectionSettings):
     n_permutations: int = 999
     alpha: float = 0.05
     memory_budget: float | None = None
+    design: DesignArguments = field(default_factory=DesignArguments)
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
@@ -64,6 +66,8 @@ class TestSettings(SelectionSettings):
     def check_against(self, samples: Samples | ChunkedSamples) -> None:
         """Raise where the samples cannot be tested as asked for."""
         super().check_against(samples)
+        if samples.design is not None:
+            return  # the units of a design are counted where they are permuted
         bins_x, bins_y, _ = binned_sizes(samples.n_x, samples.n_y)
         check_memory(bins_x, bins_y, self.n_permutations)
 
@@ -84,6 +88,7 @@ class TestSettings(SelectionSettings):
             "gap": self.gap,
             "time_limit": self.time_limit,
             "memory_budget": self.memory_budget,
+            **self.design.told(),
         }
 
 

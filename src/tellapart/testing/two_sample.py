@@ -14,6 +14,7 @@ from tellapart.data.chunks.chunked_samples import (
     read_chunked,
 )
 from tellapart.data.chunks.recognize import is_chunked
+from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.interrupts import heeding_interrupts
@@ -42,6 +43,9 @@ def two_sample_test(
     test_size: float = 0.5,
     n_permutations: int = 999,
     alpha: float = 0.05,
+    strata: object = None,
+    paired: bool | str | Sequence[object] = False,
+    clusters: object = None,
     labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -104,6 +108,18 @@ def two_sample_test(
         Number of permutations; all are enumerated where there are no more than that.
     alpha : float
         The level, in (0, 1): of the test, and of all findings together.
+    strata : str, pair of label arrays, or None
+        Strata, such as sites or batches: labels are permuted within each of them, so that what
+        strata differ in makes no difference between the samples. A column of both tables, which
+        is then not compared, or one array of labels per sample.
+    paired : bool, str, or pair of label arrays
+        True: row i of X belongs to row i of Y. Or the column (or labels) that matches them: the
+        rows of X and those of Y with one key are swapped, one row or several. Keys without a
+        partner are an error, or left out with `missing="drop-rows"`.
+    clusters : str, pair of label arrays, or None
+        Rows that belong together, such as repeated measurements: the labels of whole clusters are
+        permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
+        that share a cluster are swapped together. See docs/designs.md.
     labels : pair of str
         What to call the two samples.
     random_state : int, numpy Generator or None
@@ -164,12 +180,16 @@ def two_sample_test(
         gap=gap,
         time_limit=time_limit,
         memory_budget=memory_budget,
+        design=DesignArguments(strata, paired, clusters),
     )
     names = check_labels(labels)
     titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
     if not (is_chunked(X) or is_chunked(Y)):
-        samples = read_samples(X, Y, missing=missing, keep=keep, titles=titles)
+        samples = read_samples(
+            X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
+        )
         return run_test(samples, settings, names)
+    refuse_chunks(settings.design)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
     limits = Limits.begin(settings.time_limit, settings.memory_budget)

@@ -25,6 +25,7 @@ from tellapart.data.chunks.summary import (
     recoded,
     recoding,
 )
+from tellapart.data.design import Design
 from tellapart.data.missing import POLICIES, check_rows_left, settle_missing
 from tellapart.data.missing_pattern import AsRead, MissingPattern
 from tellapart.data.samples import Kind, Samples, extremes_of
@@ -50,7 +51,7 @@ class ChunkedSamples:
     ----------
     x, y : RowStore
         The samples, to be summed over block by block.
-    names, kinds, categories, dropped_columns, dropped_rows
+    names, kinds, categories, dropped_columns, dropped_rows, design
         As in `tellapart.data.samples.Samples`.
     drawn : Samples
         Rows of each sample drawn at random, at most 20,000 of each.
@@ -82,6 +83,7 @@ class ChunkedSamples:
     dropped_rows: tuple[int, int] = (0, 0)
     pattern: MissingPattern | None = None
     template: Samples | None = None
+    design: Design | None = None
 
     @property
     def n_x(self) -> int:
@@ -231,6 +233,7 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
         samples.dropped_columns,
         samples.dropped_rows,
         None if samples.as_read is None else samples.as_read.pattern,
+        design=samples.design,
     )
 
 
@@ -364,7 +367,10 @@ def _drawn(
     x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
     if template.as_read is not None:
         return template.rows_as_read(x.rows, y.rows), (x.rows, y.rows)
-    return replace(template, x=x.values, y=y.values), (x.rows, y.rows)
+    # Rows drawn one by one have no design: pairs and clusters are torn.
+    whole = (x.rows.size, y.rows.size) == (template.n_x, template.n_y)
+    design = template.design if whole else None
+    return replace(template, x=x.values, y=y.values, design=design), (x.rows, y.rows)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:

@@ -19,6 +19,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import draw_rows
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
+from tellapart.scan.design_scales import scales
 from tellapart.scan.families.triple import SCORES, usable_scores
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import Directions, ProductOfFour, Requests
@@ -113,6 +114,8 @@ def higher_statistics(pool: Pool, groups: HigherGroups) -> FloatArray:
 def _largest(pool: Pool, halves: Halves, scale: FloatArray) -> FloatArray:
     if halves.size == 0:
         return np.zeros(pool.count)
+    if pool.design is not None:
+        scale = np.where(scale > 0, scales(pool.design, halves), 0.0)
     changes = pool.changes(halves) * scale.astype(np.float32)
     return np.asarray(np.square(changes).max(axis=1), dtype=np.float64)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.permutation.bins import Singles
+from tellapart.scan.design_scales import mean_squares
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import N_WAVES, PERIOD
 from tellapart.scan.tails import tail_pvalues
@@ -49,11 +50,16 @@ def column_mmd(pool: Pool) -> Singles:
     """Return max(a_s − median over permutations, 0) for every column and permutation.
 
     a_s = Σ_j w_j (δ(cos ω_j V)² + δ(sin ω_j V)²) is MMD² up to a constant, which the median takes
-    out.
+    out. Under a design it is in units of its mean over the permutations.
     """
     weights = np.exp(-0.5 * np.square(FREQUENCIES * BANDWIDTH))
     total = np.zeros((pool.count, pool.tables.size), dtype=np.float32)
+    usual = np.zeros(pool.tables.size)
     for j, weight in enumerate(weights / weights.sum()):
         for wave in pool.sums.waves(j + 1, FREQUENCIES[j]):
             total += np.float32(weight) * np.square(pool.changes(wave))
+            if pool.design is not None:
+                usual += weight * mean_squares(pool.design, wave)
+    if pool.design is not None:
+        total /= np.where(usual > 0, usual, np.inf).astype(np.float32)
     return np.maximum(total - np.median(total, axis=0), 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.scan.designed_rows import DesignedRows
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.scores import Scores
 from tellapart.scan.whole_rows import WholeRows
@@ -17,9 +18,13 @@ FEW = 5
 RIDGE = 0.3
 
 
-def location_statistics(pool: Pool, rows: WholeRows) -> FloatArray:
+def location_statistics(pool: Pool) -> FloatArray:
     """Return the four statistics, one row per permutation."""
     one, few = top_sums(np.square(pool.differences("normal")), (1, FEW))
+    if pool.design is not None:
+        designed = DesignedRows(pool, pool.design)
+        return np.column_stack([one, few, designed.decorrelated(RIDGE), designed.energy()])
+    rows = WholeRows.of(pool)
     return np.column_stack([one, few, _decorrelated(pool, rows), rows.energy()])
 
 

@@ -120,7 +120,7 @@ def _explain(
     for_triples: IntArray,
 ) -> None:
     """Say which families cannot run, and which look at some of the columns only."""
-    fewest = min(labels.n_x, labels.n_y)
+    fewest = labels.fewest
     n_columns = np.unique(scores.column).size
     numeric = scores.numeric.size
     sizes = {

@@ -18,6 +18,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
+from tellapart.scan.design_scales import triple_scales
 from tellapart.scan.largest import Largest
 from tellapart.scan.pairs import BLOCK_ENTRIES
 from tellapart.scan.pool import Pool
@@ -255,11 +256,18 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     if group.within is not None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
+    plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.pairs(group.pairs_name)
     mean_x, mean_y = pool.score_means(SCORES[group.score])
-    pairs_x, pairs_y = pool.means(pool.sums.pairs(group.pairs_name))
-    n_x, n_y = np.float32(pool.labels.n_x), np.float32(pool.labels.n_y)
+    pairs_x, pairs_y = pool.means(pairs)
+    n_x, n_y = pool.labels.counts
+    scale = group.scale
+    if pool.design is not None:
+        members = group.triples.columns()
+        by_design = triple_scales(pool.design, sums, plain, pairs, members, group.opposite)
+        scale = np.where(scale > 0, by_design, scale)
     present = sums.present
     n_rows = total if present is None else present.total().astype(np.float32)
+    both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, group.triples.size, step):
         check_interrupts()
@@ -269,15 +277,15 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
 
         def change(rows: slice) -> None:
             of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
-            places = (group.scale[block], s, t, u, tu, su, st)  # noqa: B023
+            places = (scale[block], s, t, u, tu, su, st)  # noqa: B023
             means = mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows]
             if present is None:
-                cumulant_changes(of_x, total[block], *places, n_x, n_y, *means)  # noqa: B023
+                cumulant_changes(of_x, total[block], *places, n_x[rows], n_y[rows], *means)  # noqa: B023
             else:
                 counts = present.of_x(pool.labels, rows, block)  # noqa: B023
                 every = n_rows[block]  # noqa: B023
                 present_cumulant_changes(
-                    of_x, counts, total[block], every, *places, 1 / n_x + 1 / n_y, *means,  # noqa: B023
+                    of_x, counts, total[block], every, *places, both, *means,  # noqa: B023
                 )  # fmt: skip
             kept.add(rows, block, of_x)  # noqa: B023
 

@@ -1,0 +1,246 @@
+"""The design of a study: which rows move together, and which of them may trade labels.
+
+Under H₀ the labels of two independent samples may be permuted among all rows. A study with a
+design allows less. Rows of one *unit* share their label (a row, a cluster, all rows of one member
+of a pair), and labels are permuted among the units of one *block* (a stratum, a pair, or all rows):
+
+    design      blocks                   units
+    strata      the strata               rows
+    paired      the pairs                the rows of X and those of Y
+    clusters    one, or the strata       the clusters
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tellapart.arrays import IntArray
+from tellapart.data.row_labels import RowLabels
+from tellapart.errors import InputError
+
+# Units of a sample in a stratum from which on the stratum itself is split in two.
+FEWEST_TO_SPLIT = 4
+
+Rows = tuple[IntArray, IntArray]
+"""Rows of X, and rows of Y."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Blocks and units of the rows of two samples.
+
+    Attributes
+    ----------
+    blocks : pair of arrays
+        The block of every row of X and of Y.
+    units : pair of arrays
+        The unit of every row of X and of Y, numbered within its sample.
+    strata, paired, clusters : str or None
+        What messages call what was asked for; None for what was not.
+    left_out : pair of int
+        Rows of X and of Y that are not tested, as their block has rows of one sample only.
+    """
+
+    blocks: Rows
+    units: Rows
+    strata: str | None = None
+    paired: str | None = None
+    clusters: str | None = None
+    left_out: tuple[int, int] = (0, 0)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return int(np.unique(np.concatenate(self.blocks)).size)
+
+    @property
+    def n_units(self) -> tuple[int, int]:
+        """Units of X and of Y."""
+        x, y = (int(np.unique(units).size) for units in self.units)
+        return x, y
+
+    @property
+    def units_name(self) -> str:
+        """What is permuted."""
+        if self.paired is not None:
+            return "pairs"
+        return "rows" if self.clusters is None else "clusters"
+
+    def rows(self, of_x: IntArray, of_y: IntArray) -> Design:
+        """Return the design of some rows of each sample."""
+        some = (of_x, of_y)
+        return replace(
+            self,
+            blocks=(self.blocks[0][of_x], self.blocks[1][of_y]),
+            units=(self.units[0][some[0]], self.units[1][some[1]]),
+        )
+
+    def informative(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Say which rows are in a block with rows of both samples: only their labels move."""
+        x, y = self.blocks
+        return np.isin(x, y), np.isin(y, x)
+
+    def split(self, test_size: float, rng: np.random.Generator) -> tuple[Rows, Rows]:
+        """Return the rows to train on and those to hold out: no unit or pair is in both.
+
+        Pairs are drawn whole; of a stratum its units are, in each sample, and a stratum too small
+        for that goes to one part as a whole.
+        """
+        counts = _unit_counts(self)
+        large = np.flatnonzero(counts.min(axis=0) >= FEWEST_TO_SPLIT)
+        if self.paired is not None:
+            large = large[:0]
+        small = np.setdiff1d(np.arange(counts.shape[1]), large)
+        held = rng.permutation(small)[: round(small.size * test_size)]
+        of_block = np.unique(np.concatenate(self.blocks))
+        parts: list[NDArray[np.bool_]] = []
+        for blocks, units in zip(self.blocks, self.units, strict=True):
+            chosen = np.isin(blocks, of_block[held])
+            for place in large:
+                inside = np.flatnonzero(blocks == of_block[place])
+                own = np.unique(units[inside])
+                n_test = min(max(round(own.size * test_size), 2), own.size - 2)
+                chosen[inside] = np.isin(units[inside], rng.permutation(own)[:n_test])
+            parts.append(chosen)
+        test = tuple(np.flatnonzero(chosen) for chosen in parts)
+        train = tuple(np.flatnonzero(~chosen) for chosen in parts)
+        movable = int(_unit_counts(self.rows(test[0], test[1])).min(axis=0).sum())
+        if min(movable, *(rows.size for rows in (*train, *test))) < 2:
+            raise InputError(
+                f"X and Y must have {self.units_name} enough to be split into two parts of at "
+                f"least 2 of each sample; the design has {self.n_units[0]} and {self.n_units[1]} "
+                f"in {self.n_blocks} blocks: use method='scan', which takes all rows"
+            )
+        return (train[0], train[1]), (test[0], test[1])
+
+    def draw(self, most: tuple[int, int], rng: np.random.Generator) -> Rows:
+        """Return at most so many rows of each sample, by whole pairs or whole units."""
+        if self.paired is not None:
+            order = rng.permutation(np.unique(np.concatenate(self.blocks)))
+            rows = np.stack([_counts_of(blocks, order) for blocks in self.blocks])
+            enough = np.cumsum(rows, axis=1) > np.array(most)[:, np.newaxis]
+            kept = order[~enough.any(axis=0)]
+            x, y = (np.flatnonzero(np.isin(blocks, kept)) for blocks in self.blocks)
+            return x, y
+        drawn = []
+        for units, of_sample in zip(self.units, most, strict=True):
+            order = rng.permutation(np.unique(units))
+            kept = order[np.cumsum(_counts_of(units, order)) <= of_sample]
+            drawn.append(np.flatnonzero(np.isin(units, kept)))
+        return drawn[0], drawn[1]
+
+    def describe(self) -> str:
+        """Say how labels were permuted, as a part of a sentence."""
+        clusters = f"clusters{_of(self.clusters)}"
+        if self.paired is not None and self.clusters is not None:
+            text = f"pairs{_by(self.paired)} swapped, {self.n_blocks:,} whole {clusters} at a time"
+        elif self.paired is not None:
+            text = f"{self.n_blocks:,} pairs swapped{_by(self.paired)}"
+        elif self.clusters is not None:
+            text = f"{sum(self.n_units):,} whole {clusters} permuted"
+        else:
+            text = "permuted"
+        if self.strata is not None and self.paired is None:
+            text += f" within {self.n_blocks:,} strata{_of(self.strata)}"
+        return text
+
+    def describe_left_out(self) -> str:
+        """Say how many rows were left out and why; empty where none were."""
+        if not any(self.left_out):
+            return ""
+        block = "pair" if self.paired is not None else "stratum"
+        x, y = self.left_out
+        return f"{x:,} rows of X and {y:,} of Y are in a {block} without the other sample"
+
+
+def make_design(x: RowLabels, y: RowLabels) -> Design:
+    """Return the design that the labels of the rows of two samples give.
+
+    Raises
+    ------
+    InputError
+        Where strata, pairs and clusters do not go together; the message says why.
+    """
+    named = x.names.strata, x.names.pairs, x.names.clusters
+    if x.pairs is not None and y.pairs is not None:
+        blocks = _joined_pairs(x, y)
+        return Design(blocks, blocks, *named)
+    sizes = x.n_rows, y.n_rows
+    strata = _both(x.strata, y.strata) or tuple(np.zeros(n, dtype=np.intp) for n in sizes)
+    blocks = (strata[0], strata[1])
+    clusters = _both(x.clusters, y.clusters)
+    if clusters is None:
+        return Design(blocks, (np.arange(sizes[0]), np.arange(sizes[1])), *named)
+    shared = np.intersect1d(*clusters)
+    if shared.size:
+        count = np.unique(np.concatenate(clusters)).size
+        raise InputError(
+            f"clusters must lie wholly in one sample; {shared.size} of {count} have rows in both: "
+            "use paired= with the same labels where each was measured in both samples, or strata="
+        )
+    _check_nested("clusters", np.concatenate(clusters), np.concatenate(blocks))
+    return Design(blocks, clusters, *named)
+
+
+def _both(x: IntArray | None, y: IntArray | None) -> Rows | None:
+    return None if x is None or y is None else (x, y)
+
+
+def _joined_pairs(x: RowLabels, y: RowLabels) -> Rows:
+    """Return the pair of every row; pairs that share a cluster are one, and move together."""
+    assert x.pairs is not None
+    assert y.pairs is not None
+    every = np.concatenate([x.pairs, y.pairs])
+    strata, clusters = _both(x.strata, y.strata), _both(x.clusters, y.clusters)
+    if strata is not None:
+        _check_nested("pairs", every, np.concatenate(strata))
+    if clusters is not None:
+        _, pair = np.unique(every, return_inverse=True)
+        _, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
+        size = int(pair.max()) + int(cluster.max()) + 2
+        links = sparse.coo_array(
+            (np.ones(every.size), (pair, cluster + int(pair.max()) + 1)), shape=(size, size)
+        )
+        component = sparse.csgraph.connected_components(links, directed=False)[1]
+        every = np.asarray(component[pair], dtype=np.intp)
+    return every[: x.n_rows], every[x.n_rows :]
+
+
+def _check_nested(what: str, inner: IntArray, strata: IntArray) -> None:
+    """Raise if a cluster or pair has rows of more than one stratum."""
+    both = np.unique(np.stack([inner, strata]), axis=1)
+    found, counts = np.unique(both[0], return_counts=True)
+    torn = int(np.count_nonzero(counts > 1))
+    if torn:
+        raise InputError(
+            f"{what} must lie within strata, whose labels are permuted apart; {torn} of "
+            f"{found.size} have rows in more than one: leave strata out, or give each a stratum"
+        )
+
+
+def _unit_counts(design: Design) -> IntArray:
+    """Return the units of X (first row) and of Y in every block that occurs."""
+    every = np.unique(np.concatenate(design.blocks))
+    counts = []
+    for blocks, units in zip(design.blocks, design.units, strict=True):
+        once = np.unique(np.stack([blocks, units]), axis=1)[0]
+        counts.append(np.bincount(np.searchsorted(every, once), minlength=every.size))
+    return np.stack(counts)
+
+
+def _counts_of(labels: IntArray, order: IntArray) -> IntArray:
+    """Return how often each of the labels in `order` occurs."""
+    counts = np.bincount(labels, minlength=int(order.max(initial=0)) + 1)
+    return np.asarray(counts[order])
+
+
+def _of(name: str | None) -> str:
+    return f" of {name!r}" if name else ""
+
+
+def _by(name: str | None) -> str:
+    return f" (matched by {name!r})" if name else ""

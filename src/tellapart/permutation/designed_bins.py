@@ -1,0 +1,127 @@
+"""Bins of rows that keep to the design of a study; see `tellapart.permutation.units`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.design import Design
+from tellapart.data.samples import Samples
+from tellapart.permutation.bins import Singles
+from tellapart.permutation.design import permute_units, units_of
+from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
+from tellapart.permutation.units import Units
+
+# Sums that are adjusted at a time, 64 MB in double precision.
+ENTRIES = 8_000_000
+# A deviation below this share of the largest sum is rounding.
+FLAT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class DesignedBins(KeyedBins):
+    """The units of a design as bins, in place of bins of any rows.
+
+    Attributes
+    ----------
+    units : Units
+        Which rows move together, and in which block.
+    places : pair of arrays
+        The place of every row of X and of Y within its unit.
+    """
+
+    units: Units
+    places: tuple[IntArray, IntArray]
+
+    @property
+    def full(self) -> bool:
+        """Squares and the like are summed over every unit: they are adjusted as sums are."""
+        return True
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest unit."""
+        return int(self.units.rows.max())
+
+    @property
+    def fewest(self) -> int:
+        """Units of the smaller sample: what does not depend on which units are those of x."""
+        return min(self.units.n_units)
+
+    @cached_property
+    def counts(self) -> tuple[Singles, Singles]:
+        """Rows that count as x and as y, of every permutation."""
+        of_x = self.labels @ self.units.rows.astype(np.float32)
+        return of_x, np.float32(self.n_rows) - of_x
+
+    def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
+        """Return the units of some rows, counted within their sample, and their places in them."""
+        rows = slice(first_row, first_row + count)
+        first = sample * self.n_bins_of[0]
+        return self.units.of_rows[sample][rows] - first, self.places[sample][rows]
+
+    def deviations(self, sums: Singles) -> FloatArray:
+        """Return the deviation of δ over permutations, of adjusted sums (G, F)."""
+        found = np.empty(sums.shape[1])
+        step = max(ENTRIES // max(sums.shape[0], 1), 1)
+        for start in range(0, found.size, step):
+            some = slice(start, start + step)
+            found[some] = np.sqrt(
+                np.square(self.units.spread_out(_doubles(sums[:, some]))).sum(axis=0)
+            )
+        return found
+
+    def centre_in_place(self, x: Singles, y: Singles) -> None:
+        """Adjust sums over the bins of X and of Y, (bins + 1, F) each; no row keeps its label."""
+        step = max(ENTRIES // max(self.n_bins, 1), 1)
+        for start in range(0, x.shape[1], step):
+            some = slice(start, start + step)
+            adjusted = self.units.centre(_doubles(np.concatenate([x[:-1, some], y[:-1, some]])))
+            x[:-1, some], y[:-1, some] = np.split(adjusted, [self.n_bins_of[0]])
+
+
+def _doubles(values: Singles) -> FloatArray:
+    return values.astype(np.float64)
+
+
+def draw_designed_bins(
+    design: Design, n_permutations: int, rng: np.random.Generator
+) -> DesignedBins:
+    """Return the units of a design and permutations of their labels; all of them where few."""
+    units = units_of(design, rng)
+    drawn = permute_units(units, n_permutations, rng)
+    n_x, n_y = (rows.size for rows in units.of_rows)
+    return DesignedBins(
+        n_rows_of=(n_x, n_y),
+        n_bins_of=units.n_units,
+        rows_per_bin=units.together,
+        seed=0,
+        labels=np.unpackbits(drawn.bits, axis=1, count=units.size).astype(np.float32),
+        exact=drawn.exact,
+        units=units,
+        places=(_places_within(units.of_rows[0]), _places_within(units.of_rows[1])),
+    )
+
+
+def draw_bins_of(
+    samples: Samples | ChunkedSamples, n_permutations: int, rng: np.random.Generator
+) -> KeyedBins:
+    """Return bins of any rows of the samples, or the units of their design, with permutations."""
+    if samples.design is not None:
+        return draw_designed_bins(samples.design, n_permutations, rng)
+    return draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
+
+
+def _places_within(unit: IntArray) -> IntArray:
+    """Return how many rows of the same unit come before each row."""
+    order = np.argsort(unit, kind="stable")
+    rising = unit[order]
+    start = np.flatnonzero(np.concatenate([[True], rising[1:] != rising[:-1]]))
+    sizes = np.diff(start, append=unit.size)
+    places = np.empty(unit.size, dtype=np.intp)
+    places[order] = np.arange(unit.size) - np.repeat(start, sizes)
+    return places

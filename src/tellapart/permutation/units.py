@@ -1,0 +1,121 @@
+"""Units of a design: rows that move together, and sums over them adjusted for their blocks.
+
+With S_g the sum of a feature over unit g, c_g its rows, μ_h its mean over all rows of block h and
+μ that over all rows, the sums are centred within blocks,
+
+    S̃_g = S_g − c_g (μ_h − μ),
+
+so that blocks which differ from each other, in one of which x has more of the rows than in another,
+make no difference between x and y. No label is seen: μ_h is a mean over both samples. The rows that
+count as x may change in number with whole clusters, so means are divided by the number that each
+permutation gives. δ = mean_x − mean_y then has mean 0 over the permutations of the design and, up
+to the change of the numbers, the variance
+
+    (1/n_x + 1/n_y)² Σ_h k_h l_h / (m_h (m_h − 1)) Σ_{g∈h} (R_g − R̄_h)²,   R_g = S̃_g − c_g μ,
+
+k_h and l_h the units of x and y in block h, m_h = k_h + l_h, n_x and n_y the expected numbers of
+rows. For n pairs it is Σ_g d_g²/n², d_g their differences: as small as the pairs are alike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.bins import Singles
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Units of pooled rows that move together, and the blocks they move in.
+
+    Attributes
+    ----------
+    of_rows : pair of arrays
+        The unit of every row of X and of Y; the units of X are numbered first, then those of Y.
+    rows : array of length G
+        Rows of each unit.
+    block : array of length G
+        The block of each unit, numbered from 0.
+    n_units : pair of int
+        Units of X and of Y.
+    together : int
+        Units of the design that were put together, at most: 1 where all move by themselves.
+    """
+
+    of_rows: tuple[IntArray, IntArray]
+    rows: IntArray
+    block: IntArray
+    n_units: tuple[int, int]
+    together: int = 1
+
+    @property
+    def size(self) -> int:
+        """Number of units, G."""
+        return int(self.rows.size)
+
+    @property
+    def shapes(self) -> IntArray:
+        """Units of x and of y in every block, of shape (2, H)."""
+        n_blocks = int(self.block.max()) + 1
+        of_x = self.n_units[0]
+        return np.stack(
+            [np.bincount(side, minlength=n_blocks) for side in np.split(self.block, [of_x])]
+        )
+
+    @cached_property
+    def needs_centring(self) -> bool:
+        """Whether x has another share of the rows in one block than in another."""
+        shapes, rows = self.shapes, self.rows
+        alike = shapes[0] * shapes[1, 0] == shapes[1] * shapes[0, 0]
+        return not (alike.all() and (rows == rows[0]).all())
+
+    @cached_property
+    def unit(self) -> float:
+        """√(1/n_x + 1/n_y), of the rows that permutations give on average."""
+        shapes, n_rows = self.shapes, int(self.rows.sum())
+        of_x = float((self._rows_of_blocks * shapes[0] / shapes.sum(axis=0)).sum())
+        return math.sqrt(1 / of_x + 1 / (n_rows - of_x))
+
+    def centre(self, sums: FloatArray) -> FloatArray:
+        """Return S̃ of sums of shape (G, F)."""
+        of_blocks = self._members @ sums
+        overall = sums.sum(axis=0) / self.rows.sum()
+        excess = of_blocks / self._rows_of_blocks[:, np.newaxis] - overall
+        return np.asarray(sums - self.rows[:, np.newaxis] * excess[self.block])
+
+    def weights(self, labels: FloatArray | Singles) -> FloatArray:
+        """Return w(e): 1/n_x for units of x, −1/n_y for those of y, one row per row of labels."""
+        of_x = (labels @ self.rows.astype(np.float64))[:, np.newaxis]
+        of_y = self.rows.sum() - of_x
+        return np.where(labels > 0, 1 / np.maximum(of_x, 1), -1 / np.maximum(of_y, 1))
+
+    def centred_weights(self, labels: FloatArray | Singles) -> FloatArray:
+        """Return weights of unadjusted sums that give the same as w(e) does of adjusted ones."""
+        weights = self.weights(labels)
+        within = (weights * self.rows) @ self._members.T / self._rows_of_blocks
+        return np.asarray(weights - within[:, self.block])
+
+    def spread_out(self, sums: FloatArray) -> FloatArray:
+        """Return Z with ZᵀZ the covariance over permutations of δ, of adjusted sums (G, F)."""
+        rest = sums - self.rows[:, np.newaxis] * (sums.sum(axis=0) / self.rows.sum())
+        shapes = self.shapes
+        size = shapes.sum(axis=0)
+        rest -= (self._members @ rest / size[:, np.newaxis])[self.block]
+        factor = shapes[0] * shapes[1] / (size * (size - 1))
+        return np.asarray(rest * (self.unit**2 * np.sqrt(factor))[self.block][:, np.newaxis])
+
+    @cached_property
+    def _members(self) -> sparse.csr_array:
+        """Which units each block has, as a matrix of 0 and 1."""
+        ones = (np.ones(self.size), (self.block, np.arange(self.size)))
+        return sparse.csr_array(ones, shape=(int(self.block.max()) + 1, self.size))
+
+    @cached_property
+    def _rows_of_blocks(self) -> FloatArray:
+        return np.asarray(self._members @ self.rows.astype(np.float64))

@@ -1,0 +1,61 @@
+"""Samples without a difference under each design; most look different where it is left out."""
+
+import numpy as np
+
+N_COLUMNS = 4
+
+
+def paired(rng, n=30):
+    """Two measurements of the same people, who differ from each other far more."""
+    people = 2 * rng.normal(size=(n, N_COLUMNS))
+    x, y = (people + rng.normal(size=people.shape) for _ in range(2))
+    return x, y, {"paired": True}
+
+
+def strata(rng):
+    """Three sites with levels of their own, each with another share of the two samples."""
+    levels, spreads = 2 * rng.normal(size=(3, N_COLUMNS)), np.exp(0.3 * rng.normal(size=(3, 4)))
+    sites = np.repeat(np.arange(3), [24, 8, 12]), np.repeat(np.arange(3), [8, 20, 12])
+    x, y = (levels[s] + rng.normal(size=(s.size, N_COLUMNS)) * spreads[s] for s in sites)
+    return x, y, {"strata": sites}
+
+
+def clusters(rng, n=24):
+    """Litters of one to eight, whose members are alike."""
+    litter = np.repeat(np.arange(n), rng.integers(1, 9, n))
+    values = rng.normal(size=(n, N_COLUMNS))[litter]
+    values = values + 0.5 * rng.normal(size=values.shape)
+    of_x = litter < n // 2
+    return values[of_x], values[~of_x], {"clusters": (litter[of_x], litter[~of_x])}
+
+
+def clusters_in_strata(rng):
+    """Litters in three farms with levels of their own."""
+    litter = np.repeat(np.arange(30), rng.integers(1, 6, 30))
+    farm = litter // 10
+    of_x = np.array([1] * 7 + [0] * 3 + [1] * 3 + [0] * 7 + [1] * 5 + [0] * 5)[litter] == 1
+    values = 2 * rng.normal(size=(3, N_COLUMNS))[farm] + rng.normal(size=(30, N_COLUMNS))[litter]
+    values = values + 0.5 * rng.normal(size=values.shape)
+    asked = {"clusters": (litter[of_x], litter[~of_x]), "strata": (farm[of_x], farm[~of_x])}
+    return values[of_x], values[~of_x], asked
+
+
+def several_rows_per_key(rng, n=25):
+    """One to three rows of each person before, and as many after, alike within each visit."""
+    people = rng.normal(size=(n, N_COLUMNS))
+    sides, keys = [], []
+    for _ in range(2):
+        key = np.repeat(np.arange(n), rng.integers(1, 4, n))
+        visit = rng.normal(size=people.shape)
+        sides.append((people + visit)[key] + 0.5 * rng.normal(size=(key.size, N_COLUMNS)))
+        keys.append(key)
+    return sides[0], sides[1], {"paired": tuple(keys)}
+
+
+NULLS = {
+    "paired": paired,
+    "strata": strata,
+    "clusters": clusters,
+    "clusters in strata": clusters_in_strata,
+    "several rows per key": several_rows_per_key,
+}

@@ -1,0 +1,114 @@
+"""The scan under a design: its level, what it sees, and how large it says it is."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from designs import NULLS
+from tellapart.data.design_labels import DesignArguments
+from tellapart.data.tables import read_samples
+from tellapart.permutation.design import permute_units
+from tellapart.scan.scan import scan
+
+
+def run(x, y, asked, n_permutations=99, seed=0):
+    samples = read_samples(x, y, design=DesignArguments(**asked))
+    rng = np.random.default_rng(seed)
+    return scan(samples, n_permutations=n_permutations, alpha=0.05, rng=rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NULLS)
+def test_no_design_alarms_more_often_than_its_level(name):
+    count = 120
+    pvalues = []
+    for i in range(count):
+        x, y, asked = NULLS[name](np.random.default_rng([21, i]))
+        pvalues.append(run(x, y, asked, 39, i).null.pvalue)
+    for level in (0.05, 0.2, 0.5):
+        rejected = int(np.sum(np.array(pvalues) <= level))
+        assert stats.binomtest(rejected, count, level, alternative="greater").pvalue > 1e-3
+
+
+def test_few_pairs_are_all_swapped():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6, 2))
+    found = run(x, x + [1.0, 0.0] + 0.01 * rng.normal(size=(6, 2)), {"paired": True})
+    assert found.null.exact
+    assert found.null.n_permutations == 64
+    assert found.null.pvalue == 2 / 64
+
+
+def test_a_tiny_shift_of_closely_agreeing_pairs_is_found_among_noisy_columns():
+    rng = np.random.default_rng(3)
+    people = rng.normal(size=(50, 8))
+    noise = np.array([0.05] + [1.0] * 7)
+    x, y = (people + noise * rng.normal(size=people.shape) for _ in range(2))
+    y[:, 0] += 0.07
+    found = run(x, y, {"paired": True}, 199)
+    assert found.null.pvalue == 1 / 200
+    assert [f.variables for f in found.findings] == [("x0",)]
+    low, high = found.findings[0].interval
+    assert low < found.findings[0].effect < high < 0
+
+
+def test_strata_neither_hide_nor_fake_a_shift():
+    """Sites differ the other way round: the raw means of column 0 are as good as equal."""
+    rng = np.random.default_rng(5)
+    site_x, site_y = np.repeat([0, 1], [60, 20]), np.repeat([0, 1], [20, 60])
+    level = np.array([[0.0, 0.0], [2.0, 3.0]])
+    x = level[site_x] + rng.normal(size=(80, 2)) + [1.0, 0.0]
+    y = level[site_y] + rng.normal(size=(80, 2))
+    assert abs(x[:, 0].mean() - y[:, 0].mean()) < 0.2
+    found = run(x, y, {"strata": (site_x, site_y)}, 199)
+    assert [f.variables for f in found.findings] == [("x0",)]
+    finding = found.findings[0]
+    # The shift within sites is 1, about 0.75 of the pooled spread of the column.
+    first, second = finding.values
+    assert first - second == pytest.approx(1.0, abs=0.35)
+    low, high = finding.interval
+    assert 0 < low < finding.effect < high
+    ignored = run(x, y, {}, 199)
+    assert ("x1",) in [f.variables for f in ignored.findings]
+
+
+def test_dependence_within_pairs_is_seen():
+    rng = np.random.default_rng(8)
+    people = rng.normal(size=(150, 3))
+    x, y = (people + rng.normal(size=people.shape) for _ in range(2))
+    joint = rng.normal(size=150)
+    y[:, 0], y[:, 1] = people[:, 0] + joint, people[:, 1] + joint
+    found = run(x, y, {"paired": True}, 199)
+    assert ("x0", "x1") in [f.variables for f in found.findings]
+
+
+def test_bins_of_pairs_find_what_pairs_find():
+    rng = np.random.default_rng(2)
+    people = 3 * rng.normal(size=(2_000, 3))
+    x, y = (people + 0.2 * rng.normal(size=people.shape) for _ in range(2))
+    y[:, 2] += 0.04
+    found = run(x, y, {"paired": True})
+    assert found.rows_per_bin == 8
+    assert [f.variables for f in found.findings] == [("x2",)]
+
+
+def test_more_columns_than_units():
+    rng = np.random.default_rng(4)
+    people = rng.normal(size=(20, 60))
+    x, y = (people + 0.3 * rng.normal(size=people.shape) for _ in range(2))
+    assert run(x, y + 0.15, {"paired": True}).families["location"] == 0.01
+
+
+def test_permuted_labels_through_the_scan_are_those_of_the_design(monkeypatch):
+    """The statistics depend on labels as the permutations give them, the true ones included."""
+    x, y, asked = NULLS["clusters in strata"](np.random.default_rng(0))
+    seen = []
+
+    def spy(units, count, rng):
+        seen.append(units)
+        return permute_units(units, count, rng)
+
+    monkeypatch.setattr("tellapart.permutation.designed_bins.permute_units", spy)
+    found = run(x, y, asked)
+    assert seen[0].shapes.tolist() == [[7, 3, 5], [3, 7, 5]]
+    assert found.null.null_distribution.size == 99
