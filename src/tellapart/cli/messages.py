@@ -14,6 +14,7 @@ OPTION_OF = {
     "solver": "--solver",
     "alpha": "--alpha",
     "n_permutations": "--permutations",
+    "n_simulations": "--simulations",
     "test_size": "--test-size",
     "random_state": "--seed",
     "missing": "--missing",
