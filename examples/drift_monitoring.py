@@ -1,4 +1,4 @@
-"""Drift monitoring: two weeks of traffic against last month's, one error for the whole sequence.
+"""Drift monitoring: two weeks of traffic against last month's, one promise for the whole sequence.
 
 The traffic is generated. On day 8 a client library starts to retry: the median latency stays as it
 was, its spread grows. On day 11 two columns begin to move together, each unchanged by itself. One
@@ -35,15 +35,12 @@ def traffic(n_rows: int, day: int = 0) -> pd.DataFrame:
     )
 
 
-monitor = ta.compare_to_reference(traffic(3000), n_checks=DAYS, random_state=0)
-print("day   p       what differs")
+monitor = ta.compare_to_reference(traffic(3000), random_state=0)
+print("day   p         capital   what differs")
 for day in range(1, DAYS + 1):
     result = monitor.check(traffic(400, day), label=f"day {day}")
     story = result.story() if result.alarm else []
-    print(f"{day:>3}   {result.pvalue:<8.4g}{story[0] if story else ''}")
+    print(f"{day:>3}   {result.pvalue:<10.3g}{result.capital:<10.3g}{story[0] if story else ''}")
 
 print(f"\nThe last day:\n\n{result.summary()}")
-print(f"\n{monitor!r}")
-print(
-    f"Alarm where p ≤ {monitor.alarm_level(1):.4g}: any false alarm in {DAYS} days: at most 0.05."
-)
+print(f"\n{monitor.verdict} {monitor.promise}")

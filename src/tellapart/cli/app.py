@@ -29,6 +29,8 @@ tellapart compare before.csv after.csv --report report.html
 
 tellapart groups cells.parquet --by cell_type
 
+tellapart monitor reference.csv today.csv --state monitor.json
+
 tellapart demo
 
 tellapart --install-completion   (completes commands and options in your shell)

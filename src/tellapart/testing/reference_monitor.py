@@ -13,7 +13,6 @@ import os
 import re
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -28,9 +27,10 @@ from tellapart.errors import InputError
 from tellapart.progress import Progress
 from tellapart.testing.batch_label import label_text
 from tellapart.testing.betting import SMALLEST_PVALUE, Bets
-from tellapart.testing.check_record import CheckRecord, history_frame
+from tellapart.testing.check_record import CheckRecord
 from tellapart.testing.check_result import CheckResult
 from tellapart.testing.fingerprint import fingerprint
+from tellapart.testing.monitor_history import MonitorHistory
 from tellapart.testing.monitor_settings import MonitorSettings
 from tellapart.testing.monitor_state import MonitorState, write_file
 from tellapart.testing.promises import Planned
@@ -46,7 +46,7 @@ FIRST, SINCE = "reference", "earlier rows"
 """What a batch is compared with: the reference, or that and the batches since."""
 
 
-class ReferenceMonitor:
+class ReferenceMonitor(MonitorHistory):
     """A stored reference and the history of the checks against it.
 
     Made by `compare_to_reference`.
@@ -69,9 +69,7 @@ class ReferenceMonitor:
         samples = _read_alone(reference, settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
-        self.settings = settings
-        self.names = samples.names
-        self.n_rows = samples.n_x
+        super().__init__(settings, samples.names, samples.n_x)
         self.fingerprint = fingerprint(CodedRows.first_of(samples))
         self._reference = copy.deepcopy(reference)
         self._halves: ReferenceHalves | None = None
@@ -80,16 +78,6 @@ class ReferenceMonitor:
             self._halves = ReferenceHalves.of(samples, settings.test, rng)
         begun = state or self._beginning()
         self._history, self._bets, self._seen = list(begun.history), begun.bets, begun.seen
-
-    @property
-    def history(self) -> tuple[CheckRecord, ...]:
-        """One record per check, the oldest first."""
-        return tuple(self._history)
-
-    @property
-    def alarms(self) -> tuple[CheckRecord, ...]:
-        """The checks that raised an alarm."""
-        return tuple(record for record in self._history if record.alarm)
 
     def alarm_level(self, number: int | None = None) -> float:
         """Return the largest p-value at which a check raises an alarm.
@@ -165,9 +153,13 @@ class ReferenceMonitor:
         self._go_on(checked, CodedRows.second_of(samples), parts)
         return checked
 
-    def to_frame(self) -> Any:
-        """Return the history as a table, one row per check: pandas, or pyarrow without it."""
-        return history_frame(self._history)
+    def seen_before(self, batch: object) -> CheckRecord | None:
+        """Return the check of a batch with just these rows, if there was one: twice is no news."""
+        samples = read_samples(
+            self._reference, batch, missing=self.settings.missing, titles=("reference", "batch")
+        )
+        known = fingerprint(CodedRows.second_of(samples))
+        return next((record for record in self._history if record.fingerprint == known), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that the next check needs, but for the reference, as JSON.

@@ -1,0 +1,109 @@
+"""`tellapart monitor`, run as users run it, night after night."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+import tellapart as ta
+from tellapart.cli import run
+
+
+def rows(n, seed, shift=0.0):
+    values = np.random.default_rng(seed).normal(size=(n, 3))
+    values[:, 1] += shift
+    return pa.table({name: values[:, s] for s, name in enumerate("abc")})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    csv.write_csv(rows(200, 0), "reference.csv")
+    for day in (1, 2):
+        csv.write_csv(rows(40, day), f"day{day}.csv")
+    csv.write_csv(rows(40, 3, shift=1.5), "day3.csv")
+    return tmp_path
+
+
+def monitor(*arguments):
+    return run(["monitor", "reference.csv", *arguments, "--permutations", "99"])
+
+
+def test_goes_on_from_night_to_night_as_python_does(folder, capsys):
+    state = folder / "monitor.json"
+    given = ["--state", "monitor.json", "--seed", "3"]
+    assert monitor("day1.csv", *given) == 0
+    assert "1. day1: p = " in capsys.readouterr().out
+    assert monitor("day1.csv", "day2.csv", *given, "--fail-on-alarm") == 0
+    out = capsys.readouterr().out
+    assert "day1: checked before, as check 1 (day1)" in out
+    assert "2 checks, no alarm." in out
+    assert monitor("day3.csv", *given, "--fail-on-alarm") == 1
+    out = capsys.readouterr().out
+    assert "ALARM" in out
+    assert "b: lower in earlier rows by " in out
+    python = ta.compare_to_reference(rows(200, 0), n_permutations=99, random_state=3)
+    for day in (1, 2, 3):
+        python.check(csv.read_csv(f"day{day}.csv"), label=f"day{day}")
+    stored = json.loads(state.read_text())["history"]
+    assert [one["pvalue"] for one in stored] == [one.pvalue for one in python.history]
+    assert [one["capital"] for one in stored] == [one.capital for one in python.history]
+    # The alarm was told the night before: what is passed over raises none.
+    assert monitor("day3.csv", *given, "--fail-on-alarm") == 0
+
+
+def test_writes_report_figure_and_json(folder, capsys):
+    outputs = ["--report", "m.html", "--plot", "m.svg", "--json", "-"]
+    labels = ["--label", "2026-11-16", "--label", "2026-11-17"]
+    assert monitor("day1.csv", "day3.csv", "--seed", "1", *outputs, *labels) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [record["label"] for record in told["history"]] == ["2026-11-16", "2026-11-17"]
+    assert told["verdict"] == "2 checks, 1 alarm, the last at check 2 (2026-11-17)."
+    page = (folder / "m.html").read_text(encoding="utf-8")
+    assert "the last at check 2 (2026-11-17)" in page
+    assert "tellapart monitor reference.csv day1.csv" in page
+    assert (folder / "m.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["day1.csv", "--state", "day1.csv"], "--state must not be a file that is read"),
+        (["day1.csv", "--state", "x.json", "--json", "x.json"], "must be different files"),
+        (["day1.csv", "--state", "-"], "--state must be the path of a file"),
+        (["day1.csv", "--state", "no/where.json"], "--state must be a path that can be written"),
+        (["day1.csv", "--state", "broken.json"], "--state must be a file that a monitor saved"),
+        (["day1.csv", "--label", "a", "--label", "b"], "--label must be given once for each"),
+        (["-", "-"], "can read one file from standard input"),
+        (["day1.csv", "--checks", "0"], "--checks must be an integer of at least 1"),
+        (["day1.csv", "--run-length", "9", "--checks", "4"], "--checks and --run-length must not"),
+        (["day1.csv", "--smallest-effect", "-1"], "--smallest-effect must be a finite number"),
+        (["nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_bad_input_is_one_line(folder, capsys, arguments, message):
+    (folder / "broken.json").write_text("{}")
+    assert monitor(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_options_must_be_those_of_the_state(folder, capsys):
+    assert monitor("day1.csv", "--state", "m.json", "--alpha", "0.1") == 0
+    assert monitor("day2.csv", "--state", "m.json") == 0  # what is left out is as it was
+    assert monitor("day2.csv", "--state", "m.json", "--alpha", "0.2") == 2
+    assert "--alpha must be what m.json was made with, 0.1; got 0.2" in capsys.readouterr().err
+    csv.write_csv(rows(200, 9), "reference.csv")
+    assert monitor("day3.csv", "--state", "m.json") == 2
+    assert "reference must be the one that 'm.json' was made with" in capsys.readouterr().err
+    assert len(json.loads((folder / "m.json").read_text())["history"]) == 2
+
+
+def test_a_bad_batch_leaves_the_checks_before_it(folder, capsys):
+    csv.write_csv(rows(1, 5), "short.csv")
+    assert monitor("day1.csv", "short.csv", "--state", "m.json") == 2
+    assert "batch must have at least 2 rows" in capsys.readouterr().err
+    assert len(json.loads((folder / "m.json").read_text())["history"]) == 1
