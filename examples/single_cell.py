@@ -4,7 +4,9 @@ The counts are generated: 300 genes, most entries 0, depth varying from cell to 
 five marker genes, T cells three, NK cells share two of the T cells' markers. The matrix stays
 sparse throughout. With anndata installed the same call takes `adata` itself and by="cell_type".
 
-    .venv/bin/python examples/single_cell.py [--report groups.html]
+    .venv/bin/python examples/single_cell.py [--report groups.html] [--figure groups.png]
+
+docs/images/groups.png is made by it.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import tellapart as ta
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--report", help="where to write the page of all comparisons")
+parser.add_argument("--figure", help="where to draw the chosen genes in every cell type")
 arguments = parser.parse_args()
 
 N_GENES = 300
@@ -44,3 +47,7 @@ print(pair.summary())
 if arguments.report:
     result.to_html(arguments.report)
     print(f"\nThe report: {arguments.report}")
+
+if arguments.figure:
+    result.plot().figure.savefig(arguments.figure, dpi=110)
+    print(f"\nThe figure: {arguments.figure}")

@@ -95,6 +95,17 @@ def test_a_split_can_be_planned():
     assert plan.n_x > scanned.n_x
 
 
+def test_rows_with_missing_values_are_left_out_and_told():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 1
+    x[:10, 0] = np.nan
+    plan = ta.plan_sample_size(x, y, missing="drop-rows", **(QUICK | {"n_simulations": 30}))
+    assert plan.pilot_rows == (30, 40)
+    assert "10 and 0 rows of the pilot with missing values were left out." in plan.summary()
+    with pytest.raises(ta.InputError, match="missing must be one of 'error', 'drop-rows'"):
+        ta.plan_sample_size(x, y, missing="pairwise")
+
+
 def test_progress_is_told():
     stages = set()
     rng = np.random.default_rng(0)

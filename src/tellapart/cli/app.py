@@ -31,6 +31,8 @@ tellapart groups cells.parquet --by cell_type
 
 tellapart monitor reference.csv today.csv --state monitor.json
 
+tellapart plan pilot_a.csv pilot_b.csv --power 0.9
+
 tellapart demo
 
 tellapart --install-completion   (completes commands and options in your shell)

@@ -14,6 +14,7 @@ OPTION_OF = {
     "solver": "--solver",
     "alpha": "--alpha",
     "n_permutations": "--permutations",
+    "n_simulations": "--simulations",
     "test_size": "--test-size",
     "random_state": "--seed",
     "missing": "--missing",
@@ -32,6 +33,8 @@ OPTION_OF = {
     "columns": "--columns",
     "drop": "--drop",
     "keep": "--keep",
+    "layer": "--layer",
+    "raw": "--raw",
     "form": "--format",
     "n_jobs": "--jobs",
 }
@@ -39,6 +42,7 @@ OPTION_OF = {
 
 IN_THE_SHELL = {
     "compare_groups": "tellapart groups",
+    'pass from_anndata(adata, layer="…")': "give --layer NAME",
     "drop the column": "leave it out with --drop",
     ", or give nonnegative=False for the paper's signed weights": "",
 }

@@ -20,12 +20,16 @@ FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 STANDARD_OUTPUT = "-"
 
 
-class Result(Protocol):
-    """What can be written: the result of a test, or of a comparison of groups."""
+class Recorded(Protocol):
+    """What can be written as JSON."""
 
     def to_json(self, path: Any = None) -> str:
         """Return everything as JSON, and write it."""
         ...
+
+
+class Result(Recorded, Protocol):
+    """What can be written: the result of a test, or of a comparison of groups."""
 
     def to_html(self, path: Any = None, *, reproduce: str | None = None) -> str:
         """Return the report, and write it."""
@@ -76,12 +80,16 @@ class Outputs:
 
     def write(self, result: Result, reproduce: str | None = None) -> None:
         """Write what was asked for; `reproduce` is what the report says of how to repeat it."""
+        self.write_json(result)
+        if self.report is not None:
+            result.to_html(self.report, reproduce=reproduce)
+
+    def write_json(self, result: Recorded) -> None:
+        """Write everything as JSON, if it was asked for."""
         if self.json is not None:
             result.to_json(self.json)
         if self.json_to_stdout:
             sys.stdout.write(f"{result.to_json()}\n")
-        if self.report is not None:
-            result.to_html(self.report, reproduce=reproduce)
 
     def draw(self, result: Drawn) -> None:
         """Write the figure, if one was asked for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from tellapart.planning.power_curve import RisingCurve
 from tellapart.planning.settings import MOST_ROWS
 from tellapart.planning.sizes import Sizes
 from tellapart.planning.strength import Strength
+from tellapart.writing import check_writable, strict_json, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,6 +193,13 @@ class SamplePlan:
             "n_simulations": self.n_simulations,
             "settings": dict(self.settings),
         }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return `to_dict()` as strict JSON; write it to `path` too if given."""
+        text = strict_json(self.to_dict())
+        if path is not None:
+            write_atomically(check_writable("path", path), f"{text}\n".encode())
+        return text
 
     def to_frame(self) -> Any:
         """Return the curve as a table: rows, predicted power, its limits."""

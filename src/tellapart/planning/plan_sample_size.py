@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_n_jobs, check_random_state
+from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
+from tellapart.data.missing import POLICIES
 from tellapart.data.samples import Kind, Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
@@ -84,7 +86,8 @@ def plan_sample_size(
     most_rows : int
         The largest sample to look at.
     missing : str
-        What to do about missing values; see `tellapart.data.tables.read_samples`.
+        What to do about missing values: "error", "drop-rows" or "drop-columns". Power is predicted
+        for what is there; the pattern of what is missing is not planned for.
     random_state, n_jobs, progress
         As in `tellapart.two_sample_test`.
 
@@ -127,7 +130,7 @@ def plan_sample_size(
         )
     with showing(progress) as tell:
         if sizes_of_effects is None:
-            pilot = read_samples(X, Y, missing=missing)
+            pilot = _complete(X, Y, missing)
             return Planner(settings, pilot, rng, threads, tell).from_pilot()
         if X is None:
             if n_columns is None:
@@ -141,11 +144,17 @@ def plan_sample_size(
         if n_columns is not None:
             raise InputError("n_columns must be left out where X has columns of its own")
         # Read twice as both samples: one door for every kind of table.
-        rows = read_samples(X, X, missing=missing)
+        rows = _complete(X, X, missing)
         placed = EffectsOnRows(RowSource.of(rows), sizes_of_effects, n_differing)
         return Planner(settings, rows, rng, threads, tell).from_populations(
             placed.draw, sizes_of_effects, placed.description
         )
+
+
+def _complete(X: object, Y: object, missing: str) -> Samples:
+    """Return samples without gaps: rows drawn from them have no pattern of missing values."""
+    check_choice("missing", missing, [policy for policy in POLICIES if policy != "pairwise"])
+    return replace(read_samples(X, Y, missing=missing), as_read=None)
 
 
 def _blank(n_columns: int) -> Samples:

@@ -66,6 +66,11 @@ class Planner:
         """Plan for the difference between the samples of a pilot."""
         settings, pilot = self.settings, self.like
         notes = []
+        if any(pilot.dropped_rows):
+            notes.append(
+                f"{pilot.dropped_rows[0]:,} and {pilot.dropped_rows[1]:,} rows of the pilot with "
+                "missing values were left out."
+            )
         if min(pilot.n_x, pilot.n_y) < FEW_PILOT_ROWS:
             raise InputError(
                 f"X and Y must have at least {FEW_PILOT_ROWS} rows each to plan from; got "

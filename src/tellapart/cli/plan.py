@@ -1,0 +1,83 @@
+"""`tellapart plan`: how many rows a study needs, from the two files of a pilot."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input
+from tellapart.cli.options import Quiet
+from tellapart.cli.outputs import check_outputs
+from tellapart.errors import InputError
+from tellapart.report.console import say
+
+EXAMPLES = """\
+Examples:
+
+tellapart plan pilot_treated.csv pilot_control.csv --power 0.9
+
+tellapart plan january.parquet february.parquet --ratio 2 --plot power.png --json plan.json
+"""
+
+
+def plan(
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="File of the pilot's first sample; - for stdin.")
+    ],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="File of the pilot's second sample; - for stdin.")
+    ],
+    power: Annotated[float, typer.Option(help="Power wanted.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="Level of the test to plan.")] = 0.05,
+    ratio: Annotated[
+        float | None, typer.Option(help="Rows of B for each row of A; by default the pilot's.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Of the limits of rows and power.")] = 0.9,
+    simulations: Annotated[int, typer.Option(help="Tests to simulate for a curve.")] = 240,
+    seed: Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")] = (
+        None
+    ),
+    missing: Annotated[
+        str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
+    ] = "error",
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="Format of the input: csv, tsv, parquet, feather."
+        ),
+    ] = None,
+    json: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Write everything as JSON; - for standard output."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
+    ] = None,
+    quiet: Quiet = False,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None,
+) -> None:
+    """Predict from the two files of a pilot how many rows a comparison needs."""
+    # Shells ask for completions and people for help: neither waits for Numba to load.
+    from tellapart.planning.plan_sample_size import plan_sample_size
+
+    outputs = check_outputs(json, plot, None, inputs=files_of(a, b), quiet=quiet)
+    if a == b == STANDARD_INPUT:
+        raise InputError("plan can read one of A and B from standard input, not both")
+    found = plan_sample_size(
+        read_input(a, form),
+        read_input(b, form),
+        power=power,
+        alpha=alpha,
+        ratio=ratio,
+        confidence=confidence,
+        n_simulations=simulations,
+        missing=missing,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=outputs.progress,
+    )
+    if outputs.show:
+        say(found.summary())
+    outputs.draw(found)
+    outputs.write_json(found)
