@@ -24,5 +24,6 @@ class AnnData(SimpleNamespace):
 AnnData.__module__ = "anndata._core.anndata"
 
 
-def annotated(matrix, names=GENES, **obs):
-    return AnnData(X=matrix, var_names=pd.Index(names), obs=pd.DataFrame(obs), layers={})
+def annotated(matrix, names=GENES, layers=None, raw=None, **obs):
+    frame = pd.DataFrame(obs)
+    return AnnData(X=matrix, var_names=pd.Index(names), obs=frame, layers=layers or {}, raw=raw)

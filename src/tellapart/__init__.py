@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tellapart import baselines, datasets, kernels, objective, strs, theory
+    from tellapart.data.annotated import from_anndata
     from tellapart.data.chunks.open_dataset import open_dataset
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
@@ -43,6 +44,7 @@ __all__ = [
     "compare_groups",
     "compare_to_reference",
     "datasets",
+    "from_anndata",
     "kernels",
     "load_monitor",
     "objective",
@@ -70,6 +72,7 @@ _HOME = {
     "TestResult": "testing.result",
     "compare_groups": "testing.groups",
     "compare_to_reference": "testing.monitor",
+    "from_anndata": "data.annotated",
     "load_monitor": "testing.monitor",
     "open_dataset": "data.chunks.open_dataset",
     "plan_sample_size": "planning.plan_sample_size",

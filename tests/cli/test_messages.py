@@ -85,6 +85,11 @@ SPOKEN = [
     (["a.csv", "a.csv", "--columns", "u,ww"], "--columns must name columns; got 'ww'; the near"),
     (["a.csv", "a.csv", "--drop", "z"], "--drop must name columns; got 'z'; there are 'u', 'w'"),
     (["a.csv", "a.csv", "--keep", "z"], "--keep must name columns; got 'z'; there are 'u', 'w'"),
+    (["a.csv", "a.csv", "--layer", "counts"], "--layer must be left out unless it is of AnnData"),
+    (
+        ["a.csv", "a.csv", "--raw"],
+        "--raw must be left out unless it is of AnnData; got pyarrow Tab",
+    ),
     (["a.csv", "a.csv", "--drop", "u,w"], "--drop must leave at least one column"),
     (["a.csv", "a.csv", "--group", "a"], "name it with --by COLUMN"),
     (["kinds.csv", "--by", "kin"], "--by must be a column of the table; got 'kin'"),
@@ -97,7 +102,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--plot", "a.xyz"], "--plot must"),
     (["a.csv", "a.csv", "--report", "-"], "--report must"),
 ]
-NO_MISTAKE = {"quiet", "b", "a", "by"}
+NO_MISTAKE = {"quiet", "b", "a", "by", "csv", "figure", "latex"}
 """What is no option, or cannot be wrong by itself."""
 
 

@@ -218,3 +218,17 @@ def test_categories_survive_parquet_and_feather(tmp_path):
         read = read_table(tmp_path / name)
         assert pa.types.is_dictionary(read.schema.field("sex").type)
         assert read_samples(read, TABLE).categories == {"sex": ("f", "m")}
+
+
+@each("ending", [".csv", ".csv.gz"])
+def test_wide_files_are_read_in_blocks_of_many_lines(tmp_path, ending):
+    names = [f"column {s}" for s in range(20_000)]
+    text = "\n".join([",".join(names), *(",".join([str(k)] * 20_000) for k in range(8))]) + "\n"
+    path = tmp_path / f"wide{ending}"
+    path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    with path.open("rb") as stream:
+        piped = read_stream(stream)
+    for table in (read_table(path), piped):
+        assert table.shape == (8, 20_000)
+        assert table.column(0).num_chunks == 1
+        assert table.column(19_999).to_pylist() == list(range(8))

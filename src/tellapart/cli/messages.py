@@ -30,6 +30,8 @@ OPTION_OF = {
     "columns": "--columns",
     "drop": "--drop",
     "keep": "--keep",
+    "layer": "--layer",
+    "raw": "--raw",
     "form": "--format",
     "n_jobs": "--jobs",
 }
@@ -37,6 +39,7 @@ OPTION_OF = {
 
 IN_THE_SHELL = {
     "compare_groups": "tellapart groups",
+    'pass from_anndata(adata, layer="…")': "give --layer NAME",
     "drop the column": "leave it out with --drop",
     ", or give nonnegative=False for the paper's signed weights": "",
 }

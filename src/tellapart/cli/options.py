@@ -67,6 +67,12 @@ class Options:
             metavar="NAME,…", help="Compare these columns although they seem to name rows."
         ),
     ] = None
+    layer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="AnnData: compare this layer, not X.")
+    ] = None
+    raw: Annotated[
+        bool, typer.Option("--raw", help="AnnData: compare the matrix kept as raw, not X.")
+    ] = False
     form: Annotated[
         str | None,
         typer.Option(
@@ -105,8 +111,10 @@ class Options:
     def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> list[Any]:
         """Return tables with the columns asked for, and those that the command itself needs."""
         # Arrow takes a while to load: completions and help do without.
+        from tellapart.data.annotated import with_matrix
         from tellapart.data.choice import choose_columns
 
+        tables = tuple(with_matrix(table, layer=self.layer, raw=self.raw) for table in tables)
         return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)
 
     def kept(self, *tables: Any) -> list[str]:

@@ -21,6 +21,9 @@ from tellapart.text import safe
 PANDAS_INDEX = "__index_level_"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP_MAGIC = b"\x1f\x8b"
+# What Arrow reads of delimited text at a time: its own block, or so many lines where they are wide.
+LEAST_BLOCK_BYTES, MOST_BLOCK_BYTES = 1 << 20, 1 << 28
+LINES_PER_BLOCK = 64
 
 Content = Path | bytes
 """A file, or the bytes that came through a pipe."""
@@ -111,11 +114,28 @@ def _read_delimited(content: Content, delimiter: str) -> pa.Table:
         content = gzip.decompress(content)
     table = csv.read_csv(
         pa.BufferReader(content) if isinstance(content, bytes) else content,
+        read_options=csv.ReadOptions(block_size=_block_bytes(content)),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=csv.ConvertOptions(strings_can_be_null=True),
     )
     check_delimited(table.schema, delimiter)
     return table
+
+
+def _block_bytes(content: Content) -> int:
+    """Return how much text Arrow is to read at a time: many lines, however wide they are.
+
+    It makes an array of every column of every block: a few lines at a time of a hundred thousand
+    columns would be millions of them.
+    """
+    if isinstance(content, bytes):
+        line = content.find(b"\n", 0, MOST_BLOCK_BYTES)
+    else:
+        with pa.input_stream(str(content)) as stream:
+            line = stream.read(MOST_BLOCK_BYTES // LINES_PER_BLOCK).find(b"\n")
+    if line < 0:
+        return MOST_BLOCK_BYTES
+    return min(max(LINES_PER_BLOCK * line, LEAST_BLOCK_BYTES), MOST_BLOCK_BYTES)
 
 
 def check_delimited(schema: pa.Schema, delimiter: str) -> None:

@@ -49,7 +49,7 @@ class NamedMatrix:
 def with_names(matrix: Any, names: Iterable[object]) -> NamedMatrix:
     """Give names to the columns of an array or a sparse matrix, which have none of their own.
 
-    Also the way to test a layer of AnnData: `with_names(adata.layers["counts"], adata.var_names)`.
+    For a layer of AnnData see `from_anndata`.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
     if matrix is None:
         raise InputError(
             f"{title} must be AnnData with a matrix X; it has none; for a layer pass "
-            'with_names(adata.layers["…"], adata.var_names)'
+            'from_anndata(adata, layer="…")'
         )
     if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)):
         raise InputError(
