@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export MPLBACKEND := Agg
 
-.PHONY: demo test docs check format benchmark reproduce clean
+.PHONY: demo test test-oldest packages docs check format benchmark reproduce clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("tellapart needs Python 3.11 or newer, found " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -19,6 +19,18 @@ demo: $(STAMP)  ## the main job on bundled data
 
 test: $(STAMP)  ## the whole suite, doctests included
 	$(BIN)/python -m pytest -n 2
+
+test-oldest:  ## the suite with the oldest supported version of everything, in .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip uv
+	VIRTUAL_ENV=$(CURDIR)/.venv-oldest .venv-oldest/bin/uv pip install --quiet \
+		--resolution lowest-direct --editable ".[dev]"
+	.venv-oldest/bin/python -m pytest -n 2
+
+packages: $(STAMP)  ## wheel and sdist in dist/, each installed and tried outside the source tree
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python tools/try_packages.py dist
 
 docs: $(STAMP)  ## the site, in site/index.html; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -39,4 +51,4 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 	$(BIN)/tellapart reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist site
+	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache build dist site

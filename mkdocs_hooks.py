@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent
 LINKED = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     "benchmarks/*.py",
     "benchmarks/results/*",
     "examples/*.py",

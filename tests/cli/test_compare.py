@@ -333,3 +333,23 @@ def test_bad_exports_are_refused_before_the_work(in_folder, capsys):
 def test_a_packed_file_is_called_without_its_endings():
     assert inputs.title_of("folder/after.csv.gz") == "after"
     assert inputs.title_of("v1.2.parquet") == "v1.2"
+
+
+def test_pairs_are_matched_by_row_or_by_a_column(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    people = 10 + 5 * rng.normal(size=(40, 2))
+    who, shuffled = np.arange(40), rng.permutation(40)
+    for name, order, shift in (("before", who, 0.0), ("after", shuffled, 0.5)):
+        values = people + 0.2 * rng.normal(size=people.shape) + [shift, 0.0]
+        table = pa.table({"who": who[order], "a": values[order, 0], "b": values[order, 1]})
+        csv.write_csv(table, tmp_path / f"{name}.csv")
+    files = [str(tmp_path / "before.csv"), str(tmp_path / "after.csv")]
+    common = ["--permutations", "39", "--seed", "0", "--quiet", "--json", "-"]
+    assert run(["compare", *files, "--paired", "who", *common]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["pvalue"] == 1 / 40
+    assert told["design"]["paired"] == "who"
+    assert run(["compare", *files, "--paired", *common, "--drop", "who"]) == 0
+    assert json.loads(capsys.readouterr().out)["design"]["n_blocks"] == 40
+    assert run(["compare", files[0], "--by", "who", "--strata", "b"]) == 2
+    assert "take two files" in capsys.readouterr().err

@@ -54,7 +54,9 @@ def test_several_rows_of_a_key_are_one_unit():
 
 
 def test_clusters_in_both_samples_are_refused_with_the_way_out():
-    with pytest.raises(InputError, match=r"1 of 3 have rows in both: use paired=.*strata="):
+    with pytest.raises(
+        InputError, match=r"1 of 3 have rows in both: pass the labels as paired .*as strata"
+    ):
         read(4, 3, clusters=(list("aabb"), list("bcc")))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from each import each
 from tellapart.permutation import forms
 from tellapart.permutation.bins import permute_bins
-from tellapart.permutation.forms import Forms
+from tellapart.permutation.forms import Forms, mmd2_of_columns
 
 
 @each("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
@@ -40,3 +40,16 @@ def _mmd2(bins, sums):
     within = [np.einsum("ij,ij->i", side @ sums, side) for side in (x, y)]
     across = np.einsum("ij,ij->i", x @ sums, y)
     return within[0] / (m * (m - 1)) + within[1] / (n * (n - 1)) - 2 * across / (m * n)
+
+
+@each("sizes", [(30, 40), (1_010, 700), (9, 300)])
+def test_columns_together_are_columns_one_by_one(sizes):
+    rng = np.random.default_rng(0)
+    bins = permute_bins(*sizes, 49, rng)
+    features = [rng.normal(size=(bins.n_groups, width)) for width in (3, 1, 4)]
+    found = mmd2_of_columns(features, bins)
+    for own, row in zip(features, found, strict=True):
+        forms_of_one = Forms(bins)
+        forms_of_one.add_features(own, np.ones(own.shape[1]))
+        forms_of_one.leave_out_diagonal(bins.rows.astype(float))
+        np.testing.assert_allclose(row, forms_of_one.mmd2(), rtol=1e-9, atol=1e-12)

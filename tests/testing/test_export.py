@@ -211,6 +211,18 @@ def test_the_methods_tell_bins_drawn_rows_and_what_was_left_out():
     assert "The family triple could not run" in text
 
 
+def test_the_methods_tell_the_design():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 2))
+    Y = X + rng.normal(0.5, 0.1, size=(40, 2))
+    result = ta.two_sample_test(X, Y, paired=True, n_permutations=99, random_state=0)
+    told = "Labels were permuted as the design of the study allows: 40 pairs swapped"
+    assert told in result.methods_paragraph()
+    # The interval of a paired shift is that of the pairs.
+    change = result.selection.changes[result.variables[0]]
+    assert change.interval[0] < change.effect < change.interval[1] < 0
+
+
 def test_the_methods_tell_gaps_that_were_kept():
     rng = np.random.default_rng(4)
     left, right = (pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")) for _ in "xy")

@@ -19,6 +19,9 @@ from tellapart.report.console import complain, say
 BROKEN_PIPE = 1
 """Exit status where the reader of standard output went away: that of typer and rich."""
 
+BARE = ("--paired",)
+"""Options whose value may be left out."""
+
 EXAMPLES = """\
 Examples:
 
@@ -56,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
         with warnings.catch_warnings(record=True) as held:
             warnings.simplefilter("always", UserWarning)
             status = app(
-                args=list(arguments),
+                args=with_bare_options(arguments),
                 prog_name="tellapart",
                 standalone_mode=False,
                 obj=shlex.join(["tellapart", *arguments]),
@@ -80,6 +83,21 @@ def run(arguments: Sequence[str]) -> int:
         complain(f"error: {error.format_message()}")
         return 2
     return status if isinstance(status, int) else 0
+
+
+def with_bare_options(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with an empty value for options that may go without one.
+
+    >>> with_bare_options(["compare", "a.csv", "b.csv", "--paired", "--seed", "1"])
+    ['compare', 'a.csv', 'b.csv', '--paired=', '--seed', '1']
+    >>> with_bare_options(["--paired", "patient"])
+    ['--paired', 'patient']
+    """
+    following = [*arguments, "-"][1:]
+    return [
+        f"{word}=" if word in BARE and after.startswith("-") else word
+        for word, after in zip(arguments, following, strict=True)
+    ]
 
 
 def _show_version(wanted: bool) -> None:

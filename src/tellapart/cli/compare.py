@@ -72,6 +72,23 @@ def compare(
     against: Annotated[
         str | None, typer.Option(metavar="LABEL", help="With --group: the group to compare with.")
     ] = None,
+    strata: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Permute labels within the strata of this column."),
+    ] = None,
+    paired: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[COLUMN]",
+            help="Rows of A and B are pairs: matched by this column, or row by row without one.",
+        ),
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Permute whole clusters of rows, named by this column."
+        ),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the test.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
     plot: Annotated[
@@ -114,10 +131,16 @@ def compare(
         "progress": outputs.progress,
     }
     settings = TestSettings(**chosen)
+    designed = {"strata": strata, "paired": paired == "" or paired or False, "clusters": clusters}
+    if by is not None and any(designed.values()):
+        raise InputError(
+            "--strata, --paired and --clusters take two files A B, not --by: write the groups to "
+            "a file each"
+        )
     if by is None and (group is not None or against is not None):
         raise InputError("--group and --against pick values of a column: name it with --by COLUMN")
     if by is None and b is not None:
-        result = _compare_files(a, b, chosen, options)
+        result = _compare_files(a, b, {**chosen, **designed}, options)
     elif by is not None and b is None:
         result = _compare_groups(a, by, (group, against), settings, options)
     else:
@@ -135,7 +158,9 @@ def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> 
 
     if a == b == STANDARD_INPUT:
         raise InputError("compare can read one of A and B from standard input, not both")
-    x, y = options.chosen(open_input(a, options.form), open_input(b, options.form))
+    labelled = (chosen[name] for name in ("strata", "paired", "clusters"))
+    needed = [name for name in labelled if isinstance(name, str)]
+    x, y = options.chosen(open_input(a, options.form), open_input(b, options.form), needed=needed)
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
     keep = options.kept(x, y)

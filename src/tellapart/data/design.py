@@ -180,7 +180,7 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
         count = np.unique(np.concatenate(clusters)).size
         raise InputError(
             f"clusters must lie wholly in one sample; {shared.size} of {count} have rows in both: "
-            "use paired= with the same labels where each was measured in both samples, or strata="
+            "pass the labels as paired where each was measured in both samples, or as strata"
         )
     _check_nested("clusters", np.concatenate(clusters), np.concatenate(blocks))
     return Design(blocks, clusters, *named)

@@ -7,7 +7,7 @@ whole: it comes as features, S = Σ_f w_f φ_f φ_fᵀ, or in bands of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -223,3 +223,25 @@ class ColumnSums:
             forms.add_features(self.features[chosen], np.ones(self.features.shape[1]))
         forms.leave_out_diagonal(self._rows[chosen])
         return forms.mmd2()
+
+
+def mmd2_of_columns(features: Sequence[FloatArray], bins: PermutedBins) -> FloatArray:
+    """Return MMD²_u of several columns under each permutation, a row per column.
+
+    One product of matrices for all of them; `features` are the sums over groups, (G × r) each, of
+    kernels with k(v, v) = 1.
+    """
+    whole = np.concatenate(features, axis=1)
+    edges = np.cumsum([0, *(own.shape[1] for own in features[:-1])])
+    total = whole.sum(axis=0)
+    every = np.add.reduceat(np.square(total), edges) - bins.rows.sum()
+    m, n = bins.n_x, bins.n_y
+    found = np.empty((len(features), bins.count))
+    for which, labels in bins.blocks():
+        embedded, own = labels @ whole, (labels @ bins.rows)[:, np.newaxis]
+        touching = np.add.reduceat(embedded * total, edges, axis=1) - own
+        xx = np.add.reduceat(np.square(embedded), edges, axis=1) - own
+        xy, yy = touching - xx, every - 2.0 * touching + xx
+        part = xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n)
+        found[:, which] = part.T
+    return found

@@ -44,6 +44,9 @@ def _samples(result: TestResult) -> Iterator[str]:
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         yield f"These rows were drawn at random from {of_x:,} and {of_y:,}."
+    design = result.held_out.design
+    if design is not None:
+        yield f"Labels were permuted as the design of the study allows: {safe(design.describe())}."
 
 
 def _scan(result: TestResult) -> Iterator[str]:

@@ -20,7 +20,7 @@ from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel
 from tellapart.permutation.bins import PermutedBins, bin_rows, binned_sizes
-from tellapart.permutation.forms import ColumnSums
+from tellapart.permutation.forms import ColumnSums, mmd2_of_columns
 from tellapart.permutation.labels import draw_permutations
 from tellapart.permutation.mmd import TIE_TOLERANCE
 from tellapart.permutation.nulls import null_of
@@ -35,6 +35,8 @@ from tellapart.threads import one_blas_thread
 
 # One start of each kind and few steps: the best λ is known no better than by a factor of two.
 _QUICK = Thresholding(lengths=(1.0,), iterations=10)
+# Values of all columns up to which their sums are kept: those take as many bytes again.
+MOST_KEPT = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,13 @@ class BinnedRows:
         rows = labels.sum(axis=1) * self.sizes[2]
         m, n = rows[::2], rows[1::2]
         scalars, starts, order = self.kernel.scalar_kernels, self.starts, self.order
+        # Few columns are asked for again: of wide samples they are summed anew.
+        keeps = self.order.size * self.samples.n_columns <= MOST_KEPT
 
         def of_column(s: int, x: FloatArray, y: FloatArray) -> FloatArray:
             sums = ColumnSums(scalars[s], np.concatenate([x, y])[order], starts)
+            if keeps:
+                self._held[s] = sums
             products = sums.products(labels)
             own = np.diag(products)
             xx, yy, xy = own[::2], own[1::2], np.diag(products, 1)[::2]
@@ -170,18 +176,26 @@ class BinnedFold:
     def pvalue(self, z: FloatArray, seed: int) -> float:
         """Return the p-value of z on the second part; one seed, one set of permutations."""
         used = np.flatnonzero(z)
+        keys = [(int(s), seed) for s in used]
         with one_blas_thread():
-            table = np.array([self._column(int(s), seed) for s in used])
+            self._permute([s for s, _ in keys if (s, seed) not in self._permuted], seed)
+        table = np.array([self._permuted[key] for key in keys])
         tolerance = TIE_TOLERANCE * float(np.abs(z).sum())
         return null_of(z[used] @ table, tolerance, 0.5, exact=self._drawn(seed).exact).pvalue
 
-    def _column(self, column: int, seed: int) -> FloatArray:
-        """Return MMD²_u of a column under every permutation of the bins of the second part."""
-        key = (column, seed)
-        if key not in self._permuted:
+    def _permute(self, columns: Sequence[int], seed: int) -> None:
+        """Keep MMD²_u of columns under every permutation of the bins of the second part."""
+        bins, groups = self._drawn(seed), np.concatenate(self.second)
+        short: dict[int, FloatArray] = {}
+        for column in columns:
             sums = self.rows.sums(column)
-            self._permuted[key] = sums.mmd2(self._drawn(seed), np.concatenate(self.second))
-        return self._permuted[key]
+            if sums.features is None:
+                self._permuted[column, seed] = sums.mmd2(bins, groups)
+            else:
+                short[column] = sums.features[groups]
+        if short:
+            found = mmd2_of_columns(list(short.values()), bins)
+            self._permuted.update({(s, seed): own for s, own in zip(short, found, strict=True)})
 
     def _drawn(self, seed: int) -> PermutedBins:
         if seed not in self._bins:

@@ -106,8 +106,8 @@ class Exports:
         >>> rng = np.random.default_rng(0)
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
         >>> text = ta.two_sample_test(X, Y, random_state=0).to_latex(label="tab:differ")
-        >>> print(text.splitlines()[7])
-            x1 & mean & $-0.05$ & 2.951 & $-3.07$ [$-3.53$, $-2.76$] & 0.001 \\
+        >>> print(text.splitlines()[6].strip())
+        Variables & What differs & X & Y & Size [95\,\% CI] & $p$ \\
         """
         target = None if path is None else check_writable("path", path)
         from tellapart.report.paper_tables import latex_table

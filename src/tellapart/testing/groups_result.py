@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 REST = "rest"
 """What one-versus-rest comparisons call all the other groups together."""
+# What a summary tells of variables, where there are few comparisons.
+MOST_TOLD, FEW_VARIABLES = 20, 3
 # What the page tells in detail.
 MOST_SECTIONS = 100
 MOST_VARIABLES = 20
@@ -223,8 +225,11 @@ class GroupsResult(GroupsExports):
         T      rest     60, 120  0.001     0.003  yes     u
         <BLANKLINE>
         B and rest: One column is shifted (u); one column has another spread (u).
+          u: lower in B by 0.95 spreads (...)
         NK and rest: One column is shifted (u); one column has another spread (u).
+          u: lower in NK by 0.94 spreads (...)
         T and rest: One column is shifted (u).
+          u: higher in T by 2.96 spreads (...)
         """
         heading = ["group", "against", "rows", "p", "adjusted", "differ", "variables"]
         rows = [heading, *(_cells(c) for c in self.comparisons)]
@@ -236,11 +241,8 @@ class GroupsResult(GroupsExports):
             ).rstrip()
             for row in rows
         ]
-        told = [
-            f"{safe(c.group)} and {safe(c.against)}: {c.difference}"
-            for c in self.comparisons
-            if c.difference
-        ]
+        few = len(self.comparisons) <= MOST_TOLD
+        told = [line for c in self.comparisons if c.reject for line in _told(c, few)]
         parts = [[self.verdict], lines, told, self.notes()]
         return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -349,6 +351,14 @@ class GroupsResult(GroupsExports):
     def __repr__(self) -> str:
         found = sum(c.reject for c in self.comparisons)
         return f"<GroupsResult: {found} of {len(self.comparisons)} comparisons differ>"
+
+
+def _told(comparison: Comparison, with_variables: bool) -> list[str]:
+    """Return what differs, and what the heaviest variables differ in, one line each."""
+    head = f"{safe(comparison.group)} and {safe(comparison.against)}: {comparison.difference}"
+    told = list(comparison.result.selection.told.items())[:FEW_VARIABLES] if with_variables else []
+    lines = [f"  {safe(name)}: {differs}" for name, differs in told if differs]
+    return [head.rstrip(), *lines] if comparison.difference or lines else []
 
 
 def _cells(comparison: Comparison) -> list[str]:

@@ -79,8 +79,8 @@ def two_sample_test(
         The two samples; row numbers may differ; columns are matched by name where there are
         names. Two rows of each are enough for a scan, four for a split. What
         `tellapart.open_dataset` opens, pyarrow datasets, Dask arrays and DataFrames are read
-        chunk by chunk and never held as a whole: a scan takes all their rows, a split those that
-        are drawn at random.
+        chunk by chunk and never held as a whole: a scan takes all their rows, and so does a split
+        with the linear kernel; with other kernels it takes rows drawn at random.
     method : {"scan", "split"}
         "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
         others test.
@@ -138,12 +138,13 @@ def two_sample_test(
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
         Seconds for the whole test. A scan that would take longer is made of fewer rows, drawn at
-        random, and the result says so; the choice of variables stops with the best so far. None
+        random, and the result says so; the choice of variables stops with the best so far, and
+        tuning with the scores it has after half of the time. None
         sets no limit, and gives a proof of optimality ten seconds; the result carries the gap
         reached.
     memory_budget : float or None
         Bytes that a scan may take beyond the input: what needs more is refused before work starts.
-        With a split of samples in chunks, what the rows drawn to choose and test may take.
+        With a split of samples in chunks by a kernel that takes drawn rows, what these may take.
 
     Returns
     -------
