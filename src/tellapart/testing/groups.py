@@ -13,6 +13,8 @@ import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_random_state
 from tellapart.data.column_store import ChosenColumns
+from tellapart.data.design_labels import DesignArguments
+from tellapart.data.group_pair import refuse_pairs_with_rest
 from tellapart.data.grouping import GroupedTable, group_name, read_grouped
 from tellapart.data.missing import POLICIES
 from tellapart.data.samples import Samples
@@ -47,6 +49,9 @@ def compare_groups(
     *,
     mode: str = "one-versus-rest",
     groups: Iterable[object] | None = None,
+    strata: object = None,
+    paired: bool | str | Sequence[object] = False,
+    clusters: object = None,
     method: str = "scan",
     n_variables: int | None = None,
     kernel: str | Kernel = "auto",
@@ -86,6 +91,13 @@ def compare_groups(
         either way: each against the rest would be the same test twice.
     groups : iterable of labels, or None
         The groups to compare, all if None. Against the rest, the rest is still all other rows.
+    strata, clusters : str, label array, or None
+        Labels are permuted within strata, or as whole clusters, in every comparison: see
+        `two_sample_test`. A column of the table (of `obs` for AnnData), which is then not compared,
+        or the labels themselves, one per row.
+    paired : str, label array, or False
+        The key of rows that belong together, one of each group: two groups trade the labels of
+        rows with the same key. Not for more than two groups against the rest.
     n_permutations : int or None
         Permutations per comparison. None is 999, or more where so many comparisons need them
         for any adjusted p-value to reach `alpha`: at least 2·(comparisons)/alpha.
@@ -143,17 +155,20 @@ def compare_groups(
         gap=gap,
         time_limit=time_limit,
         memory_budget=memory_budget,
+        design=DesignArguments(strata, paired, clusters),
     )
-    grouped = read_grouped(table, by, keep=keep).without_missing(policy)
+    grouped = read_grouped(table, by, keep=keep, design=settings.design).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
     pairs = plan.pairs
+    if any(pair.against is None for pair in pairs):
+        refuse_pairs_with_rest(grouped)
     settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
     if not isinstance(settings.random_state, int):
         rng = check_random_state(settings.random_state)
         settings = replace(settings, random_state=int(rng.integers(2**32)))
-    comparisons, failed = _run(grouped, pairs, settings)
+    comparisons, failed = _run(grouped, pairs, settings, policy)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
     profile = profile_groups(grouped, comparisons)
@@ -210,7 +225,7 @@ def _n_permutations(given: int | None, n_comparisons: int, alpha: float) -> int:
 
 
 def _run(
-    grouped: GroupedTable, pairs: Sequence[Pair], settings: TestSettings
+    grouped: GroupedTable, pairs: Sequence[Pair], settings: TestSettings, policy: str
 ) -> tuple[list[Comparison], list[Skipped]]:
     """Run every comparison; those whose rows allow no test are returned with the reason."""
     done: list[tuple[Pair, TestResult, tuple[str, ...]]] = []
@@ -221,7 +236,9 @@ def _run(
             labels = pair.labels(grouped)
             place = f"{number} of {len(pairs)}, {labels[0]} and {labels[1]}"
             try:
-                result, notes = _compare(grouped, pair, settings, _beside(progress, place), effort)
+                samples, names = _read(grouped, pair, policy)
+                own = replace(settings, progress=_beside(progress, place))
+                result, notes = _compare(samples, names, labels, own, effort)
             except InputError as error:
                 failed.append(Skipped(*labels, str(error)))
             else:
@@ -248,24 +265,29 @@ def _beside(progress: Progress, place: str) -> Progress:
     return lambda stage, detail: progress(stage, f"{place}: {detail}")
 
 
-def _compare(
-    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress, effort: float
-) -> tuple[TestResult, tuple[str, ...]]:
+def _read(grouped: GroupedTable, pair: Pair, policy: str) -> tuple[Samples, tuple[str, str]]:
+    """Return the rows of one comparison, and what its two sides are called."""
     group, against = pair.labels(grouped)
-    assert isinstance(settings.random_state, int)
-    own = replace(
-        settings,
-        random_state=comparison_seed(settings.random_state, group, against),
-        progress=progress,
-    )
-    of_y = grouped.rows_of_others(pair.group)
+    of_x, of_y = grouped.rows_of(pair.group), grouped.rows_of_others(pair.group)
     if pair.against is not None:
         of_y = grouped.rows_of(pair.against)
     names = (
         group_name(grouped.by, group),
         "the rest" if pair.against is None else group_name(grouped.by, against),
     )
-    samples = grouped.samples(grouped.rows_of(pair.group), of_y)
+    samples = grouped.samples(of_x, of_y)
+    return grouped.with_design(samples, of_x, of_y, policy, names), names
+
+
+def _compare(
+    samples: Samples,
+    names: tuple[str, str],
+    labels: tuple[str, str],
+    settings: TestSettings,
+    effort: float,
+) -> tuple[TestResult, tuple[str, ...]]:
+    assert isinstance(settings.random_state, int)
+    own = replace(settings, random_state=comparison_seed(settings.random_state, *labels))
     limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
