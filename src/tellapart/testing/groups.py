@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_random_state
+from tellapart.data.design_labels import DesignArguments
+from tellapart.data.group_pair import refuse_pairs_with_rest
 from tellapart.data.grouping import read_grouped
 from tellapart.data.missing import POLICIES
 from tellapart.errors import InputError
@@ -35,6 +37,9 @@ def compare_groups(
     *,
     mode: str = "one-versus-rest",
     groups: Iterable[object] | None = None,
+    strata: object = None,
+    paired: bool | str | Sequence[object] = False,
+    clusters: object = None,
     method: str = "scan",
     n_variables: int | None = None,
     kernel: str | Kernel = "auto",
@@ -74,6 +79,13 @@ def compare_groups(
         either way: each against the rest would be the same test twice.
     groups : iterable of labels, or None
         The groups to compare, all if None. Against the rest, the rest is still all other rows.
+    strata, clusters : str, label array, or None
+        Labels are permuted within strata, or as whole clusters, in every comparison: see
+        `two_sample_test`. A column of the table (of `obs` for AnnData), which is then not compared,
+        or the labels themselves, one per row.
+    paired : str, label array, or False
+        The key of rows that belong together, one of each group: two groups trade the labels of
+        rows with the same key. Not for more than two groups against the rest.
     n_permutations : int or None
         Permutations per comparison. None is 999, or more where so many comparisons need them
         for any adjusted p-value to reach `alpha`: at least 2·(comparisons)/alpha.
@@ -132,17 +144,20 @@ def compare_groups(
         gap=gap,
         time_limit=time_limit,
         memory_budget=memory_budget,
+        design=DesignArguments(strata, paired, clusters),
     )
-    grouped = read_grouped(table, by, keep=keep).without_missing(policy)
+    grouped = read_grouped(table, by, keep=keep, design=settings.design).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
     pairs = plan.pairs
+    if any(pair.against is None for pair in pairs):
+        refuse_pairs_with_rest(grouped)
     settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
     if not isinstance(settings.random_state, int):
         rng = check_random_state(settings.random_state)
         settings = replace(settings, random_state=int(rng.integers(2**32)))
-    comparisons, failed = run_comparisons(grouped, pairs, settings)
+    comparisons, failed = run_comparisons(grouped, pairs, settings, policy)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
     profile = profile_groups(grouped, comparisons)

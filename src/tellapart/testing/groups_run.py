@@ -15,7 +15,7 @@ from tellapart.data.grouping import GroupedTable, group_name
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.permutation.holm import holm
-from tellapart.progress import Progress, showing
+from tellapart.progress import showing
 from tellapart.scan.cost import ScanCost
 from tellapart.testing.caught_warnings import CaughtWarnings
 from tellapart.testing.groups_plan import Pair
@@ -36,7 +36,7 @@ MOST_NAMED = 50
 
 
 def run_comparisons(
-    grouped: GroupedTable, pairs: Sequence[Pair], settings: TestSettings
+    grouped: GroupedTable, pairs: Sequence[Pair], settings: TestSettings, policy: str
 ) -> tuple[list[Comparison], list[Skipped]]:
     """Run every comparison; those whose rows allow no test are returned with the reason.
 
@@ -50,8 +50,8 @@ def run_comparisons(
 
         def run(number: int) -> TestResult | InputError:
             pair = pairs[number]
-            group, against = pair.labels(grouped)
-            place = f"{number + 1} of {len(pairs)}, {group} and {against}"
+            labels = pair.labels(grouped)
+            place = f"{number + 1} of {len(pairs)}, {labels[0]} and {labels[1]}"
 
             def tell(stage: str, detail: str) -> None:
                 with telling:
@@ -59,7 +59,8 @@ def run_comparisons(
 
             with caught.under(number):
                 try:
-                    return _compare(grouped, pair, own, tell, effort)
+                    samples, names = _read(grouped, pair, policy)
+                    return _compare(samples, names, labels, replace(own, progress=tell), effort)
                 except InputError as error:
                     return error
 
@@ -114,24 +115,29 @@ def _at_once(grouped: GroupedTable, n_comparisons: int, settings: TestSettings) 
     return max(min(n_jobs, n_comparisons, MOST_BYTES // cost.bytes_held), 1)
 
 
-def _compare(
-    grouped: GroupedTable, pair: Pair, settings: TestSettings, progress: Progress, effort: float
-) -> TestResult:
+def _read(grouped: GroupedTable, pair: Pair, policy: str) -> tuple[Samples, tuple[str, str]]:
+    """Return the rows of one comparison, and what its two sides are called."""
     group, against = pair.labels(grouped)
-    assert isinstance(settings.random_state, int)
-    own = replace(
-        settings,
-        random_state=comparison_seed(settings.random_state, group, against),
-        progress=progress,
-    )
-    of_y = grouped.rows_of_others(pair.group)
+    of_x, of_y = grouped.rows_of(pair.group), grouped.rows_of_others(pair.group)
     if pair.against is not None:
         of_y = grouped.rows_of(pair.against)
     names = (
         group_name(grouped.by, group),
         "the rest" if pair.against is None else group_name(grouped.by, against),
     )
-    samples = grouped.samples(grouped.rows_of(pair.group), of_y)
+    samples = grouped.samples(of_x, of_y)
+    return grouped.with_design(samples, of_x, of_y, policy, names), names
+
+
+def _compare(
+    samples: Samples,
+    names: tuple[str, str],
+    labels: tuple[str, str],
+    settings: TestSettings,
+    effort: float,
+) -> TestResult:
+    assert isinstance(settings.random_state, int)
+    own = replace(settings, random_state=comparison_seed(settings.random_state, *labels))
     limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
     result = run_test(samples, own, names, limits)
     return replace(result, held_out=_narrow(result.held_out, result), train=None)
