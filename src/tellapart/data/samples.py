@@ -11,6 +11,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.design import Design
+from tellapart.data.shared_rows import SharedRows
 from tellapart.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Samples:
     filled in or left out: see `tellapart.data.missing.handle_missing`.
     `design` says which rows belong together; None where all are independent of each other. Samples
     with a design have no `as_read`.
+    `shared` are the same rows for other samples made of them; some rows or columns have none.
     """
 
     x: Values
@@ -48,6 +50,7 @@ class Samples:
     filled_columns: tuple[str, ...] = ()
     as_read: AsRead | None = field(default=None, repr=False)
     design: Design | None = None
+    shared: SharedRows | None = field(default=None, repr=False, compare=False)
 
     @property
     def n_x(self) -> int:
@@ -72,7 +75,7 @@ class Samples:
             as_read = None if as_read.pattern.whole_rows else as_read.rows(of_x, of_y)
         design = None if self.design is None else self.design.rows(of_x, of_y)
         x, y = rows_of(self.x, of_x), rows_of(self.y, of_y)
-        return replace(self, x=x, y=y, as_read=as_read, design=design)
+        return replace(self, x=x, y=y, as_read=as_read, design=design, shared=None)
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
@@ -87,6 +90,7 @@ class Samples:
             categories={n: self.categories[n] for n in names if n in self.categories},
             as_read=self._as_read_of(chosen),
             filled_columns=tuple(name for name in names if name in set(self.filled_columns)),
+            shared=None,
         )
 
     def _as_read_of(self, columns: IntArray) -> AsRead | None:

@@ -74,6 +74,10 @@ def median_bandwidths(
     >>> tau.tolist(), constant.tolist()
     ([3.5, 1.0], [False, True])
     """
+    if samples.shared is not None:
+        return samples.shared.once(
+            ("bandwidths", rule), lambda whole: median_bandwidths(whole, rule, n_jobs=n_jobs)
+        )
     bandwidths = np.ones(samples.n_columns)
     constant = np.zeros(samples.n_columns, dtype=np.bool_)
 

@@ -39,7 +39,7 @@ def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> 
         values[0, rare] = farthest[rare]
     half = values.shape[0] // 2
     # Fitting pools the two samples: which rows are called x and which y does not matter.
-    pooled = replace(samples.drawn, x=values[:half], y=values[half:])
+    pooled = replace(samples.drawn, x=values[:half], y=values[half:], shared=None)
     fitted = kernel.fit(pooled, n_jobs=n_jobs)
     for s, scalar in enumerate(fitted.scalars):
         # Rows that were not drawn may lie anywhere.

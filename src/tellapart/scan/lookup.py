@@ -18,6 +18,20 @@ def gather(values, order, out):  # type: ignore[no-untyped-def]  # pragma: no co
 
 
 @numba.njit(cache=True, nogil=True)
+def count_before(edges, low, scale, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[j], zeros, to how many edges lie in the buckets before the j-th, as `find_cells`."""
+    last = out.size - 2
+    for i in range(edges.size):
+        place = (edges[i] - low) * scale
+        step = 0
+        if place > 0:  # neither below nor not a number
+            step = int(min(place, float(last)))
+        out[step + 1] += 1
+    for j in range(1, out.size):
+        out[j] += out[j - 1]
+
+
+@numba.njit(cache=True, nogil=True)
 def find_cells(values, edges, gaps, buckets, low, scale, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[i] to the cell of values[i]; see `tellapart.scan.tables.Tables`."""
     last = buckets.size - 2

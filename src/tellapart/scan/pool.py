@@ -13,6 +13,7 @@ from tellapart.permutation.bins import Singles
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.design_scales import scales
+from tellapart.scan.reductions import mean_changes
 from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Halves, Sums
@@ -97,10 +98,12 @@ class Pool:
 
         Where values are missing, in the noise that all rows would have: see `precision`.
         """
-        of_x, of_y = self.means(halves)
         if halves.present is not None:
+            of_x, of_y = self.means(halves)
             return (of_x - of_y) * self.precision(halves.present)
-        return of_x - of_y
+        changes = halves.of_x(self.labels)
+        mean_changes(changes, halves.total().astype(np.float32), *self.labels.counts)
+        return changes
 
     def counts(self, present: Halves) -> tuple[Singles, Singles]:
         """Return how many rows of x and of y are behind each feature, for every permutation."""

@@ -12,6 +12,16 @@ _FEWEST = 4
 
 
 @numba.njit(cache=True, nogil=True)
+def mean_changes(of_x, total, n_x, n_y):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Turn the sums over x, one row per permutation, into mean_x − mean_y."""
+    for k in range(of_x.shape[0]):
+        m, n = n_x[k], n_y[k]
+        for q in range(of_x.shape[1]):
+            own = of_x[k, q]
+            of_x[k, q] = own / m - (total[q] - own) / n
+
+
+@numba.njit(cache=True, nogil=True)
 def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, total, s, t, n_x, n_y,
     mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,

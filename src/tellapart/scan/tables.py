@@ -41,6 +41,7 @@ from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
 from tellapart.scan.cells import CellScores, cut_columns, score_cells
+from tellapart.scan.lookup import count_before
 from tellapart.scan.outline import Outline
 from tellapart.scan.units import Units, measure_units
 from tellapart.threads import in_threads
@@ -136,7 +137,12 @@ class _Part:
 
 
 def tables_of(samples: Samples | ChunkedSamples, pooled: Outline, n_jobs: int = 1) -> Tables:
-    """Return the tables of two samples, from pooled rows."""
+    """Return the tables of two samples, from pooled rows; once where other samples share these."""
+    shared = (samples if isinstance(samples, Samples) else samples.drawn).shared
+    if shared is not None and pooled.complete:
+        return shared.once(
+            "tables", lambda whole: tables_of(whole, Outline.of_all_rows(whole), n_jobs)
+        )
     places = {name: s for s, name in enumerate(samples.names)}
     return make_tables(
         pooled.values,
@@ -322,7 +328,6 @@ def _buckets(edges: FloatArray, gaps: bool) -> tuple[NDArray[np.int32], float, f
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         scale = count / (high - low) if high > low else 0.0
         scale = scale if np.isfinite(scale) else 0.0
-        place = (edges - low) * scale
-    at = np.clip(np.nan_to_num(place, nan=0.0), 0, count - 1).astype(np.int64)
-    before = np.searchsorted(at, np.arange(count + 1), side="left")
-    return before.astype(np.int32), low, scale
+    before = np.zeros(count + 1, dtype=np.int32)
+    count_before(edges, low, scale, before)
+    return before, low, scale

@@ -11,8 +11,9 @@ from warnings import WarningMessage, warn_explicit
 import numpy as np
 
 from tellapart.data.column_store import ChosenColumns
-from tellapart.data.grouping import GroupedTable, group_name
+from tellapart.data.grouping import UNLABELLED, GroupedTable, group_name
 from tellapart.data.samples import Samples
+from tellapart.data.shared_rows import SharedRows
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.permutation.holm import holm
 from tellapart.progress import showing
@@ -27,8 +28,10 @@ from tellapart.testing.two_sample import run_test
 from tellapart.threads import blas_threads, in_threads
 
 # All comparisons together look at as many pairs and triples as one test, each at no fewer than this
-# share of them.
+# share of them…
 LEAST_EFFORT = 0.1
+# …or less in wider tables, where the columns that make them are few of many anyhow.
+WIDE = 100
 # What comparisons that run side by side may hold together.
 MOST_BYTES = 8_000_000_000
 # Columns that findings name and a result keeps the rows of, beside the chosen variables.
@@ -42,9 +45,10 @@ def run_comparisons(
 
     Each has a seed of its own, so that running them side by side changes no answer.
     """
-    effort = max(1 / len(pairs), LEAST_EFFORT)
+    effort = _effort(len(pairs), len(grouped.compared))
     at_once = _at_once(grouped, len(pairs), settings)
     own = settings if at_once == 1 else replace(settings, n_jobs=1)
+    shared = _shared_rows(grouped, pairs)
     telling = Lock()
     with showing(settings.progress) as progress, CaughtWarnings() as caught:
 
@@ -60,6 +64,7 @@ def run_comparisons(
             with caught.under(number):
                 try:
                     samples, names = _read(grouped, pair, policy)
+                    samples = replace(samples, shared=shared)
                     return _compare(samples, names, labels, replace(own, progress=tell), effort)
                 except InputError as error:
                     return error
@@ -101,6 +106,27 @@ def comparison_seed(seed: int, group: str, against: str) -> int:
     """
     text = repr((seed, group, against)).encode("utf-8", errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
+
+
+def _shared_rows(grouped: GroupedTable, pairs: Sequence[Pair]) -> SharedRows | None:
+    """Return all rows, where each comparison is of all of them and they are what was read."""
+    as_read = grouped.pattern is None and grouped.row_labels is None
+    if not as_read or any(pair.against is not None for pair in pairs):
+        return None
+    rows = np.flatnonzero(grouped.groups != UNLABELLED)
+    return SharedRows(grouped.samples(rows[:1], rows[1:]))
+
+
+def _effort(n_comparisons: int, n_columns: int) -> float:
+    """Return the share of the usual work on dependence, decided by sizes alone.
+
+    >>> [round(_effort(*sizes), 3) for sizes in ((1, 1_000), (4, 100), (50, 100), (50, 10_000))]
+    [1.0, 0.25, 0.1, 0.01]
+    """
+    if n_comparisons == 1:
+        return 1.0
+    narrow = min(WIDE / n_columns, 1.0) ** (1 / 2)
+    return max(1 / n_comparisons, LEAST_EFFORT) * narrow
 
 
 def _at_once(grouped: GroupedTable, n_comparisons: int, settings: TestSettings) -> int:
@@ -173,4 +199,4 @@ def _narrow(samples: Samples, result: TestResult) -> Samples:
         ChosenColumns(np.ascontiguousarray(values[:, kept]), kept, n_columns)
         for values in (samples.x, samples.y)
     )
-    return replace(samples, x=x, y=y, as_read=None)
+    return replace(samples, x=x, y=y, as_read=None, shared=None)

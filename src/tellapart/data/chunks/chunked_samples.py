@@ -127,7 +127,7 @@ class ChunkedSamples:
         )
         if self.pattern is not None and self.template is not None:
             return settle_missing(replace(self.template, x=x, y=y), self.pattern)
-        return replace(self.drawn, x=x, y=y)
+        return replace(self.drawn, x=x, y=y, shared=None)
 
 
 def read_chunked(
@@ -370,7 +370,9 @@ def _drawn(
     # Rows drawn one by one have no design: pairs and clusters are torn.
     whole = (x.rows.size, y.rows.size) == (template.n_x, template.n_y)
     design = template.design if whole else None
-    return replace(template, x=x.values, y=y.values, design=design), (x.rows, y.rows)
+    shared = template.shared if whole else None
+    drawn = replace(template, x=x.values, y=y.values, design=design, shared=shared)
+    return drawn, (x.rows, y.rows)
 
 
 def _ranges(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArray, FloatArray]:

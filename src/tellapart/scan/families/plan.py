@@ -55,7 +55,7 @@ class Plan:
 def make_plan(scores: Scores, labels: KeyedBins, effort: float = 1.0) -> Plan:
     """Plan the families of dependence by the scores of pooled rows, drawn without labels.
 
-    `effort` is the share of the usual work that pairs and triples may take.
+    `effort` is the share of the usual work that pairs, triples and fours may take.
     """
     every = np.arange(scores.column.size)
     known = every
@@ -71,7 +71,7 @@ def make_plan(scores: Scores, labels: KeyedBins, effort: float = 1.0) -> Plan:
     for_shapes = planner.most(columns_for_pairs(most_shaped), numeric)
     for_triples = planner.most(columns_for_triples(most_triples))
     n_rows = scores.normal.shape[0]
-    wider = planner.most(screening_columns(n_rows))
+    wider = planner.most(int(screening_columns(n_rows) * effort ** (1 / 3)))
     pairs = all_pairs(for_pairs, scores.column)
     chosen = screened_pairs(correlation, pairs.size)
     plan = Plan(
@@ -81,8 +81,8 @@ def make_plan(scores: Scores, labels: KeyedBins, effort: float = 1.0) -> Plan:
         shaped=all_pairs(for_shapes, scores.column),
         triples=all_triples(for_triples, scores.column),
         triple_columns=wider,
-        four_columns=planner.most(four_columns(n_rows)),
-        direction_columns=planner.most(DIRECTION_COLUMNS, numeric),
+        four_columns=planner.most(int(four_columns(n_rows) * effort ** (1 / 4))),
+        direction_columns=planner.most(int(DIRECTION_COLUMNS * effort ** (1 / 4)), numeric),
         skipped={},
         notes={},
     )
