@@ -351,5 +351,49 @@ def test_pairs_are_matched_by_row_or_by_a_column(tmp_path, capsys):
     assert told["design"]["paired"] == "who"
     assert run(["compare", *files, "--paired", *common, "--drop", "who"]) == 0
     assert json.loads(capsys.readouterr().out)["design"]["n_blocks"] == 40
-    assert run(["compare", files[0], "--by", "who", "--strata", "b"]) == 2
-    assert "take two files" in capsys.readouterr().err
+
+
+def visits(folder, n=40):
+    """Write people at three visits, the second of which is a little higher in one column."""
+    rng = np.random.default_rng(0)
+    who, visit = np.tile(np.arange(n), 3), np.repeat(["v1", "v2", "v3"], n)
+    values = (10 + 5 * rng.normal(size=(n, 2)))[who] + 0.2 * rng.normal(size=(3 * n, 2))
+    values[visit == "v2", 0] += 0.5
+    order = rng.permutation(3 * n)
+    columns = {"who": who, "visit": visit, "a": values[:, 0], "b": values[:, 1]}
+    table = pa.table({**columns, "site": np.array(["n", "s"])[who % 2]})
+    csv.write_csv(table.take(order), folder / "visits.csv")
+    return str(folder / "visits.csv")
+
+
+def test_groups_of_one_file_have_designs(tmp_path, capsys):
+    file = visits(tmp_path)
+    common = ["--permutations", "39", "--seed", "0", "--quiet", "--json", "-"]
+    two = ["compare", file, "--by", "visit", "--group", "v1", "--against", "v2"]
+    assert run([*two, "--paired", "who", "--drop", "site", *common]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["pvalue"], told["variables"]) == (1 / 40, ["a"])
+    assert (told["design"]["paired"], told["design"]["n_blocks"]) == ("who", 40)
+    assert told["settings"]["paired"] == "who"
+    assert run([*two, "--strata", "site", "--columns", "a,b", *common]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["design"]["strata"], told["design"]["n_blocks"]) == ("site", 2)
+    assert told["pvalue"] > 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--against", "v2", "--paired"], "--paired needs a COLUMN"),
+        (["--paired", "who"], "--paired must be left out where a group is compared with the rest"),
+        (["--clusters", "who"], "clusters must lie wholly in one sample; 40 of 40"),
+        (["--strata", "visit"], "--strata must be another column than --by visit"),
+        (["--strata", "town"], "'town'"),
+    ],
+)
+def test_groups_that_designs_do_not_fit_are_refused_in_a_line(tmp_path, capsys, options, said):
+    file = visits(tmp_path)
+    assert run(["compare", file, "--by", "visit", "--group", "v1", *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1

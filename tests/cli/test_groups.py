@@ -76,6 +76,22 @@ def test_chosen_pairs_and_files(folder, capsys):
     assert again["comparisons"][0]["pvalue"] == stored["comparisons"][0]["pvalue"]
 
 
+def test_groups_have_designs(folder, capsys):
+    rng = np.random.default_rng(0)
+    who, visit = np.tile(np.arange(40), 3), np.repeat(["v1", "v2", "v3"], 40)
+    values = 5 * rng.normal(size=40)[who] + 0.2 * rng.normal(size=120) + 0.5 * (visit == "v3")
+    csv.write_csv(pa.table({"visit": visit, "who": who, "a": values}), folder / "visits.csv")
+    asked = ["groups", "visits.csv", "--by", "visit", "--seed", "0", "--quiet", "--json", "-"]
+    assert run([*asked, "--pairwise", "--paired", "who", "--permutations", "119"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["settings"]["paired"] == "who"
+    assert [c["reject"] for c in told["comparisons"]] == [False, True, True]
+    assert run([*asked, "--paired", "who"]) == 2
+    assert "compare two at a time with --pairwise" in capsys.readouterr().err
+    assert run([*asked, "--pairwise", "--paired"]) == 2
+    assert "--paired needs a COLUMN" in capsys.readouterr().err
+
+
 def test_a_terminal_shows_a_table():
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, width=100)

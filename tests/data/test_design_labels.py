@@ -62,5 +62,5 @@ def test_what_labels_no_rows_is_one_clear_error(asked, message):
 
 
 def test_arrays_have_no_columns_to_name():
-    with pytest.raises(InputError, match=r"strata must be a pair of label arrays.*got 'site'"):
+    with pytest.raises(InputError, match=r"strata must be label arrays.*got 'site'"):
         read_samples(np.ones((3, 1)), np.ones((3, 1)), design=DesignArguments(strata="site"))

@@ -14,7 +14,7 @@ from tellapart.cli.inputs import (
     read_input,
     title_of,
 )
-from tellapart.cli.options import Options, with_options
+from tellapart.cli.options import Clusters, Options, Strata, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import show_result
@@ -72,10 +72,7 @@ def compare(
     against: Annotated[
         str | None, typer.Option(metavar="LABEL", help="With --group: the group to compare with.")
     ] = None,
-    strata: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Permute labels within the strata of this column."),
-    ] = None,
+    strata: Strata = None,
     paired: Annotated[
         str | None,
         typer.Option(
@@ -83,12 +80,7 @@ def compare(
             help="Rows of A and B are pairs: matched by this column, or row by row without one.",
         ),
     ] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Permute whole clusters of rows, named by this column."
-        ),
-    ] = None,
+    clusters: Clusters = None,
     alpha: Annotated[float, typer.Option(help="Level of the test.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
     plot: Annotated[
@@ -112,6 +104,7 @@ def compare(
 ) -> None:
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
+    from tellapart.data.design_labels import DesignArguments
     from tellapart.testing.settings import TestSettings
 
     outputs = check_outputs(
@@ -130,18 +123,16 @@ def compare(
         "n_permutations": permutations,
         "progress": outputs.progress,
     }
-    settings = TestSettings(**chosen)
+    TestSettings(**chosen)  # checked before a file is read
     designed = {"strata": strata, "paired": paired == "" or paired or False, "clusters": clusters}
-    if by is not None and any(designed.values()):
-        raise InputError(
-            "--strata, --paired and --clusters take two files A B, not --by: write the groups to "
-            "a file each"
-        )
+    if by is not None and designed["paired"] is True:
+        raise InputError("--paired needs a COLUMN that matches rows where --by splits one file")
     if by is None and (group is not None or against is not None):
         raise InputError("--group and --against pick values of a column: name it with --by COLUMN")
     if by is None and b is not None:
         result = _compare_files(a, b, {**chosen, **designed}, options)
     elif by is not None and b is None:
+        settings = TestSettings(**chosen, design=DesignArguments(**designed))
         result = _compare_groups(a, by, (group, against), settings, options)
     else:
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
@@ -183,7 +174,8 @@ def _compare_groups(
         raise InputError(
             f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
         )
-    (table,) = options.chosen(read_input(a, options.form), needed=[by])
+    labelled = [name for name in settings.design.given.values() if isinstance(name, str)]
+    (table,) = options.chosen(read_input(a, options.form), needed=[by, *labelled])
     group, against = picked
     samples, (first, second) = read_groups(
         table,
@@ -192,5 +184,6 @@ def _compare_groups(
         against=against,
         missing=options.missing,
         keep=options.kept(table),
+        design=settings.design,
     )
     return run_test(samples, settings, (group_name(by, first), group_name(by, second)))

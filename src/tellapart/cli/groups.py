@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from tellapart.cli.inputs import files_of, read_input
-from tellapart.cli.options import Options, with_options
+from tellapart.cli.options import Clusters, Options, Strata, with_options
 from tellapart.cli.outputs import check_outputs
+from tellapart.errors import InputError
 from tellapart.report.console import show_groups
 
 EXAMPLES = """\
@@ -17,6 +18,8 @@ Examples:
 tellapart groups cells.parquet --by cell_type --report groups.html
 
 tellapart groups cells.h5ad --by cell_type --pairwise --group T --group NK --group B
+
+tellapart groups visits.csv --by visit --paired patient --pairwise
 
 cat visits.csv | tellapart groups - --by clinic --quiet --json -
 """
@@ -36,6 +39,12 @@ def groups(
         list[str] | None,
         typer.Option(metavar="LABEL", help="Compare this group; may be repeated. Default: all."),
     ] = None,
+    strata: Strata = None,
+    paired: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows of two groups with the same key are pairs."),
+    ] = None,
+    clusters: Clusters = None,
     alpha: Annotated[
         float, typer.Option(help="Level of all comparisons together (Holm's adjustment).")
     ] = 0.05,
@@ -53,12 +62,18 @@ def groups(
     outputs = check_outputs(
         options.json, None, options.report, inputs=files_of(file), quiet=options.quiet
     )
-    (table,) = options.chosen(read_input(file, options.form), needed=[by])
+    if paired == "":
+        raise InputError("--paired needs a COLUMN that matches the rows of groups")
+    labelled = [name for name in (strata, paired, clusters) if name is not None]
+    (table,) = options.chosen(read_input(file, options.form), needed=[by, *labelled])
     result = compare_groups(
         table,
         by,
         mode="pairwise" if pairwise else "one-versus-rest",
         groups=group or None,
+        strata=strata,
+        paired=paired or False,
+        clusters=clusters,
         missing=options.missing,
         keep=options.kept(table),
         alpha=alpha,

@@ -44,6 +44,7 @@ IN_THE_SHELL = {
     "compare_groups": "tellapart groups",
     'pass from_anndata(adata, layer="…")': "give --layer NAME",
     "drop the column": "leave it out with --drop",
+    "mode='pairwise'": "--pairwise",
     ", or give nonnegative=False for the paper's signed weights": "",
 }
 """What Python says, and what the shell says instead: nothing, where there is no such option."""

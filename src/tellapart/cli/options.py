@@ -13,6 +13,14 @@ import typer
 from tellapart.cli.sizes import bytes_of
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
+Strata = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Permute labels within the strata of this column."),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Permute whole clusters of rows, named by this column."),
+]
 
 
 @dataclass(frozen=True)

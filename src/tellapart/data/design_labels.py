@@ -143,7 +143,7 @@ def take_columns(
     if frame is None:
         name, value = next(iter(columns.items()))
         raise InputError(
-            f"{name} must be a pair of label arrays, one per sample, where {title} has no named "
+            f"{name} must be label arrays, with one label per row, where {title} has no named "
             f"columns; got {value!r} and {described(table)}"
         )
     labels = _labels_of(title, frame, columns)

@@ -25,11 +25,7 @@ def with_labels(
     is missing is not compared: which rows miss a value would have to be permuted by the design
     together with rows that were left out.
     """
-    if policy == PAIRWISE:
-        raise InputError(
-            "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired or "
-            f"clusters; got {PAIRWISE!r}"
-        )
+    refuse_pairwise(policy)
     if samples.as_read is not None:
         if samples.as_read.pattern.whole_rows:
             complete = samples.as_read.complete()
@@ -50,6 +46,15 @@ def with_labels(
         )
     x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, known, strict=True))
     return keep_informative(replace(samples, design=make_design(x, y)), policy, titles)
+
+
+def refuse_pairwise(policy: str) -> None:
+    """Raise where rows with gaps should stay: what is missing is not compared under a design."""
+    if policy == PAIRWISE:
+        raise InputError(
+            "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired or "
+            f"clusters; got {PAIRWISE!r}"
+        )
 
 
 def keep_informative(samples: Samples, policy: str, titles: tuple[str, str]) -> Samples:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tellapart.arguments import check_choice
 from tellapart.data.choice import nearest
+from tellapart.data.design_labels import DesignArguments
 from tellapart.data.grouping import GroupedTable, read_grouped
 from tellapart.data.missing import POLICIES, handle_missing
 from tellapart.data.samples import Samples
@@ -24,6 +25,7 @@ def read_groups(
     against: str | None = None,
     missing: str = "error",
     keep: Sequence[str] = (),
+    design: DesignArguments | None = None,
 ) -> tuple[Samples, tuple[str, str]]:
     """Split one table by a column, and read two of its groups as samples.
 
@@ -40,6 +42,9 @@ def read_groups(
     missing, keep
         As in `tellapart.data.tables.read_samples`. Missing values in the column `by` are always an
         error.
+    design : DesignArguments or None
+        As in `tellapart.data.grouping.read_grouped`. Pairs are of two groups, not of one and the
+        rest.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def read_groups(
     (('a', 'b'), [2.0, 4.0])
     """
     policy = check_choice("missing", missing, POLICIES)
-    grouped = read_grouped(table, by, keep=keep)
+    grouped = read_grouped(table, by, keep=keep, design=design)
     if grouped.n_unlabelled:
         raise InputError(
             f"column {grouped.by!r} must say of every row which sample it belongs to; "
@@ -66,15 +71,32 @@ def read_groups(
     first, second = _pair(grouped, group, against)
     label = grouped.labels[first]
     if second is None:
+        refuse_pairs_with_rest(grouped)
         others, rows_y, title = REST, grouped.rows_of_others(first), "the rest"
     else:
         others, rows_y = grouped.labels[second], grouped.rows_of(second)
         title = f"group {others!r}"
     titles = f"group {label!r}", title
-    samples = grouped.samples(grouped.rows_of(first), rows_y)
+    rows_x = grouped.rows_of(first)
+    samples = grouped.samples(rows_x, rows_y)
     check_shape(titles[0], samples.n_x, len(grouped.names))
     check_shape(titles[1], samples.n_y, len(grouped.names))
-    return handle_missing(samples, policy, titles), (label, others)
+    samples = handle_missing(samples, policy, titles)
+    return grouped.with_design(samples, rows_x, rows_y, policy, titles), (label, others)
+
+
+def refuse_pairs_with_rest(grouped: GroupedTable) -> None:
+    """Raise where pairs should be of a group and the rest of several.
+
+    A key would stand for one row of the group and several of the rest, which differ from each other
+    in their groups and cannot trade places with the one.
+    """
+    if grouped.row_labels is not None and grouped.row_labels.pairs is not None:
+        raise InputError(
+            "paired must be left out where a group is compared with the rest, for none of "
+            f"{len(grouped.labels) - 1} other groups is its partner; compare two at a time with "
+            "mode='pairwise', or give group and against"
+        )
 
 
 def _pair(grouped: GroupedTable, group: str | None, against: str | None) -> tuple[int, int | None]:

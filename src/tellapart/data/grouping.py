@@ -21,6 +21,8 @@ from tellapart.data.columns import (
     sorted_labels,
     to_arrow,
 )
+from tellapart.data.design_labels import DesignArguments, take_labels
+from tellapart.data.designed import DROPPING, refuse_pairwise, with_labels
 from tellapart.data.missing import (
     FEWEST_ROWS,
     check_rows_left,
@@ -28,6 +30,7 @@ from tellapart.data.missing import (
     settle_missing,
 )
 from tellapart.data.missing_pattern import MissingPattern, complete_rows
+from tellapart.data.row_labels import RowLabels
 from tellapart.data.samples import Kind, Samples, Values, rows_of
 from tellapart.data.settle import settle_columns
 from tellapart.data.sources import (
@@ -69,12 +72,14 @@ class GroupedTable:
     dropped_columns : tuple of str
         Columns left out for missing values.
     dropped_rows : tuple of int
-        Rows left out for missing values, per group.
+        Rows left out for missing values or labels, per group.
     pattern : MissingPattern or None
         Which columns miss values, and what is compared all the same; None where none does, or
         where that has not been asked yet.
     policy : str
         What to do about missing values.
+    row_labels : RowLabels or None
+        The strata, pairs and clusters of the rows; None where all are independent of each other.
     """
 
     values: Values
@@ -89,6 +94,7 @@ class GroupedTable:
     dropped_rows: tuple[int, ...] = ()
     pattern: MissingPattern | None = None
     policy: str = "error"
+    row_labels: RowLabels | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -128,6 +134,15 @@ class GroupedTable:
             found = self.pattern.of(() if found is None else found.names)
         return samples if found is None else settle_missing(samples, found)
 
+    def with_design(
+        self, samples: Samples, of_x: IntArray, of_y: IntArray, policy: str, titles: tuple[str, str]
+    ) -> Samples:
+        """Return samples of some rows, beside others, with the design that their labels give."""
+        if self.row_labels is None:
+            return samples
+        labels = [self.row_labels.rows(rows) for rows in (of_x, of_y)]
+        return with_labels(samples, labels, policy, titles)
+
     def without_missing(self, policy: str) -> GroupedTable:
         """Return the table with what to do about missing values, or an error that counts them.
 
@@ -140,21 +155,47 @@ class GroupedTable:
                 f"{self.n_unlabelled} missing of {self.groups.size} values; "
                 'pass missing="drop-rows" to leave these rows out'
             )
+        kept = self._rows_with_labels(policy)
         found = find_missing((self.values,), self.names, policy, (TITLE,))
-        if found is None:
+        if found is None and kept.size == self.groups.size:
             return self
-        gone = tuple(name for s, name in enumerate(self.names) if s not in set(found.kept))
+        gone: tuple[str, ...] = ()
+        if found is not None:
+            gone = tuple(name for s, name in enumerate(self.names) if s not in set(found.kept))
         dropped: tuple[int, ...] = ()
-        if policy == "drop-rows":
-            left = replace(self, groups=self.groups[complete_rows(self.values, found.places)])
+        if policy == DROPPING:
+            if found is not None:
+                kept = np.intersect1d(kept, complete_rows(self.values, found.places))
+            left = replace(self, groups=self.groups[kept])
             check_rows_left(TITLE, sum(left.sizes), sum(self.sizes))
             dropped = tuple(a - b for a, b in zip(self.sizes, left.sizes, strict=True))
         return replace(
             self, dropped_columns=gone, dropped_rows=dropped, pattern=found, policy=policy
         )
 
+    def _rows_with_labels(self, policy: str) -> IntArray:
+        """Return the rows whose strata, pairs and clusters are known; an error unless they go."""
+        if self.row_labels is None:
+            return np.arange(self.groups.size)
+        refuse_pairwise(policy)
+        known = self.row_labels.known()
+        n_missing = self.groups.size - known.size
+        if n_missing and policy != DROPPING:
+            raise InputError(
+                "the labels of strata, pairs and clusters must not be missing; got them missing "
+                f'in {n_missing} of {self.groups.size} rows; pass missing="drop-rows" to leave '
+                "these rows out"
+            )
+        return known
 
-def read_grouped(table: object, by: object, *, keep: Sequence[str] = ()) -> GroupedTable:
+
+def read_grouped(
+    table: object,
+    by: object,
+    *,
+    keep: Sequence[str] = (),
+    design: DesignArguments | None = None,
+) -> GroupedTable:
     """Read a table and the groups of its rows; missing values are left as NaN.
 
     Parameters
@@ -166,6 +207,9 @@ def read_grouped(table: object, by: object, *, keep: Sequence[str] = ()) -> Grou
         not compared. Or the labels themselves, one per row.
     keep : sequence of str
         As in `tellapart.data.tables.read_samples`.
+    design : DesignArguments or None
+        Columns of the table, or labels one per row, of strata, pairs and clusters. Such columns
+        are not compared.
 
     Returns
     -------
@@ -180,6 +224,12 @@ def read_grouped(table: object, by: object, *, keep: Sequence[str] = ()) -> Grou
     >>> grouped.labels, grouped.sizes, grouped.names
     (('a', 'b', 'c'), (1, 2, 1), ('dose',))
     """
+    taken = None
+    if design is not None and design.given:
+        for name, value in design.given.items():
+            if isinstance(by, str) and isinstance(value, str) and value == by:
+                raise InputError(f"{name} must be another column than by={by!r}")
+        (table,), taken = take_labels((table,), design, (TITLE,))
     source, column, library = _open(table, by)
     (source,) = settle_columns((source,), keep)
     if column.values.size != source.shape[0]:
@@ -190,7 +240,18 @@ def read_grouped(table: object, by: object, *, keep: Sequence[str] = ()) -> Grou
     names = source.names or tuple(f"x{s}" for s in range(source.shape[1]))
     (values,), kinds, categories = read_sources((source,), names, (None,))
     labels, groups = _codes(column)
-    return GroupedTable(values, names, kinds, categories, labels, groups, column.name, library)
+    row_labels = None if taken is None else taken.coded((TITLE,), (groups.size,))[0]
+    return GroupedTable(
+        values,
+        names,
+        kinds,
+        categories,
+        labels,
+        groups,
+        column.name,
+        library,
+        row_labels=row_labels,
+    )
 
 
 def group_name(by: str, value: str) -> str:
