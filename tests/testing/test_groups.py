@@ -14,7 +14,7 @@ from scipy.stats import binom
 import tellapart as ta
 from tellapart.errors import InputError
 from tellapart.permutation.holm import holm
-from tellapart.testing.groups import comparison_seed
+from tellapart.testing.groups_run import comparison_seed
 
 KINDS = np.repeat(["B", "NK", "T"], [40, 50, 60])
 QUICK = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
@@ -362,7 +362,7 @@ def test_every_name_is_escaped():
     ],
 )
 def test_bad_input_is_one_clear_error(settings, part, monkeypatch):
-    monkeypatch.setattr("tellapart.testing.groups.run_test", pytest.fail)
+    monkeypatch.setattr("tellapart.testing.groups_run.run_test", pytest.fail)
     with pytest.raises(InputError, match=part):
         ta.compare_groups(table(), **{"by": "kind", **settings})
 

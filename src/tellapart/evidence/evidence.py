@@ -39,6 +39,8 @@ CHANCE = 9.0
 """A correlation counts half where its square is this many times that of chance, 1/N."""
 MOST_CANDIDATES = 1_000
 """Columns that take part in the choice: those with the most evidence."""
+FEWEST_CANDIDATES = 100
+"""Candidates of a choice that is one of many."""
 MOST_ROWS = 20_000
 """Rows of each sample that evidence is drawn from at most."""
 MOST_ENTRIES = 20_000_000
@@ -94,6 +96,7 @@ def gather_evidence(
     rng: np.random.Generator,
     n_jobs: int = 1,
     differences: Differences | None = None,
+    effort: float = 1.0,
 ) -> Evidence:
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
@@ -104,6 +107,8 @@ def gather_evidence(
     Beyond `MOST_ROWS` rows of a sample, dependence is that of rows drawn at random. Single columns
     and correlations are judged by all rows all the same: by `differences` where these are known,
     else by a pass over the rows.
+
+    `effort` is the share of the usual candidates, pairs and triples, for one choice of many.
     """
     part = samples.draw(_most_rows(samples.n_columns), rng)
     if differences is None and part is not samples:
@@ -117,11 +122,11 @@ def gather_evidence(
         found = column_evidence(scores, part.n_x, n_variables, differences)
         groups = [
             group
-            for group in _groups(part, scores, n_variables, differences)
+            for group in _groups(part, scores, n_variables, differences, effort)
             if group.log_odds > _surest_rival(found, group, n_variables)
         ][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
-        kept = _candidates(found, members)
+        kept = _candidates(found, members, effort)
         own = found.best_scores(scores, kept)
         return _joined(found, kept, own, groups, part)
 
@@ -144,11 +149,12 @@ def _most_rows(n_columns: int) -> int:
     return min(MOST_ROWS, max(MOST_ENTRIES // (2 * n_columns), 500))
 
 
-def _candidates(found: ColumnEvidence, members: list[int]) -> IntArray:
+def _candidates(found: ColumnEvidence, members: list[int], effort: float) -> IntArray:
     """Return the places of the columns with the most evidence, and of those in groups."""
-    if found.columns.size <= MOST_CANDIDATES:
+    most = min(max(int(effort * MOST_CANDIDATES), FEWEST_CANDIDATES), MOST_CANDIDATES)
+    if found.columns.size <= most:
         return np.arange(found.columns.size)
-    order = np.argsort(-found.log_odds, kind="stable")[:MOST_CANDIDATES]
+    order = np.argsort(-found.log_odds, kind="stable")[:most]
     return np.union1d(order, np.flatnonzero(np.isin(found.columns, members)))
 
 
@@ -185,14 +191,19 @@ def _joined(
 
 
 def _groups(
-    samples: Samples, scores: Scores, n_variables: int, differences: Differences | None
+    samples: Samples,
+    scores: Scores,
+    n_variables: int,
+    differences: Differences | None,
+    effort: float,
 ) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
     fewer = min(samples.n_x, samples.n_y)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
     strongest = _strongest(scores, samples)
-    rows, columns = whole_rows(scores, _linked(scores, strongest, pairs.MOST_COLUMNS))
+    in_pairs = int(pairs.MOST_COLUMNS * effort ** (1 / 2))
+    rows, columns = whole_rows(scores, _linked(scores, strongest, in_pairs))
     fewer = rows.fewer(samples.n_x)
     if fewer < pairs.FEWEST_ROWS:
         return []
@@ -200,7 +211,7 @@ def _groups(
     groups = rows.of_all(pairs.find_pairs(x, y, columns, MOST_SEEN, differences))
     by_design = differences is not None and differences.by_design
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
-        most = triples.most_columns(samples.n_x + samples.n_y)
+        most = int(triples.most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))
         if columns.size > most:
             rows, columns = whole_rows(scores, _linked(scores, strongest, most))
             x, y, columns = _copulas(samples, rows, columns)

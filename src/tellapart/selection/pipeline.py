@@ -131,13 +131,15 @@ def weigh_evidence(
     progress: Progress,
     n_jobs: int | None = None,
     differences: Differences | None = None,
+    effort: float = 1.0,
 ) -> Chosen:
     """Choose by evidence; where the number of variables is open, as few as carry nearly all.
 
     The kernel has no part in the choice. It is what the samples are shown by: the linear one, or
     the Gaussian one where variables were chosen for how they depend on each other, with bandwidths
     from `SHOWN_ROWS` rows of each sample at most. `differences` are those over all rows, where the
-    samples are rows drawn from them, or evidence draws some.
+    samples are rows drawn from them, or evidence draws some. `effort` is the share of the usual
+    candidates, for one choice of many.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
@@ -148,7 +150,12 @@ def weigh_evidence(
     all_rows = samples.n_x, samples.n_y
     drawn_before = differences is not None and not differences.by_design
     evidence = gather_evidence(
-        samples, number or MOST_VARIABLES, rng=rng, n_jobs=threads, differences=differences
+        samples,
+        number or MOST_VARIABLES,
+        rng=rng,
+        n_jobs=threads,
+        differences=differences,
+        effort=effort,
     )
     if evidence.n_columns == 0:
         raise InputError(

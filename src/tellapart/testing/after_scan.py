@@ -34,6 +34,7 @@ def choose_after(
     progress: Progress,
     *,
     chunks: ChunkedSamples,
+    effort: float = 1.0,
 ) -> Chosen:
     """Choose the variables on all rows: by evidence, or by the kernel that was asked for.
 
@@ -43,7 +44,7 @@ def choose_after(
 
     With a kernel, λ is 0 where a choice without it can be proved best, else the default of the
     kernel, unless the settings give it, and as many variables as the scan suggests, unless they
-    are given.
+    are given. `effort` is the share of the usual work, for one test of many.
     """
     drawn = (samples.n_x, samples.n_y) != chunks.n_values
     if settings.by_evidence:
@@ -55,6 +56,7 @@ def choose_after(
             progress=progress,
             n_jobs=n_jobs,
             differences=scan.differences if known else None,
+            effort=effort,
         )
     kernel = settings.fittable
     abilities = kernel.abilities

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_random_state
-from tellapart.data.column_store import ChosenColumns
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.group_pair import refuse_pairs_with_rest
-from tellapart.data.grouping import GroupedTable, group_name, read_grouped
+from tellapart.data.grouping import read_grouped
 from tellapart.data.missing import POLICIES
-from tellapart.data.samples import Samples
-from tellapart.errors import ConstantColumnWarning, InputError
+from tellapart.errors import InputError
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
-from tellapart.permutation.holm import holm
-from tellapart.progress import Progress, showing
+from tellapart.progress import Progress
 from tellapart.strs import Solver
-from tellapart.testing.groups_plan import MODES, Pair, plan_comparisons, reasons_of
-from tellapart.testing.groups_result import Comparison, GroupsResult, Skipped
-from tellapart.testing.limits import Limits
+from tellapart.testing.groups_plan import MODES, plan_comparisons, reasons_of
+from tellapart.testing.groups_result import GroupsResult
+from tellapart.testing.groups_run import run_comparisons
 from tellapart.testing.profile_groups import profile_groups
-from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
-from tellapart.testing.two_sample import run_test
 
 USUAL_PERMUTATIONS = 999
 # Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
-# All comparisons together look at as many pairs and triples as one test, each at no fewer than this
-# share of them.
-LEAST_EFFORT = 0.1
-# Columns that findings name and a result keeps the rows of, beside the chosen variables.
-MOST_NAMED = 50
 
 
 @heeding_interrupts()
@@ -105,7 +93,8 @@ def compare_groups(
         The seed of each comparison is derived from this and from its two labels, so it does not
         depend on the other groups or their order. It is found in the settings of its result.
     n_jobs : int or None
-        Threads within each comparison; −1 is every core.
+        Threads; −1 is every core. Comparisons run side by side, one thread each, or one after the
+        other with a time limit and where memory would not do.
     missing : {"error", "pairwise", "drop-rows", "drop-columns"}
         What to do about missing values; which columns are left out is settled once for the whole
         table. Rows without a label are an error, or left out with "pairwise" and "drop-rows": of
@@ -168,7 +157,7 @@ def compare_groups(
     if not isinstance(settings.random_state, int):
         rng = check_random_state(settings.random_state)
         settings = replace(settings, random_state=int(rng.integers(2**32)))
-    comparisons, failed = _run(grouped, pairs, settings, policy)
+    comparisons, failed = run_comparisons(grouped, pairs, settings, policy)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
     profile = profile_groups(grouped, comparisons)
@@ -190,20 +179,6 @@ def compare_groups(
     )
 
 
-def comparison_seed(seed: int, group: str, against: str) -> int:
-    """Return the seed of one comparison: the same whatever else is compared, and in what order.
-
-    Examples
-    --------
-    >>> comparison_seed(0, "B", "T") == comparison_seed(0, "B", "T")
-    True
-    >>> comparison_seed(0, "B", "T") == comparison_seed(0, "T", "B")
-    False
-    """
-    text = repr((seed, group, against)).encode("utf-8", errors="surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
-
-
 def _enough(n_comparisons: int, alpha: object) -> int:
     """Return permutations enough for the least adjusted p-value to reach alpha."""
     if not isinstance(alpha, float) or not 0 < alpha < 1:
@@ -222,105 +197,3 @@ def _n_permutations(given: int | None, n_comparisons: int, alpha: float) -> int:
             f"comparisons/(n_permutations + 1)); got {given}"
         )
     return given
-
-
-def _run(
-    grouped: GroupedTable, pairs: Sequence[Pair], settings: TestSettings, policy: str
-) -> tuple[list[Comparison], list[Skipped]]:
-    """Run every comparison; those whose rows allow no test are returned with the reason."""
-    done: list[tuple[Pair, TestResult, tuple[str, ...]]] = []
-    failed: list[Skipped] = []
-    effort = max(1 / len(pairs), LEAST_EFFORT)
-    with showing(settings.progress) as progress:
-        for number, pair in enumerate(pairs, 1):
-            labels = pair.labels(grouped)
-            place = f"{number} of {len(pairs)}, {labels[0]} and {labels[1]}"
-            try:
-                samples, names = _read(grouped, pair, policy)
-                own = replace(settings, progress=_beside(progress, place))
-                result, notes = _compare(samples, names, labels, own, effort)
-            except InputError as error:
-                failed.append(Skipped(*labels, str(error)))
-            else:
-                done.append((pair, result, notes))
-    # A comparison that failed still counts: which ones fail may depend on the data.
-    adjusted = holm([result.pvalue for _, result, _ in done], len(pairs))
-    comparisons = [
-        Comparison(
-            *pair.labels(grouped),
-            adjusted_pvalue=float(p),
-            n_rows=(
-                result.n_train[0] + result.n_test[0],
-                result.n_train[1] + result.n_test[1],
-            ),
-            result=result,
-            notes=notes,
-        )
-        for (pair, result, notes), p in zip(done, adjusted, strict=True)
-    ]
-    return comparisons, failed
-
-
-def _beside(progress: Progress, place: str) -> Progress:
-    return lambda stage, detail: progress(stage, f"{place}: {detail}")
-
-
-def _read(grouped: GroupedTable, pair: Pair, policy: str) -> tuple[Samples, tuple[str, str]]:
-    """Return the rows of one comparison, and what its two sides are called."""
-    group, against = pair.labels(grouped)
-    of_x, of_y = grouped.rows_of(pair.group), grouped.rows_of_others(pair.group)
-    if pair.against is not None:
-        of_y = grouped.rows_of(pair.against)
-    names = (
-        group_name(grouped.by, group),
-        "the rest" if pair.against is None else group_name(grouped.by, against),
-    )
-    samples = grouped.samples(of_x, of_y)
-    return grouped.with_design(samples, of_x, of_y, policy, names), names
-
-
-def _compare(
-    samples: Samples,
-    names: tuple[str, str],
-    labels: tuple[str, str],
-    settings: TestSettings,
-    effort: float,
-) -> tuple[TestResult, tuple[str, ...]]:
-    assert isinstance(settings.random_state, int)
-    own = replace(settings, random_state=comparison_seed(settings.random_state, *labels))
-    limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = run_test(samples, own, names, limits)
-    notes = []
-    for warning in caught:
-        # Columns that are constant among the rows of two groups are no news; they are listed in
-        # the selection.
-        if issubclass(warning.category, ConstantColumnWarning):
-            continue
-        if issubclass(warning.category, UserWarning):
-            notes.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    held_out = _narrow(result.held_out, result)
-    return replace(result, held_out=held_out, train=None), tuple(notes)
-
-
-def _narrow(samples: Samples, result: TestResult) -> Samples:
-    """Return the samples with the columns told of only: many tests would hold the table many times.
-
-    Names and places of all columns stay as they are.
-    """
-    kept, n_columns = result.selection.support, samples.n_columns
-    if result.scan is not None:
-        scan = result.scan
-        named = [*scan.columns, *(s for group in (*scan.pairs, *scan.triples) for s in group)]
-        first = list(dict.fromkeys(named))[:MOST_NAMED]
-        kept = np.union1d(kept, np.array(first, dtype=np.intp))
-    x, y = (
-        ChosenColumns(np.ascontiguousarray(values[:, kept]), kept, n_columns)
-        for values in (samples.x, samples.y)
-    )
-    return replace(samples, x=x, y=y, as_read=None)

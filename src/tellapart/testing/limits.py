@@ -30,7 +30,8 @@ class Limits:
     clock : callable
         The only one that the limit is measured by.
     effort : float
-        The share of the usual work that pairs and triples may take, for one test of many.
+        The share of the usual work that pairs, triples and the choice may take, for one test of
+        many.
     """
 
     time_limit: float | None = None

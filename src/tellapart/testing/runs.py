@@ -84,6 +84,7 @@ def _run_scan(
         n_jobs,
         progress,
         chunks=rows,
+        effort=limits.effort,
     )
     selection = with_changes(
         chosen.selection,
