@@ -189,7 +189,7 @@ def completed(shell, **environment):
 def test_the_shell_completes_commands_and_options():
     words = completed("bash", COMP_WORDS="tellapart ", COMP_CWORD="1").split()
     assert {"compare", "groups", "demo"} <= set(words)
-    words = completed("bash", COMP_WORDS="tellapart groups --pa", COMP_CWORD="2").split()
+    words = completed("bash", COMP_WORDS="tellapart groups --pairw", COMP_CWORD="2").split()
     assert words == ["--pairwise"]
     assert "--quiet" in completed("zsh", _TYPER_COMPLETE_ARGS="tellapart compare --qu")
 
