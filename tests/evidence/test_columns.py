@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.evidence.columns import FACTOR, REASONS, column_evidence
@@ -93,3 +94,15 @@ def test_within_samples_takes_shifts_out():
     rest = within_samples(values, 20)
     assert np.abs(rest[:20].mean(axis=0)).max() < 1e-5
     np.testing.assert_allclose(rest.std(axis=0), 1, rtol=1e-4)
+
+
+def test_a_column_without_gaps_is_not_chosen_for_them():
+    rng = np.random.default_rng(4)
+    left, right = rng.normal(size=(2, 60, 3))
+    left[:20, 0] = np.nan
+    found = ta.two_sample_test(
+        left, right, missing="pairwise", n_permutations=19, n_variables=3, random_state=0
+    ).selection
+    reasons = dict(zip(found.variables, found.reasons, strict=True))
+    assert reasons["x0"] == "missing"
+    assert "missing" not in (reasons.get("x1"), reasons.get("x2"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -19,13 +20,14 @@ import numpy as np
 from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.permuting import Permuting
+from tellapart.data.design_labels import DesignArguments
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
 from tellapart.permutation.nulls import PermutationNull
-from tellapart.permutation.reach import warn_of_few_rows
+from tellapart.permutation.reach import warn_of_few_rows, warn_of_few_units
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method, TestResult
 from tellapart.testing.settings import TestSettings
@@ -159,7 +161,16 @@ class Baseline(ABC):
         return (samples, samples) if self.use == "all" else samples.split(self.test_size, rng)
 
     @heeding_interrupts()
-    def test(self, X: object, Y: object, *, missing: str = "error") -> TestResult:
+    def test(
+        self,
+        X: object,
+        Y: object,
+        *,
+        missing: str = "error",
+        strata: object = None,
+        paired: bool | str | Sequence[object] = False,
+        clusters: object = None,
+    ) -> TestResult:
         """Split the rows, fit on one part and test on the other.
 
         Parameters
@@ -168,23 +179,34 @@ class Baseline(ABC):
             The two samples; columns are matched by name where there are names.
         missing : str
             What to do about missing values; see `tellapart.data.tables.read_samples`.
+        strata, paired, clusters
+            Which rows belong together, and so how the labels are permuted: see
+            `tellapart.two_sample_test`. What is fitted takes rows as independent of each other.
 
         Returns
         -------
         TestResult
         """
         started = time.perf_counter()
-        samples = self.read(X, Y, missing)
+        design = DesignArguments(strata, paired, clusters)
+        samples = self.read(X, Y, missing, design)
         settled = self.seeded()
         rngs = Generators.of(settled.random_state)
         train, held_out = settled.split(samples, rngs.split)
         settled.warn_of_few_rows(held_out)
         fitted, null = settled.fit_and_test(train, held_out, rngs)
-        return settled.result(fitted, null, train, held_out, started)
+        result = settled.result(fitted, null, train, held_out, started)
+        return replace(result, settings={**result.settings, **design.told()})
 
-    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
+    def read(
+        self,
+        X: object,
+        Y: object,
+        missing: str = "error",
+        design: DesignArguments | None = None,
+    ) -> Samples:
         """Return the checked samples; a subclass may ask more of them."""
-        return read_samples(X, Y, missing=missing)
+        return read_samples(X, Y, missing=missing, design=design)
 
     def seeded(self) -> Self:
         """Return the same settings with a seed of their own where none was given."""
@@ -269,6 +291,11 @@ class Baseline(ABC):
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
         """Warn where no p-value could reach the level."""
+        if held_out.design is not None:
+            warn_of_few_units(
+                held_out.design, self.n_permutations, self.alpha, symmetric=self.symmetric
+            )
+            return
         least = least_binned_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
         if not self.symmetric and held_out.n_x == held_out.n_y:
             least = max(least / 2, 1 / (self.n_permutations + 1))
@@ -324,9 +351,15 @@ class SelectingBaseline(Baseline):
             check_integer("n_variables", self.n_variables, 1)
         super().__post_init__()
 
-    def read(self, X: object, Y: object, missing: str = "error") -> Samples:
+    def read(
+        self,
+        X: object,
+        Y: object,
+        missing: str = "error",
+        design: DesignArguments | None = None,
+    ) -> Samples:
         """Return the checked samples, with at least `n_variables` columns."""
-        samples = super().read(X, Y, missing)
+        samples = super().read(X, Y, missing, design)
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
         return samples

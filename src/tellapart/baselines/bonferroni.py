@@ -29,13 +29,15 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError, warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
-from tellapart.permutation.bins import PermutedBins, least_binned_pvalue, permute_bins
+from tellapart.permutation.bins import PermutedBins, least_binned_pvalue
 from tellapart.permutation.columns import (
     TIE,
     mmd_statistic,
     permuted_statistics,
     standardise,
 )
+from tellapart.permutation.design import least_designed_pvalue
+from tellapart.permutation.designed_groups import permute_samples
 from tellapart.permutation.holm import holm
 from tellapart.permutation.labels import count_permutations
 from tellapart.permutation.nulls import PermutationNull, null_of
@@ -91,7 +93,8 @@ class Bonferroni(SelectingBaseline):
         The Kolmogorov–Smirnov distance with SciPy's p-value (exact up to 10⁶ pairs of rows), or
         MMD²_u under a Gaussian kernel with permutations. Three or more categories have no order:
         "ks" takes their total variation distance, ½ Σ_v |p_x(v) − p_y(v)|, with permutations,
-        whose p-values hold in finite samples, however rare a category is.
+        whose p-values hold in finite samples, however rare a category is. So do all columns where
+        a design is told: the distribution of the distance is known for independent rows only.
     correction : {"holm", "bonferroni", "max-t"}
         Holm's and Bonferroni's make p-values at least D times the smallest a permutation can
         give, D/(N_p + 1): where those could never reach α, N_p is raised to 2D/α, up to
@@ -159,7 +162,11 @@ class Bonferroni(SelectingBaseline):
         """Warn where no p-value could reach the level; permuted tests do so themselves."""
         if self.correction == "max-t":
             super().warn_of_few_rows(held_out)
-        elif self.statistic == "ks" and unordered_columns(held_out).size == 0:
+        elif (
+            self.statistic == "ks"
+            and held_out.design is None
+            and unordered_columns(held_out).size == 0
+        ):
             # The largest distance, 1, is that of two permutations only.
             count = count_permutations(held_out.n_x, held_out.n_y, 10**9)
             least = 0.0 if count is None else 2 * held_out.n_columns / count
@@ -213,7 +220,7 @@ class FittedBonferroni(FittedBaseline):
         settings = self.settings
         columns = _varying(samples, settings.n_threads)
         if settings.correction == "max-t":
-            bins = permute_bins(samples.n_x, samples.n_y, how.n_permutations, how.rng)
+            bins = permute_samples(samples, how.n_permutations, how.rng)
             table = self._table(samples, columns, bins)
             statistics, table = table[0].copy(), standardise(table)
             null = null_of(
@@ -226,13 +233,14 @@ class FittedBonferroni(FittedBaseline):
             return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
         statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
         permuted, size = np.ones(columns.size, dtype=np.bool_), 1
-        if settings.statistic == "ks":
+        # The distribution of the distance is known for independent rows only.
+        if settings.statistic == "ks" and samples.design is None:
             permuted = np.isin(columns, unordered_columns(samples))
             distances = ks_tests(samples, columns[~permuted], settings.n_threads)
             statistics[~permuted], pvalues[~permuted] = distances
         if permuted.any():
             n_permutations = _enough(samples, columns.size, how.n_permutations, how.alpha)
-            bins = permute_bins(samples.n_x, samples.n_y, n_permutations, how.rng)
+            bins = permute_samples(samples, n_permutations, how.rng)
             size = bins.rows_per_bin
             # A variable's own p-value needs its own column only: a few of them at a time.
             places = np.flatnonzero(permuted)
@@ -276,7 +284,10 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
         # Twice the least number: with that itself, one permutation above the observed is too many.
         n_labels = math.ceil(2 * n_columns / alpha) - 1
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
-    least = n_columns * least_binned_pvalue(samples.n_x, samples.n_y, n_labels)
+    if samples.design is not None:
+        least = n_columns * least_designed_pvalue(samples.design, n_labels)
+    else:
+        least = n_columns * least_binned_pvalue(samples.n_x, samples.n_y, n_labels)
     if least > alpha:
         _warn_of_reach("p-value of permutations", n_columns, least, alpha)
     elif n_labels > n_permutations:

@@ -130,7 +130,7 @@ class L1MMD(SelectingBaseline):
 
     def _choose_regularization(self, train: Samples, rng: np.random.Generator) -> float:
         """Return the ρ whose variables tell apart rows it has not seen, as surely as can be."""
-        if min(train.n_x, train.n_y) < FEWEST_ROWS:
+        if min(train.n_units) < FEWEST_ROWS:
             return DEFAULT_REGULARIZATION
         first, second = train.split(0.5, rng)
         kernel = ard_kernel(first, n_jobs=self.n_threads)

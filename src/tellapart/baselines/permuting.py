@@ -9,7 +9,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.permutation.bins import permute_bins
+from tellapart.permutation.designed_groups import permute_samples
 from tellapart.permutation.nulls import PermutationNull, null_of
 
 LABEL_ENTRIES = 2_000_000
@@ -34,7 +34,8 @@ def permutation_null(
 ) -> PermutationNull:
     """Test a statistic of the labels against all, or many random, permutations of the rows.
 
-    Where both samples are large, bins of rows are permuted; the labels are those of the rows.
+    Where both samples are large, bins of rows are permuted, and with a design what it says moves
+    together; the labels are those of the rows.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def permutation_null(
         Its rows are pooled, those of X first.
     statistic : callable
         From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
-        speak for a difference.
+        speak for a difference. With clusters the number of ones may change from row to row.
     how : Permuting
         The permutations.
     tolerance : float
@@ -63,7 +64,7 @@ def permutation_null(
     >>> null.statistic, null.pvalue
     (100.0, 0.001)
     """
-    bins = permute_bins(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
+    bins = permute_samples(held_out, how.n_permutations, how.rng)
     entries = LABEL_ENTRIES * bins.n_groups // (held_out.n_x + held_out.n_y)
     parts = [statistic(bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
     return null_of(
@@ -78,12 +79,14 @@ def permutation_null(
 def permuted_means(
     held_out: Samples, scores: FloatArray, how: Permuting, *, tolerance: float
 ) -> PermutationNull:
-    """Test mean_x − mean_y of a score per pooled row: sums over bins are all it needs."""
-    bins = permute_bins(held_out.n_x, held_out.n_y, how.n_permutations, how.rng)
-    sums, total = bins.sums(scores), float(scores.sum())
-    of_x = np.concatenate([labels @ sums for _, labels in bins.blocks()])
+    """Test mean_x − mean_y of a score per pooled row: sums over bins are all it needs.
+
+    Under a design the scores are centred within its blocks.
+    """
+    bins = permute_samples(held_out, how.n_permutations, how.rng)
+    sums = bins.sums(scores)
     return null_of(
-        of_x / held_out.n_x - (total - of_x) / held_out.n_y,
+        np.concatenate([bins.weights(labels) @ sums for _, labels in bins.blocks()]),
         tolerance,
         how.alpha,
         exact=bins.exact,

@@ -81,18 +81,23 @@ class ProjectedDistance:
 def permuted_distances(scores: FloatArray, labels: FloatArray, order: int) -> FloatArray:
     """Return W_p^p between the scores labelled 1 and those labelled 0, per row of labels.
 
-    Every row has the same number of ones. The scores are sorted once: whatever the labels, those
-    of one side then stand in order.
+    The scores are sorted once: whatever the labels, those of one side then stand in order. Rows
+    with the same number of ones, all of them but with clusters, are done together.
 
     >>> permuted_distances(np.array([3.0, 0.0, 1.0]), np.array([[1.0, 0, 0], [0, 1, 0]]), 1)
     array([2.5, 2. ])
     """
     ranks = np.argsort(scores, kind="stable")
     ordered, sides = scores[ranks], labels[:, ranks] > 0.5
-    count = sides.shape[0]
-    values = np.broadcast_to(ordered, sides.shape)
-    x, y = values[sides].reshape(count, -1), values[~sides].reshape(count, -1)
-    return QuantileMerge.of_sizes(x.shape[1], y.shape[1]).distances(x, y, order)
+    found, ones = np.empty(sides.shape[0]), sides.sum(axis=1)
+    for n_x in np.unique(ones):
+        alike = np.flatnonzero(ones == n_x)
+        own = sides[alike]
+        values = np.broadcast_to(ordered, own.shape)
+        x, y = values[own].reshape(alike.size, -1), values[~own].reshape(alike.size, -1)
+        merge = QuantileMerge.of_sizes(x.shape[1], y.shape[1])
+        found[alike] = merge.distances(x, y, order)
+    return found
 
 
 def _by_row(pull: FloatArray, piece_of: IntArray, order: IntArray) -> FloatArray:

@@ -46,42 +46,36 @@ def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArr
     return distances, np.clip(pvalues, 0.0, 1.0)
 
 
-def ks_statistic(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:  # noqa: ARG001
-    """Return max_v |F_x(v) − F_y(v)| of one column for each row of labels."""
-    n_x = labels[0].sum()
-    n_y = values.shape[0] - n_x
+def ks_statistic(column: int, values: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG001
+    """Return max_v |F_x(v) − F_y(v)| of one column for each row of weights."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     # Between tied values neither distribution function has arrived yet.
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    steps = labels[:, order]
-    steps *= 1 / n_x + 1 / n_y
-    steps -= 1 / n_y
+    steps = weights[:, order]
     np.cumsum(steps, axis=1, out=steps)
     return np.asarray(np.abs(steps[:, ends]).max(axis=1))
 
 
-def total_variation(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:  # noqa: ARG001
-    """Return max_A |P_x(A) − P_y(A)| = ½ Σ_v |p_x(v) − p_y(v)| for each row of labels.
+def total_variation(column: int, values: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG001
+    """Return max_A |P_x(A) − P_y(A)| = ½ Σ_v |p_x(v) − p_y(v)| for each row of weights.
 
     The Kolmogorov–Smirnov distance of values without an order: A is any set of them and not only
     those up to some value. With two values both are the same.
     """
-    n_x = labels[0].sum()
-    n_y = values.shape[0] - n_x
     order = np.argsort(values, kind="stable")
-    _, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
-    of_x = np.add.reduceat(labels[:, order], starts, axis=1)
-    return np.asarray(np.abs(of_x / n_x - (counts - of_x) / n_y).sum(axis=1) / 2)
+    _, starts = np.unique(values[order], return_index=True)
+    differences = np.add.reduceat(weights[:, order], starts, axis=1)
+    return np.asarray(np.abs(differences).sum(axis=1) / 2)
 
 
 def distance_statistic(unordered: IntArray) -> ColumnStatistic:
-    """Return the distance of one column under labels, by whether its values have an order."""
+    """Return the distance of one column under weights, by whether its values have an order."""
     columns = frozenset(unordered.tolist())
 
-    def distance_of(column: int, values: FloatArray, labels: FloatArray) -> FloatArray:
+    def distance_of(column: int, values: FloatArray, weights: FloatArray) -> FloatArray:
         distance = total_variation if column in columns else ks_statistic
-        return distance(column, values, labels)
+        return distance(column, values, weights)
 
     return by_rows(distance_of)
 

@@ -63,6 +63,11 @@ class Samples:
         return int(self.y.shape[0])
 
     @property
+    def n_units(self) -> tuple[int, int]:
+        """What of each sample is independent of each other: its rows, or the design's units."""
+        return (self.n_x, self.n_y) if self.design is None else self.design.n_units
+
+    @property
     def n_columns(self) -> int:
         """Number of columns, D."""
         return int(self.x.shape[1])

@@ -10,7 +10,7 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.factors import without_factors
-from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
+from tellapart.evidence.mixture import LARGEST_LOG, fit_mixture, log_bayes_factor
 from tellapart.evidence.zscores import standardised, standardised_present, zscores
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import Scores, Singles
@@ -112,6 +112,10 @@ def column_evidence(
         }
     single = [name for name in (*SINGLE, FACTOR, MISSING) if name in table]
     factors = [log_bayes_factor(table[name] ** 2) for name in single]
+    if there is not None:
+        # A column without gaps does not differ in them, however common that is among the others.
+        whole = (there > 0).all(axis=0) & (table[MISSING] == 0)
+        factors[single.index(MISSING)][whole] = -LARGEST_LOG
     factors += [
         log_bayes_factor(np.sum([table[name] ** 2 for name in group], axis=0), len(group))
         for group in (WAVES, ANY)

@@ -226,6 +226,12 @@ class PermutedBins:
             check_interrupts()
             yield which, self.labels(which)
 
+    def weights(self, labels: FloatArray) -> FloatArray:
+        """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S over groups, per row of labels."""
+        weights = labels * (1 / self.n_x + 1 / self.n_y)
+        weights -= 1 / self.n_y
+        return weights
+
     def of_rows(self, labels: FloatArray) -> FloatArray:
         """Return the labels of the pooled rows, in their own order, from those of the groups."""
         if self.rows_per_bin == 1 and self.n_groups == self.n_bins:

@@ -24,8 +24,11 @@ TIE = 1e-9
 
 ColumnStatistic = Callable[[int, FloatArray, PermutedBins], FloatArray]
 """From a column, its pooled values and the permuted bins to a statistic for each permutation."""
-LabelStatistic = Callable[[int, FloatArray, FloatArray], FloatArray]
-"""From a column, its pooled values and labels of shape (k, m + n) to the k statistics."""
+WeightStatistic = Callable[[int, FloatArray, FloatArray], FloatArray]
+"""From a column, its pooled values and weights w of shape (k, m + n) to the k statistics.
+
+A row of w has 1/n_x for rows of x and −1/n_y for those of y, so that w·f = mean_x f − mean_y f.
+"""
 
 
 def mmd_statistic(scalars: tuple[ScalarKernel, ...]) -> ColumnStatistic:
@@ -40,13 +43,20 @@ def mmd_statistic(scalars: tuple[ScalarKernel, ...]) -> ColumnStatistic:
     return statistic
 
 
-def by_rows(statistic: LabelStatistic) -> ColumnStatistic:
-    """Return a statistic of the labels of rows as one of the permuted bins."""
+def by_rows(statistic: WeightStatistic) -> ColumnStatistic:
+    """Return a statistic of the weights of rows as one of the permuted bins.
+
+    Under a design they are those of features centred within blocks: see
+    `tellapart.permutation.units`.
+    """
 
     def of_bins(column: int, values: FloatArray, bins: PermutedBins) -> FloatArray:
         entries = LABEL_ENTRIES * bins.n_groups // values.shape[0]
         return np.concatenate(
-            [statistic(column, values, bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
+            [
+                statistic(column, values, bins.of_rows(bins.weights(labels)))
+                for _, labels in bins.blocks(entries)
+            ]
         )
 
     return of_bins

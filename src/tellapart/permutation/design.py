@@ -127,15 +127,18 @@ def count_designed(shapes: IntArray, at_most: int) -> int | None:
     return count if count <= at_most else None
 
 
-def least_designed_pvalue(design: Design, n_permutations: int) -> float:
-    """Return the smallest p-value that permutations of a design can give."""
+def least_designed_pvalue(design: Design, n_permutations: int, symmetric: bool = True) -> float:
+    """Return the smallest p-value that permutations of a design can give.
+
+    `symmetric` says whether swapping the samples leaves the statistic as it is.
+    """
     units = units_of(design, np.random.default_rng(0))
     shapes = units.shapes
     count = count_designed(shapes, n_permutations)
     if count is None:
         return 1.0 / (n_permutations + 1)
     # Where every block has as many units of either sample, the mirror image is as extreme.
-    return (2 if np.array_equal(shapes[0], shapes[1]) else 1) / count
+    return (2 if symmetric and np.array_equal(shapes[0], shapes[1]) else 1) / count
 
 
 def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -> Permutations:

@@ -19,6 +19,10 @@ class DesignedGroups(PermutedBins):
 
     units: Units
 
+    def weights(self, labels: FloatArray) -> FloatArray:
+        """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S centred within blocks."""
+        return self.units.centred_weights(labels)
+
     def of_rows(self, labels: FloatArray) -> FloatArray:
         """Return the labels of the pooled rows, in their own order, from those of the groups."""
         return labels[:, np.concatenate(self.units.of_rows)]

@@ -55,9 +55,11 @@ def warn_of_few_rows(
     )
 
 
-def warn_of_few_units(design: Design, n_permutations: int, alpha: float) -> None:
+def warn_of_few_units(
+    design: Design, n_permutations: int, alpha: float, *, symmetric: bool = True
+) -> None:
     """Warn where no permutation of a design can give a p-value that reaches the level."""
-    least = least_designed_pvalue(design, n_permutations)
+    least = least_designed_pvalue(design, n_permutations, symmetric)
     if least > alpha:
         warn_caller(
             f"the design ({design.describe()}) has so few permutations that no p-value can fall "

@@ -81,16 +81,16 @@ def python_call(result: TestResult) -> str:
     """Return the call that gives this result: only what is not the default."""
     x, y = (" ".join(label.split()) for label in result.labels)
     named = f"import tellapart as ta\n\n# X: the rows of {x}; Y: the rows of {y}\n"
-    if result.method is not None:
-        call = f"ta.baselines.{result.method.call}.test(X, Y)"
-        return f'{named}result = {call}\nresult.to_html("report.html")'
-    usual = TestSettings().to_dict()
-    given = {key: value for key, value in result.settings.items() if key in usual}
-    given |= {
+    design = {
         name: f"({name}_of_x, {name}_of_y)" if value == GIVEN else value
         for name, value in result.settings.items()
         if name in ARGUMENTS
     }
+    if result.method is not None:
+        call = f"ta.baselines.{result.method.call}.test(X, Y{write_arguments(design, {})})"
+        return f'{named}result = {call}\nresult.to_html("report.html")'
+    usual = TestSettings().to_dict()
+    given = {key: value for key, value in result.settings.items() if key in usual} | design
     if result.labels != ("X", "Y"):
         given["labels"] = result.labels
     if result.held_out.filled_columns:

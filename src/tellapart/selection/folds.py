@@ -212,8 +212,7 @@ def split_in_halves(
     samples: Samples, count: int, rng: np.random.Generator, most_rows: int | None = None
 ) -> list[tuple[Samples, Samples]]:
     """Split the training half in two, several times; no splits where there are too few rows."""
-    sizes = (samples.n_x, samples.n_y) if samples.design is None else samples.design.n_units
-    if min(sizes) < FEWEST_ROWS:
+    if min(samples.n_units) < FEWEST_ROWS:
         return []
     halves = [samples.split(0.5, rng) for _ in range(count)]
     if most_rows is None:

@@ -23,6 +23,7 @@ MARGIN = 10 * FEASIBILITY
 of being cut off, so that its tolerances cannot make the bound too low."""
 MOST_PIECES = 8
 """N where no accuracy asks for less: beyond it the bound hardly moves and SCIP slows down."""
+MOST_NODES = 100_000
 REDUCED_COST = 1e-7
 """SCIP's tolerance on reduced costs: each variable may hide this much times its range."""
 LOOK = 0.1
@@ -129,6 +130,8 @@ def run_scip(program: Program, value: float, control: Control, solver: str) -> O
             "numerics/feastol": FEASIBILITY,
             "numerics/dualfeastol": REDUCED_COST,
             "limits/gap": control.gap / 10,
+            # Where rounding keeps the gap open, SCIP would branch on and on.
+            "limits/nodes": MOST_NODES,
             "timing/clocktype": 2,
             "randomization/randomseedshift": 0,
         }
