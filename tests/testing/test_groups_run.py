@@ -8,8 +8,9 @@ import pytest
 import tellapart as ta
 from tellapart.data.grouping import read_grouped
 from tellapart.errors import InputError
+from tellapart.scan import tables
 from tellapart.testing import groups_run
-from tellapart.testing.groups_run import _at_once
+from tellapart.testing.groups_run import _at_once, comparison_seed
 from tellapart.testing.settings import TestSettings
 
 KINDS = np.repeat(["a", "b", "c", "d"], [12, 12, 12, 3])
@@ -35,6 +36,37 @@ def test_side_by_side_changes_nothing():
     )
     assert told(one) == told(two)
     assert one.comparisons[0].variables[0] == "x7"
+
+
+def test_tables_of_rows_that_all_comparisons_divide_are_made_once(monkeypatch):
+    made = []
+    make = tables.make_tables
+
+    def counted(values, *rest, **settings):
+        made.append(values.shape)
+        return make(values, *rest, **settings)
+
+    monkeypatch.setattr(tables, "make_tables", counted)
+    ta.compare_groups(values(), KINDS, random_state=0, n_permutations=99)
+    assert made.count((39, 60)) == 1
+    made.clear()
+    ta.compare_groups(values(), KINDS, mode="pairwise", random_state=0, n_permutations=199)
+    assert made.count((24, 60)) > 3
+
+
+def test_a_comparison_of_few_columns_is_the_test_of_two_samples():
+    x = values()[:, 5:10]
+    result = ta.compare_groups(x, KINDS, random_state=0, n_permutations=199)
+    for c in result.comparisons:
+        single = ta.two_sample_test(
+            x[c.group == KINDS],
+            x[c.group != KINDS],
+            random_state=comparison_seed(0, c.group, "rest"),
+            n_permutations=199,
+        )
+        assert c.pvalue == single.pvalue
+        assert set(c.variables) == set(single.variables)
+        assert c.result.selection.z == pytest.approx(single.selection.z, abs=1e-9)
 
 
 def test_progress_is_told_of_every_comparison():

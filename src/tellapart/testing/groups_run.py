@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
@@ -125,8 +126,7 @@ def _effort(n_comparisons: int, n_columns: int) -> float:
     """
     if n_comparisons == 1:
         return 1.0
-    narrow = min(WIDE / n_columns, 1.0) ** (1 / 2)
-    return max(1 / n_comparisons, LEAST_EFFORT) * narrow
+    return max(1 / n_comparisons, LEAST_EFFORT) * math.sqrt(min(WIDE / n_columns, 1.0))
 
 
 def _at_once(grouped: GroupedTable, n_comparisons: int, settings: TestSettings) -> int:
