@@ -2,7 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from designs import NULLS
+from tellapart.data.design_labels import DesignArguments
 from tellapart.data.tables import read_samples
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scan import scan
@@ -29,6 +32,23 @@ def test_zscores_are_differences_of_means_over_their_deviation():
         delta = own[:m].mean(axis=0) - own[m:].mean(axis=0)
         expected = delta / np.sqrt((1 / m + 1 / n) * (m + n) / (m + n - 1))
         np.testing.assert_allclose(found.zscores[name], expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_a_scan_finds_the_same_under_a_design(name):
+    x, y, asked = NULLS[name](np.random.default_rng(0))
+    samples = read_samples(x, y, design=DesignArguments(**asked))
+    of_scan = scan(samples, n_permutations=19, alpha=0.1, rng=np.random.default_rng(0)).differences
+    alone = find_differences(samples)
+    assert alone.by_design
+    for score, own in alone.zscores.items():
+        np.testing.assert_allclose(of_scan.zscores[score], own, atol=1e-6)
+
+
+def test_columns_that_never_vary_have_no_zscores():
+    ones = np.ones((8, 2))
+    samples = read_samples(ones, ones, design=DesignArguments(paired=True))
+    assert find_differences(samples).column.size == 0
 
 
 def test_a_scan_finds_the_same():

@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from designs import NULLS
+from tellapart.data.design_labels import DesignArguments
 from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Gaussian, Linear
 from tellapart.selection import stability
@@ -129,6 +132,25 @@ def test_no_resample_is_begun_after_the_time_limit(result):
     late = measure(result, 1000, time_limit=0.5, clock=lambda: next(ticks))
     assert late.n_resamples == 1
     np.testing.assert_array_equal(found.counts, measure(result, 2).counts)
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_no_unit_of_a_design_is_in_both_halves(name):
+    x, y, asked = NULLS[name](np.random.default_rng(0))
+    samples = read_samples(x, y, design=DesignArguments(**asked))
+    # Values say which row it is.
+    numbered = replace(samples, x=_numbered(samples.x, 0), y=_numbered(samples.y, 1_000))
+    first, second = stability._halves(numbered, 2, 10_000, np.random.default_rng(1))
+    for side, size in ((0, samples.n_x), (1, samples.n_y)):
+        units = samples.design.units[side]
+        rows = [(half.x if side == 0 else half.y)[:, 0].astype(int) for half in (first, second)]
+        one, other = (units[own - 1_000 * side] for own in rows)
+        assert np.intersect1d(one, other).size == 0
+        assert 0.25 * size <= one.size <= 0.75 * size
+
+
+def _numbered(values, first):
+    return np.arange(first, first + values.shape[0], dtype=float)[:, np.newaxis] + 0 * values
 
 
 def test_a_page_goes_by_rows_columns_and_kernel():

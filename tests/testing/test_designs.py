@@ -96,3 +96,34 @@ def test_a_time_limit_draws_whole_pairs():
     before, after = before_and_after(n=4_000)
     samples = ta.two_sample_test(before, after, paired=True, random_state=0, time_limit=1.0)
     assert samples.n_test[0] == samples.n_test[1]
+
+
+def test_stability_draws_pairs_and_judges_them_as_the_test_does():
+    before, after = before_and_after()
+    result = ta.two_sample_test(
+        before, after, paired=True, n_variables=1, random_state=0, n_permutations=39
+    )
+    assert result.variables == ("c",)
+    stability = result.stability(10)
+    assert stability.chosen == {"c": 10}
+    assert stability.n_rows == (30, 30)
+
+
+def test_halves_too_small_for_a_design_are_refused_and_a_page_does_without():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(9, 3)), rng.normal(size=(9, 3))
+    clusters = np.repeat([0, 1, 2], 3), np.repeat([3, 4, 5], 3)
+    with pytest.warns(UserWarning, match="so few permutations"):
+        result = ta.two_sample_test(
+            x, y, clusters=clusters, n_variables=1, random_state=0, n_permutations=99
+        )
+    with pytest.raises(InputError, match="at least 4 training clusters of each sample; got 3"):
+        result.stability(5)
+    assert "6 whole clusters" in result.to_html()
+    strata = np.repeat([0, 1], [8, 1]), np.repeat([0, 1], [3, 6])
+    result = ta.two_sample_test(
+        x, y, strata=strata, n_variables=1, random_state=0, n_permutations=99
+    )
+    with pytest.raises(InputError, match="stability needs rows enough for two halves; got 9 and 9"):
+        result.stability(5)
+    assert "2 strata" in result.to_html()

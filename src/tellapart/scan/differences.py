@@ -11,7 +11,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
-from tellapart.permutation.designed_bins import DesignedBins
+from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.design_scales import pair_scales, scales
@@ -88,7 +88,7 @@ class Differences:
         found: dict[tuple[int, int], float] = {}
         if pairs is not None:
             still = np.maximum(np.abs(table["normal"]), np.abs(table["spread"])) < CLEAR
-            still &= np.array([level is None for level in tables.level])
+            still &= np.array([level is None for level in tables.level], dtype=np.bool_)
             kept = np.flatnonzero(still[pairs.s] & still[pairs.t])
             changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
             if design is not None:
@@ -121,7 +121,10 @@ class Differences:
 
 
 def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Differences:
-    """Return the z-scores over all rows: one pass that adds up scores, without permutations."""
+    """Return the z-scores over all rows: one pass that adds up scores, without permutations.
+
+    Under a design they are adjusted for its blocks, and in units of its own deviations.
+    """
     samples = in_chunks(samples)
     tables = tables_of(samples, Outline.of(samples), n_jobs)
     rows = (samples.n_x, samples.n_y)
@@ -130,8 +133,14 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     asked = Requests(pairs={CORRELATED.name: CORRELATED.of(pairs)}, missing=asked_missing(samples))
     if asked.missing is not None:
         asked.count_present()
-    # No bins at all: every row is one of those that keep their labels.
-    bins = KeyedBins(rows, (0, 0), max(rows), 0, np.empty((0, 0), dtype=np.float32), exact=False)
+    design = None
+    if samples.design is not None:
+        # Deviations have a closed form: that there are units is enough, none is permuted.
+        design = draw_designed_bins(samples.design, 1, np.random.default_rng(0))
+    # Else no bins at all: every row is one of those that keep their labels.
+    bins = design or KeyedBins(
+        rows, (0, 0), max(rows), 0, np.empty((0, 0), dtype=np.float32), exact=False
+    )
     with one_blas_thread():
         parts = [
             store.fold(
@@ -140,8 +149,9 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
             )
             for sample, store in enumerate((samples.x, samples.y))
         ]
+    parts[0].adjust_with(parts[1], bins)
     sums = Sums(parts[0], parts[1], full=True, present_of=asked.present_of)
-    return Differences.of(sums, tables, *rows, pairs)
+    return Differences.of(sums, tables, *rows, pairs, design)
 
 
 def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatArray:

@@ -2,8 +2,9 @@
 
 The selection is repeated on random halves of the training rows: same kernel with its bandwidths,
 same λ, same number of variables. The halves come in complementary pairs, so that every row is
-used equally often. A half says less than the whole, so a frequency below 1 is no flaw by itself;
-and of two variables that carry the same information, now one is chosen and now the other.
+used equally often; under a design they are halves of its pairs, clusters or strata. A half says
+less than the whole, so a frequency below 1 is no flaw by itself; and of two variables that carry
+the same information, now one is chosen and now the other.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tellapart.evidence.evidence import gather_evidence
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, check_progress, showing
+from tellapart.scan.differences import find_differences
 from tellapart.search.choice import HEURISTICS
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
@@ -171,10 +173,12 @@ def measure_stability(
     rng = check_random_state(random_state)
     threads = check_n_jobs(n_jobs)
     shown = check_progress(progress)
-    if min(train.n_x, train.n_y) < FEWEST_ROWS:
+    n_x, n_y = train.n_units
+    if min(n_x, n_y) < FEWEST_ROWS:
+        units = "rows" if train.design is None else train.design.units_name
         raise InputError(
-            f"stability needs at least {FEWEST_ROWS} training rows of each sample; "
-            f"got {train.n_x} and {train.n_y}"
+            f"stability needs at least {FEWEST_ROWS} training {units} of each sample; "
+            f"got {n_x} and {n_y}"
         )
     started = clock()
     counts = np.zeros(train.n_columns, dtype=np.intp)
@@ -223,7 +227,8 @@ def _by_evidence(
     part: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
 ) -> IntArray:
     """Return the columns chosen by evidence, none where no column varies in the resample."""
-    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs)
+    differences = None if part.design is None else find_differences(part, n_jobs)
+    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs, differences=differences)
     if evidence.n_columns == 0:
         return np.empty(0, dtype=np.intp)
     number = min(n_variables, evidence.n_columns)
@@ -264,8 +269,29 @@ def _halves(
     train: Samples, n_resamples: int, most_rows: int, rng: np.random.Generator
 ) -> Iterator[Samples]:
     """Yield random halves, each followed by its complement; no more than `most_rows` rows."""
+    if train.design is not None:
+        yield from _halves_by_design(train, n_resamples, most_rows, rng)
+        return
     for number in range(n_resamples):
         side = number % 2
         if side == 0:
             order_x, order_y = rng.permutation(train.n_x), rng.permutation(train.n_y)
         yield train.rows(order_x[side::2][:most_rows], order_y[side::2][:most_rows])
+
+
+def _halves_by_design(
+    train: Samples, n_resamples: int, most_rows: int, rng: np.random.Generator
+) -> Iterator[Samples]:
+    """Yield the same with no pair, and no other unit of the design, in both of two halves."""
+    assert train.design is not None
+    for number in range(n_resamples):
+        if number % 2 == 0:
+            try:
+                halves = train.split(0.5, rng)
+            except InputError as error:
+                raise InputError(
+                    f"stability needs {train.design.units_name} enough for two halves; got "
+                    f"{train.design.n_units[0]} and {train.design.n_units[1]} in "
+                    f"{train.design.n_blocks} blocks"
+                ) from error
+        yield halves[number % 2].informative().draw(most_rows, rng)

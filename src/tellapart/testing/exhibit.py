@@ -200,7 +200,15 @@ class Gallery:
     def exhibit(self, stability: bool | int) -> Exhibit:
         """Return all that a page shows; see `TestResult.to_html` for `stability`."""
         n_resamples, most_rows = _plan(self._result, stability)
-        measured = self.stability(n_resamples, most_rows=most_rows) if n_resamples else None
+        measured = None
+        if n_resamples:
+            try:
+                measured = self.stability(n_resamples, most_rows=most_rows)
+            except InputError:
+                # A page that nobody asked for resamples does without where a design has too few
+                # units for two halves.
+                if stability is not True or self._result.held_out.design is None:
+                    raise
         return Exhibit(
             self.summaries,
             self.marginals,
@@ -287,7 +295,7 @@ def _plan(result: TestResult, asked: bool | int) -> tuple[int, int]:
     if not asked or train is None or result.kernel is None:
         return 0, MOST_ROWS
     all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
-    if min(train.n_x, train.n_y) < FEWEST_ROWS or all_chosen:
+    if min(train.n_units) < FEWEST_ROWS or all_chosen:
         return 0, MOST_ROWS
     return plan_resamples(train, result.kernel, selection.objective)
 
