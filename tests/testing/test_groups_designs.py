@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from annotated_data import annotated
 from tellapart.errors import InputError
 
 QUICK = {"random_state": 0, "n_permutations": 119}
@@ -76,6 +77,7 @@ def test_clusters_are_not_taken_for_differences():
     )
     assert not any(c.reject for c in result.comparisons)
     assert result.settings["clusters"] == "given labels"
+    assert "clusters=(clusters_of_rows)" in result.to_html()
 
 
 def test_strata_hide_what_sites_differ_in():
@@ -89,6 +91,28 @@ def test_strata_hide_what_sites_differ_in():
     result = ta.compare_groups(table.assign(site=site), group, strata="site", **QUICK)
     assert not any(c.reject for c in result.comparisons)
     assert "within 2 strata of 'site'" in result.comparisons[0].result.summary()
+    assert "Design of every comparison: strata='site'." in result.summary()
+
+
+def test_strata_without_the_other_side_are_counted():
+    rng = np.random.default_rng(0)
+    group, site = np.repeat(["p", "q"], 30), np.r_[np.repeat([0, 1], 15), np.repeat([0, 2], 15)]
+    result = ta.compare_groups(rng.normal(size=(60, 2)), group, strata=site, **QUICK)
+    assert (
+        "p and q: 15 rows of X and 15 of Y are in a stratum without the other sample."
+        in result.summary()
+    )
+
+
+def test_labels_of_annotated_data_are_columns_of_obs():
+    table = litters()
+    matrix = table[["a", "b", "c"]].to_numpy()
+    data = annotated(matrix, list("abc"), litter=table["litter"], group=table["group"])
+    result = ta.compare_groups(data, "group", clusters="litter", **QUICK)
+    of_table = ta.compare_groups(table, "group", clusters="litter", **QUICK)
+    assert [c.result.pvalue for c in result.comparisons] == [
+        c.result.pvalue for c in of_table.comparisons
+    ]
 
 
 def test_rows_without_a_label_are_refused_or_counted_once():

@@ -10,7 +10,7 @@ from tellapart import __version__
 from tellapart.report.figures import profile_svg
 from tellapart.report.templates import get_template
 from tellapart.report.words import describe_variables
-from tellapart.testing.call import write_arguments
+from tellapart.testing.call import design_arguments, write_arguments
 from tellapart.testing.groups_result import Comparison, GroupsResult
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.settings import TestSettings
@@ -62,6 +62,7 @@ def python_call(result: GroupsResult) -> str:
     """Return the call that gives this result: only what is not the default."""
     usual = {**TestSettings().to_dict(), "mode": "one-versus-rest", "missing": "error"}
     given = {key: value for key, value in result.settings.items() if key in usual}
+    given |= design_arguments(result.settings, "({0}_of_rows)")
     return (
         "import tellapart as ta\n\n"
         f"result = ta.compare_groups(table, by={result.by!r}{write_arguments(given, usual)})\n"

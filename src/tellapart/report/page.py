@@ -9,7 +9,6 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from tellapart import __version__
-from tellapart.data.design_labels import ARGUMENTS, GIVEN
 from tellapart.report.figures import marginal_svg, null_svg
 from tellapart.report.plane import draw_view
 from tellapart.report.resamples import describe_stability
@@ -27,7 +26,7 @@ from tellapart.report.words import (
     number,
     rows_used,
 )
-from tellapart.testing.call import write_arguments
+from tellapart.testing.call import design_arguments, write_arguments
 from tellapart.testing.exhibit import Exhibit, told_columns
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
@@ -81,11 +80,7 @@ def python_call(result: TestResult) -> str:
     """Return the call that gives this result: only what is not the default."""
     x, y = (" ".join(label.split()) for label in result.labels)
     named = f"import tellapart as ta\n\n# X: the rows of {x}; Y: the rows of {y}\n"
-    design = {
-        name: f"({name}_of_x, {name}_of_y)" if value == GIVEN else value
-        for name, value in result.settings.items()
-        if name in ARGUMENTS
-    }
+    design = design_arguments(result.settings, "({0}_of_x, {0}_of_y)")
     if result.method is not None:
         call = f"ta.baselines.{result.method.call}.test(X, Y{write_arguments(design, {})})"
         return f'{named}result = {call}\nresult.to_html("report.html")'

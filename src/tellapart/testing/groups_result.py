@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tellapart.arguments import check_choice
+from tellapart.data.design_labels import ARGUMENTS
 from tellapart.data.frames import make_frame
 from tellapart.errors import InputError
 from tellapart.testing.by_pair import ByPair
@@ -193,7 +194,9 @@ class GroupsResult(GroupsExports):
 
     def notes(self) -> list[str]:
         """Return one sentence for everything that was left out or needs a word."""
-        lines = [f"Not compared: {s.group} and {s.against}: {s.reason}." for s in self.skipped]
+        asked = [f"{name}={self.settings[name]!r}" for name in ARGUMENTS if name in self.settings]
+        lines = [f"Design of every comparison: {', '.join(asked)}."] if asked else []
+        lines += [f"Not compared: {s.group} and {s.against}: {s.reason}." for s in self.skipped]
         if self.n_unlabelled:
             lines.append(f"Left out: {self.n_unlabelled} rows whose {self.by} is missing.")
         dropped = {label: n for label, n in self.dropped_rows.items() if n}
@@ -203,7 +206,10 @@ class GroupsResult(GroupsExports):
         if self.dropped_columns:
             lines.append(f"Left out for missing values: columns {', '.join(self.dropped_columns)}.")
         for c in self.comparisons:
-            lines += [f"{c.group} and {c.against}: {note}." for note in c.notes]
+            design = c.result.held_out.design
+            unused = "" if design is None else design.describe_left_out()
+            notes = (*c.notes, unused) if unused else c.notes
+            lines += [f"{c.group} and {c.against}: {note}." for note in notes]
         return [safe(line) for line in lines]
 
     def summary(self) -> str:
