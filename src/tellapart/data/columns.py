@@ -252,14 +252,14 @@ def _encoded(title: str, name: str, form: Form, dtype: str, values: Any, series:
         # pandas intervals: Arrow would show their innards, pandas prints "(0, 1]".
         levels = list(series.to_native().cat.categories)
     else:
-        levels = _decoded(title, name, values.dictionary)
+        levels = decoded_labels(title, name, values.dictionary)
     absent = [code for code, level in enumerate(levels) if level is None]
     if absent:  # Arrow may store "missing" as a label of its own
         indices = np.where(np.isin(indices, absent), np.nan, indices)
     return Column(title, name, form, dtype, indices, tuple(label_of(v) for v in levels))
 
 
-def _decoded(title: str, name: str, levels: Any) -> list[Any]:
+def decoded_labels(title: str, name: str, levels: Any) -> list[Any]:
     """Return the labels; a damaged file may hold bytes that are no text."""
     try:
         return list(levels.to_pylist())

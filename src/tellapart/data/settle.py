@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tellapart.data.choice import nearest
-from tellapart.data.columns import Series, as_series, is_arrow_text, to_arrow
+from tellapart.data.columns import Series, as_series, decoded_labels, is_arrow_text, to_arrow
 from tellapart.data.identifiers import (
     is_named_like_one,
     may_be_consecutive,
@@ -139,8 +139,9 @@ def _texts_that_name_rows(tables: Sequence[TableColumns], names: Sequence[str]) 
             values = table.arrow(name)
             if values is not None and is_arrow_text(values.type):
                 counted = pc.value_counts(values.cast(pa.large_string()).drop_null())
-                texts, times = counted.field("values"), counted.field("counts")
-                counts.update(dict(zip(texts.to_pylist(), times.to_pylist(), strict=True)))
+                texts = decoded_labels(table.source.title, name, counted.field("values"))
+                times = counted.field("counts").to_pylist()
+                counts.update(dict(zip(texts, times, strict=True)))
         reason = why_text_names_rows(counts, n_rows, len(tables))
         if reason is not None:
             dates = all(map(_LIKE_A_DATE.fullmatch, counts))
