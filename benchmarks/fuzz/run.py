@@ -161,7 +161,8 @@ def main() -> None:
             "# Fuzzing",
             "",
             f"{sum(row['cases'] for row in rows):,} cases drawn by Hypothesis; "
-            "`python benchmarks/fuzz/run.py`. Each ended in a result, or in one clear line: a case "
+            f"`python benchmarks/fuzz/run.py --tables {asked.tables} --files {asked.files} "
+            f"--lines {asked.lines}`. Each ended in a result, or in one clear line: a case "
             "that does not stops the run.",
             "",
             table(rows),
