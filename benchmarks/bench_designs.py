@@ -76,7 +76,7 @@ def _means(values: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def rate(count: int, seed: int, decide: Callable[[np.random.Generator, int], bool]) -> float:
     """Return the share of so many pairs of samples that are rejected."""
-    return sum(decide(np.random.default_rng([seed, i]), i) for i in range(count)) / count
+    return round(sum(decide(np.random.default_rng([seed, i]), i) for i in range(count)) / count, 3)
 
 
 def level_row(name: str, nulls: int, splits: int) -> dict[str, object]:
