@@ -24,6 +24,7 @@ of being cut off, so that its tolerances cannot make the bound too low."""
 MOST_PIECES = 8
 """N where no accuracy asks for less: beyond it the bound hardly moves and SCIP slows down."""
 MOST_NODES = 100_000
+"""Nodes of SCIP at most: its bound stands wherever it stops."""
 REDUCED_COST = 1e-7
 """SCIP's tolerance on reduced costs: each variable may hide this much times its range."""
 LOOK = 0.1
