@@ -8,8 +8,8 @@ of processes.
 Named effects: the rows that a plan gives for power 0.8, and the share of the default tests (999
 permutations) of new tables of that size that reject. Pilots: `pilots` of each kind and size; how
 often the 90 % limits of predicted power hold the power simulated at two and four times the pilot's
-rows, and what a plain bootstrap of the pilot would have said. Six columns; pilots of 60 rows, and
-of 30 and 100 where there are 100 pilots or more. Writes benchmarks/results/planning_named and
+rows, and what a plain bootstrap of the pilot would have said. Six columns; pilots of 30 and
+60 rows, and of 100 where there are 100 pilots or more. Writes benchmarks/results/planning_named and
 planning_pilots (.md, .csv), and docs/images/planning.svg.
 """
 
@@ -49,7 +49,7 @@ PILOTS: dict[str, tuple[dict[str, float], dict[str, Any]]] = {
     "shift of 0.6, heavy tails": ({"location": 0.6}, {"distribution": "heavy-tailed"}),
     "shift of 0.25, all columns": ({"location": 0.25}, {"n_differing": COLUMNS}),
 }
-PILOT_ROWS, FEW_SIZES, MANY_PILOTS = (30, 60, 100), (60,), 100
+PILOT_ROWS, FEW_SIZES, MANY_PILOTS = (30, 60, 100), (30, 60), 100
 SIMULATIONS = 90
 TIMES = (2, 4)
 Job = tuple[str, int, int, int]
