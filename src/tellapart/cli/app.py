@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shlex
@@ -19,6 +20,9 @@ from tellapart.report.console import complain, say
 
 BROKEN_PIPE = 1
 """Exit status where the reader of standard output went away: that of typer and rich."""
+
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None))
+"""Errors of a full disk. Files that are written name themselves: what is left is the output."""
 
 BARE = ("--paired",)
 """Options whose value may be left out."""
@@ -112,12 +116,10 @@ def _told(error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"{error.filename}: {reason}"
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _drop_output()
-        return f"standard output: {reason}; the answer is not all there"
-    return reason
+    if error.errno not in NO_ROOM:
+        return reason
+    _drop_output()
+    return f"standard output: {reason}; the answer is not all there"
 
 
 def _drop_output() -> None:
