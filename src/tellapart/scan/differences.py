@@ -63,8 +63,8 @@ class Differences:
         cls,
         sums: Sums,
         tables: Tables,
-        n_x: int,
-        n_y: int,
+        n_x: float,
+        n_y: float,
         pairs: Pairs | None = None,
         design: DesignedBins | None = None,
     ) -> Differences:
@@ -74,6 +74,8 @@ class Differences:
         design the sums are adjusted for its blocks, and the deviations are those of its
         permutations.
         """
+        if design is not None:
+            n_x, n_y = (float(counts[0]) for counts in design.counts)
         k_x, k_y = rows_behind(sums.present, n_x, n_y)
         rows = k_x + k_y
         unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
@@ -154,7 +156,7 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     return Differences.of(sums, tables, *rows, pairs, design)
 
 
-def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatArray:
+def _correlation_changes(sums: Sums, pairs: Pairs, n_x: float, n_y: float) -> FloatArray:
     """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
     of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
     single, both = rows_behind(of.present, n_x, n_y), rows_behind(products.present, n_x, n_y)
@@ -175,7 +177,7 @@ def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatA
     return np.asarray(changes)
 
 
-def rows_behind(present: Halves | None, n_x: int, n_y: int) -> tuple[FloatArray, FloatArray]:
+def rows_behind(present: Halves | None, n_x: float, n_y: float) -> tuple[FloatArray, FloatArray]:
     """Return how many rows of x and of y are behind sums: all, or those that have the values."""
     if present is None:
         return np.asarray(float(n_x)), np.asarray(float(n_y))
