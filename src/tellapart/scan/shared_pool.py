@@ -97,7 +97,7 @@ class SharedPool:
         most = columns_in_full(n_rows, len(rows))
         if columns.size > most:
             self.wide = WideScores.of(whole)
-            columns = _most_varied(self.wide, columns, most)
+            columns = _least_tied(self.wide, columns, most)
             named = ~np.isin(self.wide.columns, columns)
             self._shifts = wide_shifts(self.wide, self._orders, rows, named, n_jobs)
         with one_blas_thread():
@@ -168,13 +168,13 @@ def columns_in_full(n_rows: int, n_comparisons: int) -> int:
     return max(min(most, MOST_ENTRIES // n_rows), FEWEST_COLUMNS)
 
 
-def _most_varied(wide: WideScores, columns: IntArray, most: int) -> IntArray:
-    """Return the columns to look at in full: those whose most frequent value is the least frequent.
+def _least_tied(wide: WideScores, columns: IntArray, most: int) -> IntArray:
+    """Return the columns to look at in full: those with the fewest ties.
 
     Categories are among them, however many they are: the others are told by their ranks alone.
     """
     other = np.setdiff1d(columns, wide.columns)
-    kept = wide.columns[np.argsort(wide.kurtosis, kind="stable")[:most]]
+    kept = wide.columns[np.argsort(wide.ties, kind="stable")[:most]]
     return np.sort(np.concatenate([other, kept]))
 
 
@@ -184,6 +184,5 @@ def _explain(plan: Plan, wide: WideScores, tables: Tables) -> None:
     every = np.union1d(tables.column, wide.columns).size
     for family in ("shape", "kernel"):
         plan.notes[family] = (
-            f"{count:,} of {every:,} columns, chosen without labels: those whose most common "
-            "value is the least common"
+            f"{count:,} of {every:,} columns, chosen without labels: those with the fewest ties"
         )

@@ -36,8 +36,8 @@ class WideScores:
         U of the value 0.
     starts, rows, more : arrays
         U less that, of the values that are not 0, column after column, by rising rows.
-    kurtosis : array of length C
-        The mean of U⁴: large where most rows share one value.
+    ties : array of length C
+        Σ (share of the rows with one value)³ over values: 1 where all rows share one.
     n_rows : int
         N.
     """
@@ -47,7 +47,7 @@ class WideScores:
     starts: IntArray
     rows: NDArray[np.int32]
     more: Singles
-    kurtosis: FloatArray
+    ties: FloatArray
     n_rows: int
 
     @classmethod
@@ -59,12 +59,12 @@ class WideScores:
         for begin in range(0, numeric.size, max(step, 1)):
             check_interrupts()
             parts.append(_scored(samples, numeric[begin : begin + step]))
-        columns, common, counts, rows, more, kurtosis = (
+        columns, common, counts, rows, more, ties = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         n_rows = samples.n_x + samples.n_y
-        return cls(columns, common, starts, rows, more, kurtosis, n_rows)
+        return cls(columns, common, starts, rows, more, ties, n_rows)
 
     @property
     def size(self) -> int:
@@ -94,18 +94,17 @@ def _entries(values: Values, columns: IntArray) -> sparse.csc_array:
 def _scored(
     samples: Samples, columns: IntArray
 ) -> tuple[IntArray, Singles, IntArray, NDArray[np.int32], Singles, FloatArray]:
-    """Return place, common score, number of entries, rows, entries and kurtosis of columns."""
+    """Return place, common score, number of entries, rows, entries and ties of columns."""
     parts = [_entries(values, columns) for values in (samples.x, samples.y)]
     held = sparse.csc_array(sparse.vstack(parts, format="csc"))
     held.sort_indices()
     n_rows = held.shape[0]
     quantile = np.empty(held.nnz)
-    zero = np.empty(columns.size)
-    _mid_ranks(held.indptr, held.data, n_rows, quantile, zero)
+    zero, ties = np.empty(columns.size), np.empty(columns.size)
+    _mid_ranks(held.indptr, held.data, n_rows, quantile, zero, ties)
     score, common = special.ndtri(quantile), special.ndtri(zero)
-    kurtosis = np.empty(columns.size)
-    _standardise(held.indptr, n_rows, score, common, kurtosis)
-    varies = kurtosis > 0
+    varies = np.empty(columns.size, dtype=np.bool_)
+    _standardise(held.indptr, n_rows, score, common, varies)
     counts = np.diff(held.indptr)
     kept = np.repeat(varies, counts)
     return (
@@ -114,13 +113,13 @@ def _scored(
         counts[varies],
         held.indices[kept].astype(np.int32),
         score[kept].astype(np.float32),
-        kurtosis[varies],
+        ties[varies],
     )
 
 
 @numba.njit(cache=True, nogil=True)
-def _mid_ranks(indptr, data, n_rows, quantile, zero):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write the mid-ranks in (0, 1) of all entries and of the value 0 of every column."""
+def _mid_ranks(indptr, data, n_rows, quantile, zero, ties):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write the mid-ranks in (0, 1) of all entries and of the value 0 of every column, and ties."""
     for q in range(zero.size):
         first, last = indptr[q], indptr[q + 1]
         values = data[first:last]
@@ -134,6 +133,7 @@ def _mid_ranks(indptr, data, n_rows, quantile, zero):  # type: ignore[no-untyped
             above += 1
         zeros += above - below
         zero[q] = (below + 0.5 * zeros) / n_rows if zeros > 0 else 0.5
+        ties[q] = (zeros / n_rows) ** 3
         i = 0
         while i < order.size:
             j = i
@@ -143,35 +143,30 @@ def _mid_ranks(indptr, data, n_rows, quantile, zero):  # type: ignore[no-untyped
             middle = 0.5 * (i + j) if i < below else zeros - (above - below) + 0.5 * (i + j)
             if i == below and above > below:
                 middle = below + 0.5 * zeros
+            else:
+                ties[q] += ((j - i) / n_rows) ** 3
             for k in range(i, j):
                 quantile[first + order[k]] = middle / n_rows
             i = j
 
 
 @numba.njit(cache=True, nogil=True)
-def _standardise(indptr, n_rows, score, common, kurtosis):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Turn scores into those of mean 0 and variance 1, entries into what they are more than 0's.
-
-    The kurtosis of a column that does not vary is 0.
-    """
+def _standardise(indptr, n_rows, score, common, varies):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Turn scores into those of mean 0 and variance 1, entries into what they are more than 0's."""
     for q in range(common.size):
         first, last = indptr[q], indptr[q + 1]
         zeros = n_rows - (last - first)
-        total = zeros * common[q] if zeros > 0 else 0.0
+        total = zeros * common[q]
         for k in range(first, last):
             total += score[k]
         mean = total / n_rows
-        square = zeros * (common[q] - mean) ** 2 if zeros > 0 else 0.0
+        square = zeros * (common[q] - mean) ** 2
         for k in range(first, last):
             square += (score[k] - mean) ** 2
         deviation = (square / n_rows) ** 0.5
-        if deviation <= 1e-9:
-            kurtosis[q] = 0.0
+        varies[q] = deviation > 1e-9
+        if not varies[q]:
             continue
         common[q] = (common[q] - mean) / deviation
-        fourth = zeros * common[q] ** 4 if zeros > 0 else 0.0
         for k in range(first, last):
-            own = (score[k] - mean) / deviation
-            fourth += own**4
-            score[k] = own - common[q]
-        kurtosis[q] = fourth / n_rows
+            score[k] = (score[k] - mean) / deviation - common[q]
