@@ -29,7 +29,7 @@ from tellapart.scan.scan import scan
 from tellapart.testing.two_sample import two_sample_test
 
 PERMUTATIONS, LEVEL = 199, 0.05
-SHIFTS = {"paired": 0.6, "strata": 0.5, "clusters": 1.0}
+SHIFTS = {"paired": 0.6, "strata": 0.5, "clusters": 1.0, "unequal clusters": 0.8}
 
 
 def scanned(x: np.ndarray, y: np.ndarray, asked: dict[str, object], seed: int) -> bool:

@@ -29,6 +29,15 @@ def clusters(rng, n=24):
     return values[of_x], values[~of_x], {"clusters": (litter[of_x], litter[~of_x])}
 
 
+def unequal_clusters(rng, n=24):
+    """Donors of four to sixty-four cells, half of whose variance is the donor's."""
+    donor = np.repeat(np.arange(n), rng.integers(2, 9, n) ** 2)
+    values = np.sqrt(0.5) * rng.normal(size=(n, N_COLUMNS))[donor]
+    values = values + np.sqrt(0.5) * rng.normal(size=values.shape)
+    of_x = donor < n // 2
+    return values[of_x], values[~of_x], {"clusters": (donor[of_x], donor[~of_x])}
+
+
 def clusters_in_strata(rng):
     """Litters in three farms with levels of their own."""
     litter = np.repeat(np.arange(30), rng.integers(1, 6, 30))
@@ -56,6 +65,7 @@ NULLS = {
     "paired": paired,
     "strata": strata,
     "clusters": clusters,
+    "unequal clusters": unequal_clusters,
     "clusters in strata": clusters_in_strata,
     "several rows per key": several_rows_per_key,
 }

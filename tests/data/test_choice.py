@@ -33,23 +33,24 @@ def names(tables):
     ],
 )
 def test_names_are_typed_as_people_do(given, expected):
-    assert names(choose_columns([A], **given)) == [expected]
+    assert names(choose_columns([A], **given)[0]) == [expected]
 
 
 def test_what_one_file_is_without_may_be_dropped():
-    chosen = choose_columns([A.select(["u", "v"]), B], drop=["only"])
+    chosen, left_out = choose_columns([A.select(["u", "v"]), B], drop=["only"])
     assert names(chosen) == [["u", "v"], ["v", "u"]]
+    assert left_out == ("only",)
 
 
 def test_nothing_asked_for_is_nothing_done():
-    assert choose_columns([A])[0] is A
+    assert choose_columns([A])[0][0] is A
 
 
 def test_files_read_in_blocks_and_annotated_data():
-    (chosen,) = choose_columns([FileDataset(ds.dataset(A), tuple(A.column_names))], drop=["u"])
+    (chosen,), _ = choose_columns([FileDataset(ds.dataset(A), tuple(A.column_names))], drop=["u"])
     assert chosen.names == ("v", "w,x", "arm")
     data = annotated(np.eye(4), ["u", "v", "w", "x"], arm=list("abab"))
-    (chosen,) = choose_columns([data], columns=["x,v"], needed=["arm"])
+    (chosen,), _ = choose_columns([data], columns=["x,v"], needed=["arm"])
     assert list(chosen.var_names) == ["v", "x"]
 
 

@@ -112,3 +112,18 @@ def test_permuted_labels_through_the_scan_are_those_of_the_design(monkeypatch):
     found = run(x, y, asked)
     assert seen[0].shapes.tolist() == [[7, 3, 5], [3, 7, 5]]
     assert found.null.null_distribution.size == 99
+
+
+def test_a_cluster_of_copies_counts_once():
+    rng = np.random.default_rng(3)
+    # Twenty clusters, whose rows are copies: how many there are must say nothing.
+    means = rng.normal(size=(20, 3)) + np.where(np.arange(20) < 10, 1.5, 0.0)[:, np.newaxis]
+    pvalues = []
+    for copies in (np.ones(20, dtype=int), rng.integers(1, 60, 20)):
+        own = np.repeat(np.arange(20), copies)
+        of_x = own < 10
+        asked = DesignArguments(clusters=(own[of_x], own[~of_x]))
+        samples = read_samples(means[own[of_x]], means[own[~of_x]], design=asked)
+        drawn = np.random.default_rng(0)
+        pvalues.append(scan(samples, n_permutations=999, alpha=0.05, rng=drawn).null.pvalue)
+    assert max(pvalues) <= 0.01

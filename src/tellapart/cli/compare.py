@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -151,11 +152,13 @@ def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> 
         raise InputError("compare can read one of A and B from standard input, not both")
     labelled = (chosen[name] for name in ("strata", "paired", "clusters"))
     needed = [name for name in labelled if isinstance(name, str)]
-    x, y = options.chosen(open_input(a, options.form), open_input(b, options.form), needed=needed)
+    files = open_input(a, options.form), open_input(b, options.form)
+    (x, y), unchosen = options.chosen(*files, needed=needed)
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
     keep = options.kept(x, y)
-    return two_sample_test(x, y, labels=labels, missing=options.missing, keep=keep, **chosen)
+    result = two_sample_test(x, y, labels=labels, missing=options.missing, keep=keep, **chosen)
+    return _noting(result, unchosen)
 
 
 def _compare_groups(
@@ -175,7 +178,7 @@ def _compare_groups(
             f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
         )
     labelled = [name for name in settings.design.given.values() if isinstance(name, str)]
-    (table,) = options.chosen(read_input(a, options.form), needed=[by, *labelled])
+    (table,), unchosen = options.chosen(read_input(a, options.form), needed=[by, *labelled])
     group, against = picked
     samples, (first, second) = read_groups(
         table,
@@ -186,4 +189,11 @@ def _compare_groups(
         keep=options.kept(table),
         design=settings.design,
     )
-    return run_test(samples, settings, (group_name(by, first), group_name(by, second)))
+    result = run_test(samples, settings, (group_name(by, first), group_name(by, second)))
+    return _noting(result, unchosen)
+
+
+def _noting(result: TestResult, unchosen: tuple[str, ...]) -> TestResult:
+    """Return the result with a note of the columns that --columns and --drop leave out."""
+    notes = result.held_out.notes.without(unchosen)
+    return replace(result, held_out=replace(result.held_out, notes=notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -65,7 +66,7 @@ def groups(
     if paired == "":
         raise InputError("--paired needs a COLUMN that matches the rows of groups")
     labelled = [name for name in (strata, paired, clusters) if name is not None]
-    (table,) = options.chosen(read_input(file, options.form), needed=[by, *labelled])
+    (table,), unchosen = options.chosen(read_input(file, options.form), needed=[by, *labelled])
     result = compare_groups(
         table,
         by,
@@ -81,6 +82,7 @@ def groups(
         progress=outputs.progress,
         **options.settings,
     )
+    result = replace(result, column_notes=result.column_notes.without(unchosen))
     if outputs.show:
         show_groups(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))

@@ -121,11 +121,11 @@ def monitor(
         for option, setting in SETTING_OF.items()
         if getattr(context.get_parameter_source(option), "name", "") == "COMMANDLINE"
     }
-    (table,) = options.chosen(read_input(reference, options.form))
+    (table,), _ = options.chosen(read_input(reference, options.form))
     watching = _begin(table, state, settings, given)
     before = len(watching.history)
     for path, name in zip(batches, labels, strict=True):
-        (batch,) = options.chosen(read_input(path, options.form))
+        (batch,), _ = options.chosen(read_input(path, options.form))
         known = watching.seen_before(batch)
         if known is not None:
             _tell(outputs.show, f"{name}: checked before, as check {known.number} ({known.label})")

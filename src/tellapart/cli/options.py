@@ -116,8 +116,8 @@ class Options:
     ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
 
-    def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> list[Any]:
-        """Return tables with the columns asked for, and those that the command itself needs."""
+    def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> tuple[list[Any], tuple[str, ...]]:
+        """Return tables with the columns asked for and those needed; and which are left out."""
         # Arrow takes a while to load: completions and help do without.
         from tellapart.data.annotated import with_matrix
         from tellapart.data.choice import choose_columns

@@ -1,4 +1,4 @@
-"""Some columns of tables, chosen by names as they are typed: `--columns` and `--drop`."""
+"""Some columns of tables, chosen by name: `--columns`, `--drop` and `keep`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ import csv
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from tellapart.data.chunks.recognize import is_file_dataset
-from tellapart.data.sources import is_anndata, quoted
+from tellapart.data.sources import described, is_anndata, quoted
 from tellapart.errors import InputError
+
+
+class Headed(Protocol):
+    """A sample that was opened: its title, and the names of its columns if they have any."""
+
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def names(self) -> tuple[str, ...] | None: ...  # noqa: D102
+    @property
+    def n_columns(self) -> int: ...  # noqa: D102
 
 
 def choose_columns(
@@ -21,8 +32,8 @@ def choose_columns(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     needed: Sequence[str] = (),
-) -> list[Any]:
-    """Return tables restricted to some columns, in the order in which each has them.
+) -> tuple[list[Any], tuple[str, ...]]:
+    """Return tables restricted to some columns, in the order of each; and which are left out.
 
     Parameters
     ----------
@@ -41,13 +52,14 @@ def choose_columns(
     --------
     >>> import pyarrow as pa
     >>> x = pa.table({"age": [31, 47], "sex": ["f", "m"], "ward": [1, 2]})
-    >>> [table.column_names for table in choose_columns([x, x.drop(["ward"])], drop=["ward"])]
-    [['age', 'sex'], ['age', 'sex']]
-    >>> choose_columns([x], columns=["ward,age"])[0].column_names
+    >>> tables, left_out = choose_columns([x, x.drop(["ward"])], drop=["ward"])
+    >>> [table.column_names for table in tables], left_out
+    ([['age', 'sex'], ['age', 'sex']], ('ward',))
+    >>> choose_columns([x], columns=["ward,age"])[0][0].column_names
     ['age', 'ward']
     """
     if columns is None and not drop:
-        return list(tables)
+        return list(tables), ()
     names = [names_of(table) for table in tables]
     known = dict.fromkeys(name for some in names for name in some)
     wanted = None if columns is None else typed_names(columns, known)
@@ -68,7 +80,8 @@ def choose_columns(
         if not set(kept) - set(needed):
             raise InputError("drop must leave at least one column to compare; got all of them")
         chosen.append(_with_columns(table, kept))
-    return chosen
+    left = {name for table in chosen for name in names_of(table)}
+    return chosen, tuple(name for name in known if name not in left)
 
 
 def typed_names(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
@@ -112,3 +125,16 @@ def _with_columns(table: Any, names: list[str]) -> Any:
     if is_file_dataset(table):
         return replace(table, names=tuple(names))
     return table[:, names]
+
+
+def checked_keep(keep: object, sources: Sequence[Headed]) -> tuple[str, ...]:
+    """Return the names of columns to keep, which some sample must have."""
+    if isinstance(keep, str | bytes) or not isinstance(keep, Iterable):
+        raise InputError(f"keep must be a sequence of column names; got {described(keep)}")
+    names = tuple(str(name) for name in keep)
+    known = dict.fromkeys(name for source in sources for name in source.names or ())
+    absent = [name for name in names if name not in known]
+    if absent:
+        hint = nearest(absent[0], known) if known else "the columns have no names"
+        raise InputError(f"keep must name columns; got {quoted(absent)}; {hint}")
+    return names

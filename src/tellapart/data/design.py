@@ -43,6 +43,8 @@ class Design:
         What messages call what was asked for; None for what was not.
     left_out : pair of int
         Rows of X and of Y that are not tested, as their block has rows of one sample only.
+    likeness : float
+        How much rows of one unit are alike, from 0 to 1: see `tellapart.data.likeness`.
     """
 
     blocks: Rows
@@ -51,6 +53,7 @@ class Design:
     paired: str | None = None
     clusters: str | None = None
     left_out: tuple[int, int] = (0, 0)
+    likeness: float = 0.0
 
     @property
     def n_blocks(self) -> int:

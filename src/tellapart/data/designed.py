@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tellapart.data.design import Design, make_design
+from tellapart.data.likeness import likeness_of
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.row_labels import RowLabels
 from tellapart.data.samples import Samples
@@ -87,7 +88,10 @@ def keep_informative(samples: Samples, policy: str, titles: tuple[str, str]) -> 
 
 
 def _checked(samples: Samples) -> Samples:
-    """Raise where the labels can be permuted in no way but the true one, or its mirror image."""
+    """Return the samples, their units weighed, or raise where labels cannot be permuted at all.
+
+    The true labels and their mirror image are not enough.
+    """
     design = samples.design
     assert design is not None
     n_x, n_y = design.n_units
@@ -98,7 +102,7 @@ def _checked(samples: Samples) -> Samples:
         )
     if design.paired is not None and n_x < FEWEST_ROWS:
         raise InputError(f"paired must give at least {FEWEST_ROWS} pairs to swap; got {n_x}")
-    return samples
+    return replace(samples, design=replace(design, likeness=likeness_of(samples)))
 
 
 def _alone(design: Design) -> tuple[int, int]:

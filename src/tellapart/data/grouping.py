@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import narwhals as nw
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tellapart.arrays import IntArray
 from tellapart.data.choice import nearest
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.columns import (
     Column,
     Series,
@@ -80,6 +81,8 @@ class GroupedTable:
         What to do about missing values.
     row_labels : RowLabels or None
         The strata, pairs and clusters of the rows; None where all are independent of each other.
+    notes : ColumnNotes
+        Columns that were left out for other reasons, or split into parts.
     """
 
     values: Values
@@ -95,6 +98,7 @@ class GroupedTable:
     pattern: MissingPattern | None = None
     policy: str = "error"
     row_labels: RowLabels | None = None
+    notes: ColumnNotes = field(default_factory=ColumnNotes)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -125,7 +129,7 @@ class GroupedTable:
     def samples(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return some rows beside some others."""
         x, y = rows_of(self.values, of_x), rows_of(self.values, of_y)
-        samples = Samples(x, y, self.names, self.kinds, self.categories)
+        samples = Samples(x, y, self.names, self.kinds, self.categories, notes=self.notes)
         if self.pattern is None:
             return samples
         # Which columns miss values is a matter of these rows; which are left out, of the table.
@@ -231,7 +235,7 @@ def read_grouped(
                 raise InputError(f"{name} must be another column than by={by!r}")
         (table,), taken = take_labels((table,), design, (TITLE,))
     source, column, library = _open(table, by)
-    (source,) = settle_columns((source,), keep)
+    (source,), notes = settle_columns((source,), keep)
     if column.values.size != source.shape[0]:
         raise InputError(
             f"by must have one label for each of the {source.shape[0]} rows of the table; "
@@ -251,6 +255,7 @@ def read_grouped(
         column.name,
         library,
         row_labels=row_labels,
+        notes=notes,
     )
 
 

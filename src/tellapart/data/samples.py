@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.design import Design
 from tellapart.data.shared_rows import SharedRows
@@ -37,6 +38,7 @@ class Samples:
     filled in or left out: see `tellapart.data.missing.handle_missing`.
     `design` says which rows belong together; None where all are independent of each other. Samples
     with a design have no `as_read`.
+    `notes` say which columns of the input were left out for other reasons, or split into parts.
     `shared` are the same rows for other samples made of them; some rows or columns have none.
     """
 
@@ -50,6 +52,7 @@ class Samples:
     filled_columns: tuple[str, ...] = ()
     as_read: AsRead | None = field(default=None, repr=False)
     design: Design | None = None
+    notes: ColumnNotes = field(default_factory=ColumnNotes)
     shared: SharedRows | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tellapart.data.choice import nearest
+from tellapart.data.choice import checked_keep
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.columns import Series, as_series, decoded_labels, is_arrow_text, to_arrow
 from tellapart.data.identifiers import (
     is_named_like_one,
@@ -21,7 +22,7 @@ from tellapart.data.identifiers import (
     why_numbers_name_rows,
     why_text_names_rows,
 )
-from tellapart.data.sources import Source, described, distinct, quoted
+from tellapart.data.sources import Source, distinct
 from tellapart.data.table_columns import TableColumns
 from tellapart.data.times import part_name, parts_of, varying_parts
 from tellapart.errors import InputError, warn_caller
@@ -33,8 +34,10 @@ _TIMES = (nw.Date, nw.Datetime, nw.Time, nw.Duration, nw.Object)
 _LIKE_A_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}\b.*")
 
 
-def settle_columns(sources: Sequence[Source], keep: object = ()) -> list[Source]:
-    """Return samples with their dates split, and without the columns that name rows.
+def settle_columns(
+    sources: Sequence[Source], keep: object = ()
+) -> tuple[list[Source], ColumnNotes]:
+    """Return samples with their dates split, without the columns that name rows; and notes of it.
 
     Both are decided by pooled values, whatever sample they are of: every permutation of the
     labels would be decided alike, and p-values stay valid. What is left out is warned of.
@@ -47,21 +50,24 @@ def settle_columns(sources: Sequence[Source], keep: object = ()) -> list[Source]
     keep : sequence of str
         Columns to compare even if they look like identifiers.
     """
-    kept = _checked_names(keep, sources)
+    kept = checked_keep(keep, sources)
     names = sources[0].names or ()
     alike = all(s.dtypes and set(s.names or ()) == set(names) for s in sources)
     if not alike:
-        return list(sources)  # what does not match is refused later, in words of its own
+        # What does not match is refused later, in words of its own.
+        return list(sources), ColumnNotes(kept=kept)
     tables = [TableColumns(source) for source in sources]
     reasons = {**_numbers_that_name_rows(tables, names), **_texts_that_name_rows(tables, names)}
     gone = {name: reasons[name] for name in names if name in reasons and name not in kept}
     if len(gone) == len(names):
         gone.popitem()  # something must be left, to be refused or compared as it is
-    _warn_of(gone, [source.title for source in sources])
+    warn_of(gone, [source.title for source in sources])
     times = {name: parts for name in names if (parts := _parts(tables, name))}
     if not gone and not times and not kept:
-        return list(sources)
-    return [_settled(source, k, gone, times, kept) for k, source in enumerate(sources)]
+        return list(sources), ColumnNotes()
+    settled = [_settled(source, k, gone, times, kept) for k, source in enumerate(sources)]
+    shown = {name: tuple(found) for name, found in times.items()}
+    return settled, ColumnNotes(gone, parts=shown, kept=kept)
 
 
 def _settled(
@@ -142,32 +148,27 @@ def _texts_that_name_rows(tables: Sequence[TableColumns], names: Sequence[str]) 
                 texts = decoded_labels(table.source.title, name, counted.field("values"))
                 times = counted.field("counts").to_pylist()
                 counts.update(dict(zip(texts, times, strict=True)))
-        reason = why_text_names_rows(counts, n_rows, len(tables))
+        reason = why_texts_name_rows(counts, n_rows, len(tables))
         if reason is not None:
-            dates = all(map(_LIKE_A_DATE.fullmatch, counts))
-            found[name] = reason + (", to be converted to dates if they are such" if dates else "")
+            found[name] = reason
     return found
 
 
-def _warn_of(gone: Mapping[str, str], titles: Sequence[str]) -> None:
+def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
+    """Say why a column of text names rows, None if it does not; texts that look like dates, too."""
+    reason = why_text_names_rows(counts, n_rows, n_samples)
+    if reason is None or not all(map(_LIKE_A_DATE.fullmatch, counts)):
+        return reason
+    return f"{reason}, to be converted to dates if they are such"
+
+
+def warn_of(gone: Mapping[str, str], titles: Sequence[str]) -> None:
+    """Warn of columns that are left out since they seem to name rows, each with its reason."""
     for name, reason in gone.items():
         warn_caller(
             f"column {name!r} of {' and '.join(titles)} is left out, since it seems to name rows "
             f"({reason}); pass keep=[{name!r}] to compare it"
         )
-
-
-def _checked_names(keep: object, sources: Sequence[Source]) -> tuple[str, ...]:
-    """Return the names of columns to keep, which some sample must have."""
-    if isinstance(keep, str | bytes) or not isinstance(keep, Iterable):
-        raise InputError(f"keep must be a sequence of column names; got {described(keep)}")
-    names = tuple(str(name) for name in keep)
-    known = dict.fromkeys(name for source in sources for name in source.names or ())
-    absent = [name for name in names if name not in known]
-    if absent:
-        hint = nearest(absent[0], known) if known else "the columns have no names"
-        raise InputError(f"keep must name columns; got {quoted(absent)}; {hint}")
-    return names
 
 
 def _as_category(series: Series) -> Series:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
+from tellapart.data.choice import Headed
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
 from tellapart.data.design_labels import DesignArguments, take_labels
@@ -20,17 +21,6 @@ from tellapart.data.sources import Source, open_source, quoted
 from tellapart.errors import InputError
 
 _NUMERIC: Kind = "numeric"
-
-
-class Headed(Protocol):
-    """A sample that was opened: its title, and the names of its columns if they have any."""
-
-    @property
-    def title(self) -> str: ...  # noqa: D102
-    @property
-    def names(self) -> tuple[str, ...] | None: ...  # noqa: D102
-    @property
-    def n_columns(self) -> int: ...  # noqa: D102
 
 
 def read_samples(
@@ -114,10 +104,13 @@ def read_as_is(
 ) -> Samples:
     """Read two samples, NaN where a value is missing; see `read_samples`."""
     sources = [open_source(titles[0], X), open_source(titles[1], Y)]
-    left, right = sources if keep is None else settle_columns(sources, keep)
+    notes = ColumnNotes()
+    if keep is not None:
+        sources, notes = settle_columns(sources, keep)
+    left, right = sources
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
-    return Samples(x, y, names, kinds, categories)
+    return Samples(x, y, names, kinds, categories, notes=notes)
 
 
 def read_sources(

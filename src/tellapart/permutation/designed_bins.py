@@ -14,7 +14,7 @@ from tellapart.data.samples import Samples
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.design import permute_units, units_of
 from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
-from tellapart.permutation.units import Units
+from tellapart.permutation.units import Units, weighed
 
 # Sums that are adjusted at a time, 64 MB in double precision.
 ENTRIES = 8_000_000
@@ -54,8 +54,8 @@ class DesignedBins(KeyedBins):
 
     @cached_property
     def counts(self) -> tuple[Singles, Singles]:
-        """Rows that count as x and as y, of every permutation."""
-        of_x = self.labels @ self.units.rows.astype(np.float32)
+        """What counts as x and as y, in rows, of every permutation."""
+        of_x = self.labels @ self.units.counts.astype(np.float32)
         return of_x, np.float32(self.n_rows) - of_x
 
     def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
@@ -75,8 +75,17 @@ class DesignedBins(KeyedBins):
             )
         return found
 
-    def centre_in_place(self, x: Singles, y: Singles) -> None:
-        """Adjust sums over the bins of X and of Y, (bins + 1, F) each; no row keeps its label."""
+    def adjust_in_place(self, x: Singles, y: Singles) -> None:
+        """Adjust sums over the bins of X and of Y, (bins + 1, F) each; no row keeps its label.
+
+        They are multiplied by the weights of the units' rows, and centred within blocks.
+        """
+        if self.units.row_weights is not None and x.size:
+            of_x, of_y = np.split(self.units.row_weights, [self.n_bins_of[0]])
+            x[:-1] *= of_x[:, np.newaxis].astype(np.float32)
+            y[:-1] *= of_y[:, np.newaxis].astype(np.float32)
+        if not self.units.needs_centring:
+            return
         step = max(ENTRIES // max(self.n_bins, 1), 1)
         for start in range(0, x.shape[1], step):
             some = slice(start, start + step)
@@ -92,7 +101,7 @@ def draw_designed_bins(
     design: Design, n_permutations: int, rng: np.random.Generator
 ) -> DesignedBins:
     """Return the units of a design and permutations of their labels; all of them where few."""
-    units = units_of(design, rng)
+    units = weighed(units_of(design, rng), design.likeness)
     drawn = permute_units(units, n_permutations, rng)
     n_x, n_y = (rows.size for rows in units.of_rows)
     return DesignedBins(

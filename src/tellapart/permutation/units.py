@@ -1,7 +1,7 @@
 """Units of a design: rows that move together, and sums over them adjusted for their blocks.
 
-With S_g the sum of a feature over unit g, c_g its rows, μ_h its mean over all rows of block h and
-μ that over all rows, the sums are centred within blocks,
+With S_g the sum of a feature over unit g, c_g its rows, or what they count for, μ_h its mean over
+all rows of block h and μ that over all rows, the sums are centred within blocks,
 
     S̃_g = S_g − c_g (μ_h − μ),
 
@@ -20,7 +20,7 @@ rows. For n pairs it is Σ_g d_g²/n², d_g their differences: as small as the p
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,9 @@ class Units:
         Units of X and of Y.
     together : int
         Units of the design that were put together, at most: 1 where all move by themselves.
+    row_weights : array of length G, or None
+        What each row of a unit counts for, where that is not 1; Σ_g c_g of the counts
+        c_g = weight × rows is the number of rows.
     """
 
     of_rows: tuple[IntArray, IntArray]
@@ -53,6 +56,13 @@ class Units:
     block: IntArray
     n_units: tuple[int, int]
     together: int = 1
+    row_weights: FloatArray | None = None
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """c_g: what the rows of each unit count for."""
+        rows = self.rows.astype(np.float64)
+        return rows if self.row_weights is None else rows * self.row_weights
 
     @property
     def size(self) -> int:
@@ -71,39 +81,39 @@ class Units:
     @cached_property
     def needs_centring(self) -> bool:
         """Whether x has another share of the rows in one block than in another."""
-        shapes, rows = self.shapes, self.rows
+        shapes, rows = self.shapes, self.counts
         alike = shapes[0] * shapes[1, 0] == shapes[1] * shapes[0, 0]
         return not (alike.all() and (rows == rows[0]).all())
 
     @cached_property
     def unit(self) -> float:
         """√(1/n_x + 1/n_y), of the rows that permutations give on average."""
-        shapes, n_rows = self.shapes, int(self.rows.sum())
+        shapes, n_rows = self.shapes, float(self.counts.sum())
         of_x = float((self._rows_of_blocks * shapes[0] / shapes.sum(axis=0)).sum())
         return math.sqrt(1 / of_x + 1 / (n_rows - of_x))
 
     def centre(self, sums: FloatArray) -> FloatArray:
         """Return S̃ of sums of shape (G, F)."""
         of_blocks = self._members @ sums
-        overall = sums.sum(axis=0) / self.rows.sum()
+        overall = sums.sum(axis=0) / self.counts.sum()
         excess = of_blocks / self._rows_of_blocks[:, np.newaxis] - overall
-        return np.asarray(sums - self.rows[:, np.newaxis] * excess[self.block])
+        return np.asarray(sums - self.counts[:, np.newaxis] * excess[self.block])
 
     def weights(self, labels: FloatArray | Singles) -> FloatArray:
         """Return w(e): 1/n_x for units of x, −1/n_y for those of y, one row per row of labels."""
-        of_x = (labels @ self.rows.astype(np.float64))[:, np.newaxis]
-        of_y = self.rows.sum() - of_x
-        return np.where(labels > 0, 1 / np.maximum(of_x, 1), -1 / np.maximum(of_y, 1))
+        of_x = (labels @ self.counts)[:, np.newaxis]
+        of_y = self.counts.sum() - of_x
+        return np.where(labels > 0, 1 / of_x, -1 / of_y)
 
     def centred_weights(self, labels: FloatArray | Singles) -> FloatArray:
         """Return weights of unadjusted sums that give the same as w(e) does of adjusted ones."""
         weights = self.weights(labels)
-        within = (weights * self.rows) @ self._members.T / self._rows_of_blocks
+        within = (weights * self.counts) @ self._members.T / self._rows_of_blocks
         return np.asarray(weights - within[:, self.block])
 
     def spread_out(self, sums: FloatArray) -> FloatArray:
         """Return Z with ZᵀZ the covariance over permutations of δ, of adjusted sums (G, F)."""
-        rest = sums - self.rows[:, np.newaxis] * (sums.sum(axis=0) / self.rows.sum())
+        rest = sums - self.counts[:, np.newaxis] * (sums.sum(axis=0) / self.counts.sum())
         shapes = self.shapes
         size = shapes.sum(axis=0)
         rest -= (self._members @ rest / size[:, np.newaxis])[self.block]
@@ -118,4 +128,16 @@ class Units:
 
     @cached_property
     def _rows_of_blocks(self) -> FloatArray:
-        return np.asarray(self._members @ self.rows.astype(np.float64))
+        return np.asarray(self._members @ self.counts)
+
+
+def weighed(units: Units, likeness: float) -> Units:
+    """Return the units with the weights n/(1 + (n − 1)ρ) of `tellapart.data.likeness`.
+
+    Units that were put together keep the weight of their rows: they are some hundred at least, each
+    of several of the design's own.
+    """
+    if likeness == 0 or units.together > 1:
+        return units
+    weights = 1 / (1 + (units.rows - 1) * likeness)
+    return replace(units, row_weights=weights * (units.rows.sum() / (weights @ units.rows)))

@@ -62,6 +62,8 @@ def python_call(result: GroupsResult) -> str:
     """Return the call that gives this result: only what is not the default."""
     usual = {**TestSettings().to_dict(), "mode": "one-versus-rest", "missing": "error"}
     given = {key: value for key, value in result.settings.items() if key in usual}
+    if result.column_notes.kept:
+        given["keep"] = list(result.column_notes.kept)
     given |= design_arguments(result.settings, "({0}_of_rows)")
     return (
         "import tellapart as ta\n\n"

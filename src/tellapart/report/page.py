@@ -9,6 +9,7 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from tellapart import __version__
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.report.figures import marginal_svg, null_svg
 from tellapart.report.plane import draw_view
 from tellapart.report.resamples import describe_stability
@@ -94,6 +95,8 @@ def python_call(result: TestResult) -> str:
         given["missing"] = "drop-rows"
     elif result.held_out.dropped_columns:
         given["missing"] = "drop-columns"
+    if result.held_out.notes.kept:
+        given["keep"] = list(result.held_out.notes.kept)
     call = f"ta.two_sample_test(X, Y{write_arguments(given, usual)})"
     return f'{named}result = {call}\nresult.to_html("report.html")'
 
@@ -170,10 +173,26 @@ def _columns(result: TestResult) -> list[tuple[str, str]]:
     kinds = f"{held_out.n_columns - categorical:,} numeric, {categorical:,} categorical"
     return [
         ("Columns compared", f"{held_out.n_columns:,} ({kinds})"),
+        *_noted(held_out.notes),
         ("Constant, so of weight 0", listed(result.selection.constant)),
         ("Dropped for missing values", listed(held_out.dropped_columns)),
         *_filled(held_out.filled_columns),
     ]
+
+
+def _noted(notes: ColumnNotes) -> list[tuple[str, str]]:
+    """Return what became of columns at the door; nothing where they are compared as they are."""
+    rows = []
+    if notes.naming_rows:
+        naming = [f"{name} ({reason})" for name, reason in notes.naming_rows.items()]
+        rows.append(("Left out, since they seem to name rows", listed(naming)))
+        rows.append(("To compare them", notes.way_back))
+    if notes.unchosen:
+        rows.append(("Left out as asked", listed(notes.unchosen)))
+    if notes.parts:
+        parts = [f"{name} into {', '.join(some)}" for name, some in notes.parts.items()]
+        rows.append(("Split into parts", listed(parts)))
+    return rows
 
 
 def _filled(columns: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -80,17 +80,17 @@ class SampleSums:
         return parts
 
     def adjust_with(self, other: SampleSums, bins: KeyedBins) -> None:
-        """Adjust these sums and those of the other sample for the blocks of a design, if any."""
-        if not (isinstance(bins, DesignedBins) and bins.units.needs_centring):
+        """Adjust these sums and those of the other sample for a design, if any."""
+        if not isinstance(bins, DesignedBins):
             return
         for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
             if mine is self.points:
                 continue
             if mine.ndim == 2:
-                bins.centre_in_place(mine, theirs)
+                bins.adjust_in_place(mine, theirs)
                 continue
             for kind in range(mine.shape[0]):
-                bins.centre_in_place(mine[kind], theirs[kind])
+                bins.adjust_in_place(mine[kind], theirs[kind])
 
 
 @dataclass(frozen=True, eq=False)

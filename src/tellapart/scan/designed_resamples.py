@@ -22,12 +22,12 @@ class DesignedSide:
     Parameters
     ----------
     rows, weights : arrays of length G
-        Rows of each unit, and the weight of each of them.
+        What the rows of each unit count for, and the weight of each of them.
     counts : array of shape (resamples, G)
         How often each unit is drawn.
     """
 
-    def __init__(self, rows: IntArray, weights: FloatArray, counts: IntArray) -> None:
+    def __init__(self, rows: FloatArray, weights: FloatArray, counts: IntArray) -> None:
         self._all = (weights / (weights @ rows))[np.newaxis]
         drawn = counts * weights
         self._drawn = drawn / np.maximum(drawn @ rows, np.finfo(np.float64).tiny)[:, np.newaxis]
@@ -50,7 +50,7 @@ def designed_sides(
     units = bins.units
     shapes, n_blocks = units.shapes, int(units.block.max()) + 1
     split = [units.n_units[0]]
-    blocks, rows = np.split(units.block, split), np.split(units.rows, split)
+    blocks, rows = np.split(units.block, split), np.split(units.counts, split)
     of_blocks = np.stack(
         [np.bincount(b, r, minlength=n_blocks) for b, r in zip(blocks, rows, strict=True)]
     )

@@ -19,7 +19,8 @@ from tellapart.interrupts import check_interrupts
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.scan.design_scales import scales, stacked
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
-from tellapart.scan.whole_rows import BLOCK_ENTRIES, crowd
+from tellapart.scan.row_matrices import crowd
+from tellapart.scan.whole_rows import BLOCK_ENTRIES
 from tellapart.threads import in_slices
 
 
@@ -45,7 +46,9 @@ class DesignedRows:
             changes = self.pool.differences("clipped").astype(np.float64) @ turn
             return np.asarray(np.square(changes).sum(axis=1))
         # What all rows have in common has no part in δ.
-        features -= self.bins.units.rows[:, np.newaxis] * (features.sum(axis=0) / self.bins.n_rows)
+        features -= self.bins.units.counts[:, np.newaxis] * (
+            features.sum(axis=0) / self.bins.n_rows
+        )
         across = spread @ features.T
         inner = spread @ spread.T
         inner[np.diag_indices_from(inner)] += ridge
@@ -73,7 +76,7 @@ class DesignedRows:
             by_column = np.add.reduceat(distances, starts, axis=1)
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - mine.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
-        weight = rows / used
+        weight = self.bins.units.counts / used
         return np.asarray(sums * weight * weight[:, np.newaxis])
 
     def _form(self, matrix: FloatArray, weights: FloatArray) -> FloatArray:

@@ -63,8 +63,8 @@ class Differences:
         cls,
         sums: Sums,
         tables: Tables,
-        n_x: int,
-        n_y: int,
+        n_x: float,
+        n_y: float,
         pairs: Pairs | None = None,
         design: DesignedBins | None = None,
     ) -> Differences:
@@ -74,13 +74,15 @@ class Differences:
         design the sums are adjusted for its blocks, and the deviations are those of its
         permutations.
         """
+        if design is not None:
+            n_x, n_y = (float(counts[0]) for counts in design.counts)
         k_x, k_y = rows_behind(sums.present, n_x, n_y)
         rows = k_x + k_y
         unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
         table = {}
         for name in SINGLES:
             halves = sums.of(name)
-            of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (halves.x, halves.y))
+            of_x, of_y = halves.sides()
             scale = unit if design is None else scales(design, halves) / design.units.unit
             table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * scale
         if design is None:
@@ -154,15 +156,16 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     return Differences.of(sums, tables, *rows, pairs, design)
 
 
-def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatArray:
+def _correlation_changes(sums: Sums, pairs: Pairs, n_x: float, n_y: float) -> FloatArray:
     """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
     of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
     single, both = rows_behind(of.present, n_x, n_y), rows_behind(products.present, n_x, n_y)
     sides = []
-    for k, *parts in ((0, of.x, squares.x, products.x), (1, of.y, squares.y, products.y)):
+    every = of.sides(), squares.sides(), products.sides()
+    for k in (0, 1):
         mean, square, product = (
-            part.sum(axis=0, dtype=np.float64) / np.maximum(rows, 1)
-            for part, rows in zip(parts, (single[k], single[k], both[k]), strict=True)
+            part[k] / np.maximum(rows, 1)
+            for part, rows in zip(every, (single[k], single[k], both[k]), strict=True)
         )
         deviation = np.sqrt(np.maximum(square - mean**2, LEAST_VARIANCE))
         r = (product - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])
@@ -174,9 +177,8 @@ def _correlation_changes(sums: Sums, pairs: Pairs, n_x: int, n_y: int) -> FloatA
     return np.asarray(changes)
 
 
-def rows_behind(present: Halves | None, n_x: int, n_y: int) -> tuple[FloatArray, FloatArray]:
+def rows_behind(present: Halves | None, n_x: float, n_y: float) -> tuple[FloatArray, FloatArray]:
     """Return how many rows of x and of y are behind sums: all, or those that have the values."""
     if present is None:
         return np.asarray(float(n_x)), np.asarray(float(n_y))
-    of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (present.x, present.y))
-    return of_x, of_y
+    return present.sides()

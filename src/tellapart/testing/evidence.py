@@ -80,6 +80,9 @@ def describe_evidence(result: TestResult) -> list[str]:
         if any(design.left_out):
             lines.append(f"Not used: {design.describe_left_out()}.")
     lines += tell_missing(result)
+    lines += result.held_out.notes.lines()
+    if result.selection.constant:
+        lines.append(f"Constant, so of weight 0: {_listed(result.selection.constant)}.")
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")

@@ -172,6 +172,7 @@ def compare_groups(
         dropped_rows=dict(zip(grouped.labels, grouped.dropped_rows, strict=False)),
         dropped_columns=grouped.dropped_columns,
         n_columns=len(grouped.compared),
+        column_notes=grouped.notes,
         settings={**settings.to_dict(), "mode": mode, "by": grouped.by, "missing": policy},
         seconds=time.perf_counter() - started,
         profile=profile,

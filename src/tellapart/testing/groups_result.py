@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tellapart.arguments import check_choice
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.design_labels import ARGUMENTS
 from tellapart.data.frames import make_frame
 from tellapart.errors import InputError
@@ -148,6 +149,8 @@ class GroupsResult(GroupsExports):
         Columns left out for missing values.
     n_columns : int
         Columns that were compared.
+    column_notes : ColumnNotes
+        Columns that were left out for other reasons, or split into parts.
     settings : mapping
         What was asked for; `settings["random_state"]` is the seed from which that of each
         comparison is derived.
@@ -169,6 +172,7 @@ class GroupsResult(GroupsExports):
     dropped_rows: Mapping[str, int]
     dropped_columns: tuple[str, ...]
     n_columns: int
+    column_notes: ColumnNotes
     settings: Mapping[str, Any]
     seconds: float
     profile: Profile
@@ -205,6 +209,7 @@ class GroupsResult(GroupsExports):
             lines.append(f"Left out for missing values: {parts} rows.")
         if self.dropped_columns:
             lines.append(f"Left out for missing values: columns {', '.join(self.dropped_columns)}.")
+        lines += self.column_notes.lines()
         for c in self.comparisons:
             design = c.result.held_out.design
             unused = "" if design is None else design.describe_left_out()
@@ -270,6 +275,7 @@ class GroupsResult(GroupsExports):
             "dropped_rows": dict(self.dropped_rows),
             "dropped_columns": list(self.dropped_columns),
             "n_columns": self.n_columns,
+            "columns": self.column_notes.to_dict(),
             "settings": dict(self.settings),
             "seconds": self.seconds,
             "profile": self.profile.to_dict(),

@@ -53,6 +53,7 @@ def record_result(result: TestResult) -> dict[str, Any]:
         "n_train": list(result.n_train),
         "n_test": list(result.n_test),
         "missing": record_missing(result.held_out),
+        "columns": result.held_out.notes.to_dict(),
         "drawn_from": None if result.drawn_from is None else list(result.drawn_from),
         "variables": list(result.variables),
         "regularization": result.regularization,

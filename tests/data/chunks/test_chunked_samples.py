@@ -13,8 +13,9 @@ from pyarrow import parquet
 from each import each
 from row_sums import numbers, write_parts
 from tellapart.data.chunks import chunked_samples, summary
-from tellapart.data.chunks.chunked_samples import as_chunked, read_chunked
+from tellapart.data.chunks.chunked_samples import as_chunked
 from tellapart.data.chunks.open_dataset import open_dataset
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 
@@ -209,5 +210,5 @@ def test_chunks_of_different_kinds_are_refused():
     parts = [pd.DataFrame({"a": pd.Series(part, dtype=object)}) for part in ([1, 2], ["x", "y"])]
     with dask.config.set({"dataframe.convert-string": False}):
         frame = dd.from_map(lambda k: parts[k], [0, 1], meta=parts[0])
-    with pytest.raises(InputError, match="one kind in all of its chunks"):
-        read_chunked(frame, np.zeros((3, 1)))
+        with pytest.raises(InputError, match="one kind in all of its chunks"):
+            read_chunked(frame, np.zeros((3, 1)))

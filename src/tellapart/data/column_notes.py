@@ -1,0 +1,88 @@
+"""What became of columns at the door, in words: left out, or split into parts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tellapart.text import safe
+
+# Lines name this many columns, then say how many more there are.
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True)
+class ColumnNotes:
+    """Columns of the input that are not compared as they are, beside those that miss values.
+
+    Attributes
+    ----------
+    naming_rows : mapping from str to str
+        Columns left out because they seem to name rows, each with the reason.
+    unchosen : tuple of str
+        Columns left out because that was asked for.
+    parts : mapping from str to tuple of str
+        Dates, times and durations, each with the parts that are compared in its place.
+    kept : tuple of str
+        Columns compared because that was asked for, although they may seem to name rows.
+
+    Examples
+    --------
+    >>> notes = ColumnNotes({"id": "60 distinct texts in 60 rows"}, parts={"day": ("weekday",)})
+    >>> for line in notes.lines():
+    ...     print(line)
+    Left out: 'id' (60 distinct texts in 60 rows), which seems to name rows: keep=['id'] (--keep id in a shell) compares it.
+    Split into parts: 'day' into weekday.
+    """  # noqa: E501
+
+    naming_rows: Mapping[str, str] = field(default_factory=dict)
+    unchosen: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
+
+    def without(self, unchosen: Iterable[str]) -> ColumnNotes:
+        """Return the notes with more columns that were left out as asked."""
+        return replace(self, unchosen=tuple(dict.fromkeys((*self.unchosen, *unchosen))))
+
+    @property
+    def way_back(self) -> str:
+        """The argument, and the options, that compare columns which seem to name rows."""
+        names = list(self.naming_rows)[:MOST_NAMED]
+        # One option for each: a name may have a comma in it.
+        typed = " ".join(f"--keep {shlex.quote(name)}" for name in names)
+        return safe(f"keep={names!r} ({typed} in a shell)")
+
+    def lines(self) -> list[str]:
+        """Return one sentence for each thing that was done; none where nothing was."""
+        found = []
+        if self.naming_rows:
+            one = len(self.naming_rows) == 1
+            entries = [f"{name!r} ({why})" for name, why in self.naming_rows.items()]
+            found.append(
+                f"Left out: {_listed(entries)}, which {'seems' if one else 'seem'} to name rows: "
+                f"{self.way_back} compares {'it' if one else 'them'}."
+            )
+        if self.unchosen:
+            found.append(f"Left out as asked: {_listed(map(repr, self.unchosen))}.")
+        if self.parts:
+            entries = [f"{name!r} into {', '.join(parts)}" for name, parts in self.parts.items()]
+            found.append(f"Split into parts: {_listed(entries, '; ')}.")
+        return [safe(line) for line in found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the notes as plain Python values."""
+        return {
+            "naming_rows": dict(self.naming_rows),
+            "unchosen": list(self.unchosen),
+            "split_into_parts": {name: list(parts) for name, parts in self.parts.items()},
+            "kept": list(self.kept),
+        }
+
+
+def _listed(entries: Iterable[str], mark: str = ", ") -> str:
+    every = list(entries)
+    more = len(every) - MOST_NAMED
+    shown = mark.join(every[:MOST_NAMED])
+    return f"{shown} and {more:,} more" if more > 0 else shown
