@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from tellapart.arrays import FloatArray
@@ -23,7 +25,12 @@ class Describer:
         self._pool = pool
         self._tables = pool.tables
         self._sums = pool.sums
-        self._drawn = effects.Resamples(pool.labels, rng)
+        self._rng = rng
+
+    @cached_property
+    def _drawn(self) -> effects.Resamples:
+        """The resamples of all intervals, drawn where there is anything to tell."""
+        return effects.Resamples(self._pool.labels, self._rng)
 
     def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:
         """Describe the change of a column by the kind it was named by."""
