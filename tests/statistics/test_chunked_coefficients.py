@@ -11,7 +11,8 @@ from each import each
 from reference import coefficients, mixed_samples
 from row_sums import write_parts
 from tellapart import open_dataset
-from tellapart.data.chunks.chunked_samples import as_chunked, read_chunked
+from tellapart.data.chunks.chunked_samples import as_chunked
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError

@@ -148,11 +148,18 @@ def _texts_that_name_rows(tables: Sequence[TableColumns], names: Sequence[str]) 
                 texts = decoded_labels(table.source.title, name, counted.field("values"))
                 times = counted.field("counts").to_pylist()
                 counts.update(dict(zip(texts, times, strict=True)))
-        reason = why_text_names_rows(counts, n_rows, len(tables))
+        reason = why_texts_name_rows(counts, n_rows, len(tables))
         if reason is not None:
-            dates = all(map(_LIKE_A_DATE.fullmatch, counts))
-            found[name] = reason + (", to be converted to dates if they are such" if dates else "")
+            found[name] = reason
     return found
+
+
+def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
+    """Say why a column of text names rows, None if it does not; texts that look like dates, too."""
+    reason = why_text_names_rows(counts, n_rows, n_samples)
+    if reason is None or not all(map(_LIKE_A_DATE.fullmatch, counts)):
+        return reason
+    return f"{reason}, to be converted to dates if they are such"
 
 
 def warn_of(gone: Mapping[str, str], titles: Sequence[str]) -> None:

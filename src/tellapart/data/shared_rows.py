@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class SharedRows:
     def __init__(self, whole: Samples) -> None:
         self._whole = whole
         self._made: dict[Hashable, Any] = {}
-        self._lock = Lock()
+        self._lock = RLock()  # what is made may ask for what else is shared
 
     def once(self, name: Hashable, make: Callable[[Samples], T]) -> T:
         """Return what `make` makes of the rows, made by whoever asks for it first.

@@ -10,6 +10,7 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.factors import without_factors
+from tellapart.evidence.known_scores import FAR, KnownScores, OtherColumns
 from tellapart.evidence.mixture import LARGEST_LOG, fit_mixture, log_bayes_factor
 from tellapart.evidence.zscores import standardised, standardised_present, zscores
 from tellapart.scan.differences import Differences
@@ -18,8 +19,6 @@ from tellapart.scan.units import FAR_OUT
 
 RANK = "rank"
 """The ranks themselves: shifts of heavy-tailed columns show best in them."""
-FAR = "far"
-"""How far a value lies beyond 1.8 spreads: a few outlying rows show best in it."""
 MISSING = "missing"
 """Whether the value is missing: where some are."""
 FACTOR = "without factors"
@@ -59,10 +58,13 @@ class ColumnEvidence:
     zscores : array of length C
         The z-score of that score.
     places : array of length C
-        The score column it stands in: the level, for a categorical column.
+        The score column it stands in: the level, for a categorical column. Of the other columns of
+        a wide table, −1 less its place among them.
     made : mapping from name to array
         Scores beyond those of `tellapart.scan.scores`: the ranks, what lies far out, and the
         normal scores without common factors, where there are any.
+    known : KnownScores or None
+        Scores that are known already.
     """
 
     columns: IntArray
@@ -71,36 +73,49 @@ class ColumnEvidence:
     zscores: FloatArray
     places: IntArray
     made: Mapping[str, Singles]
+    known: KnownScores | None = None
 
     def best_scores(self, scores: Scores, chosen: IntArray) -> Singles:
         """Return the scores that show some of the columns best, one column each."""
-        return np.column_stack([self._of(scores, c)[:, self.places[c]] for c in chosen])
+        return np.column_stack([self._of(scores, int(c)) for c in chosen])
 
     def _of(self, scores: Scores, column: int) -> Singles:
-        name = self.scores[column]
-        return self.made[name] if name in self.made else scores.of(name)
+        name, place = self.scores[column], int(self.places[column])
+        if name in self.made:
+            return self.made[name][:, place]
+        if self.known is None:
+            return scores.of(name)[:, place]
+        return self.known.other(-1 - place) if place < 0 else self.known.column(name, place)
 
 
 def column_evidence(
-    scores: Scores, n_x: int, n_variables: int, differences: Differences | None = None
+    scores: Scores,
+    n_x: int,
+    n_variables: int,
+    differences: Differences | None = None,
+    known: KnownScores | None = None,
 ) -> ColumnEvidence:
     """Return how strongly each column differs, about `n_variables` of them at first sight.
 
-    Where the scores are those of drawn rows, `differences` has the z-scores over all rows.
+    Where the scores are those of drawn rows, `differences` has the z-scores over all rows. Of
+    `known` scores, `scores` has U alone.
     """
     there = scores.present
-    far = np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)
-    made = {
-        RANK: standardised_present(special.ndtr(scores.normal), there),
-        FAR: standardised_present(far, there),
-    }
+    made: dict[str, Singles] = {}
+    if known is None:
+        far = np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)
+        made[RANK] = standardised_present(special.ndtr(scores.normal), there)
+        made[FAR] = standardised_present(far, there)
     # Factors are found as if rows were independent of each other, which a design says they are not.
     by_design = differences is not None and differences.by_design
     adjusted = None if by_design else _without_factors(scores, n_x)
     if adjusted is not None:
         made[FACTOR] = adjusted if there is None else adjusted * there
     held = dict.fromkeys((*SINGLE, *WAVES))
-    table = {name: zscores(scores.of(name), n_x, there) for name in held if name not in made}
+    if known is None:
+        table = {name: zscores(scores.of(name), n_x, there) for name in held if name not in made}
+    else:
+        table = {name: known.zscores[name] for name in held}
     table |= {name: zscores(score, n_x, there) for name, score in made.items()}
     if there is not None:
         made[MISSING] = standardised(1 - there)
@@ -124,8 +139,11 @@ def column_evidence(
     # A categorical column differs where one of its levels does, each as likely as the others.
     levels = np.diff(first, append=scores.column.size)
     joined = np.logaddexp.reduceat(np.array(factors), first, axis=1) - np.log(levels)
+    others = None if known is None else known.others
+    if others is not None:
+        joined = np.concatenate([joined, _by_shift(others, joined.shape[0])], axis=1)
     mixture = fit_mixture(joined, n_variables)
-    best = [single[k] for k in mixture.kind_scores[: len(single)].argmax(axis=0)]
+    best = [single[k] for k in mixture.kind_scores[: len(single), : columns.size].argmax(axis=0)]
     places = np.array(
         [
             start + int(np.abs(table[name][start : start + count]).argmax())
@@ -134,7 +152,22 @@ def column_evidence(
         dtype=np.intp,
     )
     own = np.array([table[name][place] for name, place in zip(best, places, strict=True)])
-    return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, made)
+    if others is not None:
+        columns = np.append(columns, others.columns)
+        best += [SINGLE[0]] * others.columns.size
+        own = np.append(own, others.zscores)
+        places = np.append(places, -1 - np.arange(others.columns.size))
+    return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, made, known)
+
+
+def _by_shift(others: OtherColumns, n_kinds: int) -> FloatArray:
+    """Return the log Bayes factors of columns that may differ in U, and are known by nothing else.
+
+    U is the first of the kinds.
+    """
+    factors = np.full((n_kinds, others.columns.size), -LARGEST_LOG)
+    factors[0] = log_bayes_factor(others.zscores**2)
+    return factors
 
 
 def _without_factors(scores: Scores, n_x: int) -> Singles | None:

@@ -26,6 +26,7 @@ from tellapart.evidence import pairs, triples
 from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
 from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
+from tellapart.evidence.known_scores import KnownScores
 from tellapart.evidence.mixture import strength
 from tellapart.evidence.whole_rows import SomeRows, whole_rows
 from tellapart.evidence.zscores import within_samples
@@ -97,6 +98,7 @@ def gather_evidence(
     n_jobs: int = 1,
     differences: Differences | None = None,
     effort: float = 1.0,
+    known: KnownScores | None = None,
 ) -> Evidence:
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
@@ -108,18 +110,19 @@ def gather_evidence(
     and correlations are judged by all rows all the same: by `differences` where these are known,
     else by a pass over the rows.
 
-    `effort` is the share of the usual candidates, pairs and triples, for one choice of many.
+    `effort` is the share of the usual candidates, pairs and triples, for one choice of many, and
+    `known` the scores of all rows, where these are shared with others.
     """
-    part = samples.draw(_most_rows(samples.n_columns), rng)
+    part = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
     if differences is None and part is not samples:
         differences = find_differences(samples, n_jobs)
     with one_blas_thread():
-        scores = make_scores(part, n_jobs)
+        scores = make_scores(part, n_jobs) if known is None else known.of_samples
         if scores.column.size == 0:
             none = np.empty((0, 0))
             rows = (part.n_x, part.n_y)
             return Evidence(scores.column, (), np.empty(0), none, none, (), rows)
-        found = column_evidence(scores, part.n_x, n_variables, differences)
+        found = column_evidence(scores, part.n_x, n_variables, differences, known)
         groups = [
             group
             for group in _groups(part, scores, n_variables, differences, effort)

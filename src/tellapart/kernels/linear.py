@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from tellapart.arguments import check_choice
-from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
+from tellapart.arrays import BoolArray, FloatArray
+from tellapart.data.samples import Kind, Samples
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
 from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, ScalarKernel
 from tellapart.kernels.mixed_scalar import MIXED, MIXED_MULTIPLIERS, MixedScalar
@@ -74,9 +74,15 @@ class Linear:
         check_tuned(self)
         rule = "median" if self.bandwidth == MIXED else self.bandwidth
         bandwidths, constant = median_bandwidths(samples, rule, n_jobs=n_jobs)
+        return self.with_bandwidths(samples.kinds, bandwidths, constant)
+
+    def with_bandwidths(
+        self, kinds: Sequence[Kind], bandwidths: FloatArray, constant: BoolArray
+    ) -> FittedKernel:
+        """Return the kernel of columns whose bandwidths are known, and which of them never vary."""
         scalars = tuple(
             Indicator() if kind == "categorical" else self._scalar(float(bandwidth))
-            for kind, bandwidth in zip(samples.kinds, bandwidths, strict=True)
+            for kind, bandwidth in zip(kinds, bandwidths, strict=True)
         )
         return FittedKernel(
             self.name, scalars, constant, WEIGHTS["linear"], Identity(), self.abilities

@@ -20,7 +20,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.scan.tails import tail_pvalue_of, tail_pvalues
 
-WEIGHTS = {"columns": 6.0, "pairs": 3.0, "triples": 1.0, "missing": 3.0}
+WEIGHTS = {"columns": 6.0, "others": 6.0, "pairs": 3.0, "triples": 1.0, "missing": 3.0}
 TIE = 1e-4
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from tellapart.arrays import FloatArray
@@ -23,7 +25,12 @@ class Describer:
         self._pool = pool
         self._tables = pool.tables
         self._sums = pool.sums
-        self._drawn = effects.Resamples(pool.labels, rng)
+        self._rng = rng
+
+    @cached_property
+    def _drawn(self) -> effects.Resamples:
+        """The resamples of all intervals, drawn where there is anything to tell."""
+        return effects.Resamples(self._pool.labels, self._rng)
 
     def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:
         """Describe the change of a column by the kind it was named by."""
@@ -86,7 +93,10 @@ class Describer:
             _sides(t, self._sums.of(what.second), self._sums.squares(what.second)),
             _sides(q, self._sums.pairs(what.name)),
         )
-        effect = effects.difference_of(effects.correlation, sums, self._drawn)
+        sign = self._sign(what.first, s) * self._sign(what.second, t)
+        effect = effects.difference_of(
+            lambda means: sign * effects.correlation(means), sums, self._drawn
+        )
         kind = finding.CORRELATION if what.is_correlation else finding.DEPENDENCE
         return Finding(
             kind,
@@ -124,10 +134,14 @@ class Describer:
     def _name(self, score: int) -> str:
         return self._names[int(self._tables.column[score])]
 
+    def _sign(self, feature: str, score: int) -> int:
+        """Return −1 where a score column is told by the other of its two levels, else 1."""
+        return -1 if feature == "normal" and self._tables.told_by[score] is not None else 1
+
     def _pair_measure(self, first: str, second: str, s: int, t: int) -> str:
         names = []
         for place in (s, t):
-            level = self._tables.level[place]
+            level = self._tables.told_by[place] or self._tables.level[place]
             names.append(self._name(place) if level is None else f"{self._name(place)} = {level}")
         if (first, second) == ("normal", "normal"):
             if self._tables.level[s] is None and self._tables.level[t] is None:
@@ -144,6 +158,9 @@ class Describer:
         scores = self._tables.cells[cells[score] : cells[score + 1], 0]
         # The standardised indicator has two values: that of other levels, and that of this one.
         low, high = float(scores.min()), float(scores.max())
+        other = self._tables.told_by[score]
+        if other is not None:
+            level, low, high = other, high, low
 
         def shares(means: FloatArray) -> FloatArray:
             return np.asarray((means[:, 0] - low) / (high - low))

@@ -19,7 +19,8 @@ from tellapart.interrupts import check_interrupts
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.scan.design_scales import scales, stacked
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
-from tellapart.scan.whole_rows import BLOCK_ENTRIES, crowd
+from tellapart.scan.row_matrices import crowd
+from tellapart.scan.whole_rows import BLOCK_ENTRIES
 from tellapart.threads import in_slices
 
 

@@ -82,7 +82,7 @@ class Differences:
         table = {}
         for name in SINGLES:
             halves = sums.of(name)
-            of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (halves.x, halves.y))
+            of_x, of_y = halves.sides()
             scale = unit if design is None else scales(design, halves) / design.units.unit
             table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * scale
         if design is None:
@@ -161,10 +161,11 @@ def _correlation_changes(sums: Sums, pairs: Pairs, n_x: float, n_y: float) -> Fl
     of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
     single, both = rows_behind(of.present, n_x, n_y), rows_behind(products.present, n_x, n_y)
     sides = []
-    for k, *parts in ((0, of.x, squares.x, products.x), (1, of.y, squares.y, products.y)):
+    every = of.sides(), squares.sides(), products.sides()
+    for k in (0, 1):
         mean, square, product = (
-            part.sum(axis=0, dtype=np.float64) / np.maximum(rows, 1)
-            for part, rows in zip(parts, (single[k], single[k], both[k]), strict=True)
+            part[k] / np.maximum(rows, 1)
+            for part, rows in zip(every, (single[k], single[k], both[k]), strict=True)
         )
         deviation = np.sqrt(np.maximum(square - mean**2, LEAST_VARIANCE))
         r = (product - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])
@@ -180,5 +181,4 @@ def rows_behind(present: Halves | None, n_x: float, n_y: float) -> tuple[FloatAr
     """Return how many rows of x and of y are behind sums: all, or those that have the values."""
     if present is None:
         return np.asarray(float(n_x)), np.asarray(float(n_y))
-    of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (present.x, present.y))
-    return of_x, of_y
+    return present.sides()

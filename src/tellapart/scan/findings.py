@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.data.samples import Samples
 from tellapart.scan.adjusted import Maxima, step_down
 from tellapart.scan.column_changes import ColumnChanges, column_changes
 from tellapart.scan.describe import Describer
@@ -16,6 +17,7 @@ from tellapart.scan.families.triple import TripleScan
 from tellapart.scan.finding import SHAPE, Finding
 from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind, name_groups
 from tellapart.scan.pool import Pool
+from tellapart.scan.wide_names import OTHERS, describe_others, other_pvalues
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ def find(
     pvalue: float,
     alpha: float,
     rng: np.random.Generator,
+    samples: Samples | None = None,
 ) -> Findings:
-    """Name what differs.
+    """Name what differs; `samples` are the rows of a wide table, of which `pool` has some columns.
 
     No adjusted p-value is smaller than that of the scan itself, so nothing is named where the
     samples as a whole do not differ.
@@ -56,10 +59,17 @@ def find(
         largest["triples"] = triples.largest()
     if missing_scan is not None:
         largest["missing"] = missing_scan.scores.max(axis=1)
+    shifts = pool.shifts
+    if shifts is not None:
+        largest[OTHERS] = shifts.maximum_without(set())
     maxima = Maxima(largest)
     adjusted = step_down(maxima, "columns", changes.largest(), alpha)
     of_column = np.ones(len(names))
     of_column[changes.columns] = np.maximum(adjusted, pvalue)
+    of_others = np.empty(0)
+    if shifts is not None:
+        of_others = np.maximum(other_pvalues(maxima, shifts, alpha), pvalue)
+        of_column[shifts.columns[shifts.named]] = of_others[shifts.named]
     of_missing = np.empty(0)
     if missing_scan is not None:
         of_missing = np.maximum(step_down(maxima, "missing", missing_scan.scores, alpha), pvalue)
@@ -75,6 +85,8 @@ def find(
         describer.column(changes, place, kind, max(p, pvalue))
         for place, kind, p in _named_columns(maxima, changes, adjusted, alpha)
     ]
+    if shifts is not None and samples is not None:
+        found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels)
     columns = tuple(dict.fromkeys(names.index(f.variables[0]) for f in found))
     moved = {names.index(f.variables[0]) for f in found if f.kind != SHAPE}
     found += [

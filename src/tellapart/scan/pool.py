@@ -15,9 +15,11 @@ from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.design_scales import scales
 from tellapart.scan.reductions import mean_changes
 from tellapart.scan.requests import Requests
+from tellapart.scan.row_forms import RowForms
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Halves, Sums
 from tellapart.scan.tables import Tables
+from tellapart.scan.wide_shifts import WideShifts
 from tellapart.threads import in_slices
 
 # A deviation below this share of the pooled one is rounding: the column does not vary there.
@@ -54,6 +56,10 @@ class Pool:
         The sums.
     n_jobs : int
         Threads.
+    forms : RowForms or None
+        Statistics of whole rows, where comparisons share the rows.
+    shifts : WideShifts or None
+        The location of all columns of a wide table, of which the sums are those of some.
     """
 
     tables: Tables
@@ -62,6 +68,8 @@ class Pool:
     requests: Requests
     sums: Sums
     n_jobs: int = 1
+    forms: RowForms | None = None
+    shifts: WideShifts | None = None
     _moments: dict[str, Moments] = field(default_factory=dict)
     _of_x: dict[str, Singles] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)

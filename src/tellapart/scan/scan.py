@@ -183,6 +183,25 @@ def _scan(
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples, labels)
     pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
+    return scan_pool(samples.names, pool, plan, asked, alpha=alpha, rng=rng, progress=progress)
+
+
+def scan_pool(
+    names: tuple[str, ...],
+    pool: Pool,
+    plan: Plan,
+    asked: Asked,
+    *,
+    alpha: float,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+    samples: Samples | None = None,
+) -> Scan:
+    """Run every family on sums that are there, combine them, and name what differs.
+
+    `samples` are the rows of a wide table, where the sums are those of some of its columns.
+    """
+    labels = pool.labels
     run = run_families(pool, plan, asked, progress)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
@@ -190,7 +209,7 @@ def _scan(
     null = null_of(combined.values, TIE, alpha, exact=labels.exact)
     progress("scan", "naming what differs")
     found = find(
-        samples.names,
+        names,
         pool,
         [scanned for scanned in (run.correlated, run.paired) if scanned is not None],
         run.triple_scan,
@@ -198,12 +217,13 @@ def _scan(
         pvalue=null.pvalue,
         alpha=alpha,
         rng=rng,
+        samples=samples,
     )
     return Scan(
         null=null,
         families=combined.pvalues,
         findings=found.findings,
-        variable_pvalues=dict(zip(samples.names, found.column_pvalues.tolist(), strict=True)),
+        variable_pvalues=dict(zip(names, found.column_pvalues.tolist(), strict=True)),
         skipped=plan.skipped,
         notes=plan.notes,
         rows_per_bin=labels.rows_per_bin,
@@ -214,8 +234,8 @@ def _scan(
         differences=Differences.of(
             pool.sums,
             pool.tables,
-            samples.n_x,
-            samples.n_y,
+            labels.n_x,
+            labels.n_y,
             plan.pairs if CORRELATED.name in pool.requests.pairs else None,
             pool.design,
         ),

@@ -18,6 +18,7 @@ from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.designed_bins import draw_bins_of
+from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.describe import Describer
 from tellapart.scan.families import pair as pair_family
@@ -58,6 +59,8 @@ class Sizes:
         Pairs and triples of them.
     rng : numpy Generator
         Draws the resamples of the intervals.
+    labels : KeyedBins or None
+        The bins to draw, where these are known.
     """
 
     def __init__(
@@ -66,10 +69,11 @@ class Sizes:
         columns: Sequence[int],
         groups: Sequence[tuple[int, ...]],
         rng: np.random.Generator,
+        labels: KeyedBins | None = None,
     ) -> None:
         self._place = {column: place for place, column in enumerate(columns)}
         rows = in_chunks(samples.columns(list(columns)))
-        labels = draw_bins_of(rows, 1, rng)
+        labels = labels or draw_bins_of(rows, 1, rng)
         pooled = Outline.of(rows)
         self._tables = tables_of(rows, pooled)
         requests = replace(self._requests(groups), missing=asked_missing(rows))

@@ -37,6 +37,11 @@ class Halves:
             self.x.sum(axis=0, dtype=np.float64) + self.y.sum(axis=0, dtype=np.float64)
         )
 
+    def sides(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums over all rows of X, and over all rows of Y."""
+        of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (self.x, self.y))
+        return of_x, of_y
+
     def of_x(
         self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)
     ) -> Singles:

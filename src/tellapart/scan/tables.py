@@ -39,6 +39,7 @@ from scipy import special
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
+from tellapart.data.yes_no import place_of_yes
 from tellapart.interrupts import check_interrupts
 from tellapart.scan.cells import CellScores, cut_columns, score_cells
 from tellapart.scan.lookup import count_before
@@ -72,6 +73,8 @@ class Tables:
         The column of the samples that each score column belongs to.
     level : tuple of str or None
         The level that a score column indicates; None for numeric columns.
+    told_by : tuple of str or None
+        The other level, where there are two and it is the one to tell by: "yes", not "no".
     constant : array
         Columns of the samples that do not vary and have no scores.
     edges, edge_start : arrays
@@ -92,6 +95,7 @@ class Tables:
 
     column: IntArray
     level: tuple[str | None, ...]
+    told_by: tuple[str | None, ...]
     constant: IntArray
     edges: FloatArray
     edge_start: IntArray
@@ -129,6 +133,7 @@ class _Part:
 
     column: list[int]
     level: list[str | None]
+    told_by: list[str | None]
     edges: list[FloatArray]
     cells: list[Singles]
     gaps: bool
@@ -240,6 +245,7 @@ def _numeric_part(
     return _Part(
         column=places.tolist(),
         level=[None] * places.size,
+        told_by=[None] * places.size,
         edges=[cut.edges_of(q) for q in range(places.size)],
         cells=[cells[cut.cells_of(q)] for q in range(places.size)],
         gaps=not complete,
@@ -268,9 +274,15 @@ def _level_part(
         for indicator in chosen
     ]
     size = len(names)
+    told_by: list[str | None] = [None] * size
+    if present.size == 2:
+        pair = [labels[int(code)] for code in present]
+        yes = place_of_yes(pair)
+        told_by = [None if yes is None or pair[yes] == names[0] else pair[yes]]
     return _Part(
         column=[column] * size,
         level=list(names),
+        told_by=told_by,
         edges=[present.astype(np.float64)] * size,
         cells=cells,
         gaps=gaps,
@@ -283,6 +295,7 @@ def _joined(parts: list[_Part], constant: IntArray, *, missing: bool) -> Tables:
     column = np.array([c for part in parts for c in part.column], dtype=np.intp)
     order = np.argsort(column, kind="stable")
     level = [name for part in parts for name in part.level]
+    told_by = [name for part in parts for name in part.told_by]
     edges = [e for part in parts for e in part.edges]
     cells = [c for part in parts for c in part.cells]
     gaps = np.array([part.gaps for part in parts for _ in part.column], dtype=bool)
@@ -296,6 +309,7 @@ def _joined(parts: list[_Part], constant: IntArray, *, missing: bool) -> Tables:
     return Tables(
         column=column[order],
         level=tuple(level[i] for i in order),
+        told_by=tuple(told_by[i] for i in order),
         constant=constant,
         edges=np.concatenate([np.empty(0), *edges]),
         edge_start=_starts(edges),

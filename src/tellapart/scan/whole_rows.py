@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
+from tellapart.scan.row_matrices import crowd, distances, ridge_matrix
 from tellapart.threads import in_slices
 
 # Rows whose distances are summed; the matrix itself is made in blocks of this many entries.
@@ -61,16 +61,8 @@ class WholeRows:
         return self._contrast(self._distance_sums())
 
     def decorrelated(self, ridge: float) -> FloatArray:
-        """Return δᵀ(Σ + ridge·I)⁻¹δ = wᵀK(K/N + ridge·I)⁻¹w with K = VVᵀ, w = ±1/m, ±1/n.
-
-        K(K/N + ridge·I)⁻¹ = N·(I − ridge·(K/N + ridge·I)⁻¹): one factorisation, no spectrum.
-        """
-        matrix = (self.points @ self.points.T).astype(np.float64) / self.n_rows
-        matrix[np.diag_indices_from(matrix)] += ridge
-        matrix = inverse_definite(matrix)
-        matrix *= -ridge * self.n_rows
-        matrix[np.diag_indices_from(matrix)] += self.n_rows
-        return -self._contrast(self._sum_blocks(matrix))
+        """Return δᵀ(Σ + ridge·I)⁻¹δ, of δ the differences of the means of V."""
+        return -self._contrast(self._sum_blocks(ridge_matrix(self.points, ridge)))
 
     def _distance_sums(self) -> FloatArray:
         """Return the sums of distances over pairs of bins."""
@@ -82,11 +74,7 @@ class WholeRows:
             check_interrupts()
             stop = min(start + step, bins)
             rows = slice(start * self.rows_per_bin, stop * self.rows_per_bin)
-            squares = -2 * (self.points[rows] @ self.points.T)
-            squares += lengths[rows, np.newaxis]
-            squares += lengths
-            distances = np.sqrt(np.maximum(squares, 0, out=squares))
-            sums[start:stop] = self._sum_blocks(distances, rows.start)
+            sums[start:stop] = self._sum_blocks(distances(self.points, lengths, rows), rows.start)
         return sums
 
     def _sum_blocks(self, matrix: FloatArray | Singles, first: int = 0) -> FloatArray:
@@ -131,21 +119,3 @@ class WholeRows:
         weights = np.where(self.labels > 0, of_x[:, np.newaxis], -of_y[:, np.newaxis])
         contrast = -np.einsum("ij,ij->i", weights @ centred, weights)
         return np.asarray(np.where(np.minimum(m, n) > 0, contrast, 0.0))
-
-
-def inverse_definite(matrix: FloatArray) -> FloatArray:
-    """Return the inverse of a symmetric positive definite matrix, by Cholesky's factor.
-
-    >>> inverse_definite(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6).tolist()
-    [[0.666667, -0.333333], [-0.333333, 0.666667]]
-    """
-    factor, _ = lapack.dpotrf(matrix, lower=1, clean=0)
-    inverse, _ = lapack.dpotri(factor, lower=1)
-    lower = np.tril(inverse)
-    return np.asarray(lower + np.tril(inverse, -1).T)
-
-
-def crowd(parent: IntArray) -> Singles:
-    """Return what score columns are divided by: the levels of one column count as one column."""
-    _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
-    return np.sqrt(counts[place]).astype(np.float32)

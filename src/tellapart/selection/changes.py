@@ -15,6 +15,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from tellapart.data.samples import Samples
+from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.finding import LOCATION, MISSING, SHAPE, SHARE, SPREAD, Finding
 from tellapart.scan.sizes import UNTESTED, Sizes, clearness, strongest
 from tellapart.selection.selection import Selection
@@ -53,6 +54,7 @@ def with_changes(
     scanned: Named | None = None,
     train: Samples | None = None,
     joint: bool = False,
+    labels: KeyedBins | None = None,
 ) -> Selection:
     """Return the selection with what its variables differ in.
 
@@ -71,6 +73,8 @@ def with_changes(
     joint : bool
         Whether the variables were chosen by a kernel that sees how columns depend on each other:
         then the clearest change of a pair is told where it is clearer than those of its columns.
+    labels : KeyedBins or None
+        The bins that the resamples draw, where these are known.
     """
     chosen = list(islice(selection.weights, MOST_TOLD))
     wanted = {name: _wanted(selection, name) for name in chosen}
@@ -82,7 +86,7 @@ def with_changes(
     joint = joint and scanned is None and len(chosen) <= MOST_JOINT
     pairs = list(combinations(sorted(selection.support.tolist()), 2)) if joint else []
     if left:
-        sizes, decide = _measured(selection, left, pairs, samples, train, rng)
+        sizes, decide = _measured(selection, left, pairs, samples, train, rng, labels)
         for name in left:
             size = _size(wanted[name], sizes, decide, pairs)
             if size is not None:
@@ -127,13 +131,14 @@ def _measured(
     samples: Samples,
     train: Samples | None,
     rng: np.random.Generator,
+    labels: KeyedBins | None,
 ) -> tuple[Sizes, Sizes]:
     """Return the sizes in the rows to tell of, and in those that decide what is told."""
     places = {selection.names.index(name) for name in left}
     groups = [group for group in selection.groups if places & set(group)]
     groups += [pair for pair in pairs if pair not in groups]
     columns = sorted(places.union(*groups))
-    sizes = Sizes(samples, columns, groups, rng)
+    sizes = Sizes(samples, columns, groups, rng, labels)
     return sizes, sizes if train is None else Sizes(train, columns, groups, rng)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tellapart.arrays import IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence
+from tellapart.evidence.known_scores import KnownScores
 from tellapart.kernels import FittedKernel, Linear, resolve_kernel
+from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.kernels.tuned import with_multiplier
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
@@ -132,6 +136,7 @@ def weigh_evidence(
     n_jobs: int | None = None,
     differences: Differences | None = None,
     effort: float = 1.0,
+    known: KnownScores | None = None,
 ) -> Chosen:
     """Choose by evidence; where the number of variables is open, as few as carry nearly all.
 
@@ -139,12 +144,13 @@ def weigh_evidence(
     the Gaussian one where variables were chosen for how they depend on each other, with bandwidths
     from `SHOWN_ROWS` rows of each sample at most. `differences` are those over all rows, where the
     samples are rows drawn from them, or evidence draws some. `effort` is the share of the usual
-    candidates, for one choice of many.
+    candidates, for one choice of many. Where many choices share all rows, `known` are their scores,
+    and the kernel has the bandwidths of the chosen variables: no others are shown.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
     shown = samples.draw(SHOWN_ROWS, rng)
-    linear = Linear().fit(shown, n_jobs=threads)
+    linear = Linear().fit(shown, n_jobs=threads) if known is None else _kernel_shown(shown, known)
     varying_columns(samples, linear)
     number = settings.n_variables
     all_rows = samples.n_x, samples.n_y
@@ -156,6 +162,7 @@ def weigh_evidence(
         n_jobs=threads,
         differences=differences,
         effort=effort,
+        known=known,
     )
     if evidence.n_columns == 0:
         raise InputError(
@@ -179,7 +186,17 @@ def weigh_evidence(
         control=control,
         drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
-    kernel = linear
+    kernel = linear if known is None else _kernel_shown(shown, known, selection.support)
     if selection.kernel != linear.name:
         kernel = resolve_kernel(selection.kernel).fit(shown, n_jobs=threads)
     return Chosen(Tuning(number, 0.0), kernel, selection)
+
+
+def _kernel_shown(
+    samples: Samples, known: KnownScores, support: Sequence[int] | IntArray = ()
+) -> FittedKernel:
+    """Return the linear kernel with the bandwidths of some columns, and 1 for the others."""
+    bandwidths, chosen = np.ones(samples.n_columns), np.asarray(support, dtype=np.intp)
+    if chosen.size:
+        bandwidths[chosen], _ = median_bandwidths(samples.columns(chosen))
+    return Linear().with_bandwidths(samples.kinds, bandwidths, known.constant)

@@ -10,8 +10,8 @@ from tellapart.arguments import check_integer, check_labels, check_random_state
 from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
     in_chunks,
-    read_chunked,
 )
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.chunks.recognize import is_chunked
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples

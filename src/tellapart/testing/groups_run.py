@@ -22,6 +22,7 @@ from tellapart.scan.cost import ScanCost
 from tellapart.testing.caught_warnings import CaughtWarnings
 from tellapart.testing.groups_plan import Pair
 from tellapart.testing.groups_result import Comparison, Skipped
+from tellapart.testing.groups_shared import share_scan
 from tellapart.testing.limits import Limits
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
@@ -49,7 +50,11 @@ def run_comparisons(
     effort = _effort(len(pairs), len(grouped.compared))
     at_once = _at_once(grouped, len(pairs), settings)
     own = settings if at_once == 1 else replace(settings, n_jobs=1)
-    shared = _shared_rows(grouped, pairs)
+    whole = _whole_rows(grouped, pairs)
+    shared = None if whole is None else SharedRows(whole)
+    together = None
+    if whole is not None:
+        together = share_scan(grouped, pairs, whole, settings, effort, _threads(settings))
     telling = Lock()
     with showing(settings.progress) as progress, CaughtWarnings() as caught:
 
@@ -66,7 +71,11 @@ def run_comparisons(
                 try:
                     samples, names = _read(grouped, pair, policy)
                     samples = replace(samples, shared=shared)
-                    return _compare(samples, names, labels, replace(own, progress=tell), effort)
+                    told = replace(own, progress=tell)
+                    if together is not None and together.fits(pair, own):
+                        seeded = _seeded(told, labels)
+                        return _without_rows(together.run(number, samples, seeded, names))
+                    return _compare(samples, names, labels, told, effort)
                 except InputError as error:
                     return error
 
@@ -109,13 +118,13 @@ def comparison_seed(seed: int, group: str, against: str) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
 
 
-def _shared_rows(grouped: GroupedTable, pairs: Sequence[Pair]) -> SharedRows | None:
+def _whole_rows(grouped: GroupedTable, pairs: Sequence[Pair]) -> Samples | None:
     """Return all rows, where each comparison is of all of them and they are what was read."""
     as_read = grouped.pattern is None and grouped.row_labels is None
     if not as_read or any(pair.against is not None for pair in pairs):
         return None
     rows = np.flatnonzero(grouped.groups != UNLABELLED)
-    return SharedRows(grouped.samples(rows[:1], rows[1:]))
+    return grouped.samples(rows[:1], rows[1:])
 
 
 def _effort(n_comparisons: int, n_columns: int) -> float:
@@ -136,9 +145,13 @@ def _at_once(grouped: GroupedTable, n_comparisons: int, settings: TestSettings) 
     """
     if settings.time_limit is not None:
         return 1
-    n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
+    n_jobs = _threads(settings)
     cost = ScanCost(sum(grouped.sizes), 2, len(grouped.compared), settings.n_permutations)
     return max(min(n_jobs, n_comparisons, MOST_BYTES // cost.bytes_held), 1)
+
+
+def _threads(settings: TestSettings) -> int:
+    return blas_threads() if settings.n_jobs is None else settings.threads
 
 
 def _read(grouped: GroupedTable, pair: Pair, policy: str) -> tuple[Samples, tuple[str, str]]:
@@ -162,10 +175,19 @@ def _compare(
     settings: TestSettings,
     effort: float,
 ) -> TestResult:
-    assert isinstance(settings.random_state, int)
-    own = replace(settings, random_state=comparison_seed(settings.random_state, *labels))
+    own = _seeded(settings, labels)
     limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
-    result = run_test(samples, own, names, limits)
+    return _without_rows(run_test(samples, own, names, limits))
+
+
+def _seeded(settings: TestSettings, labels: tuple[str, str]) -> TestSettings:
+    """Return the settings with the seed of one comparison."""
+    assert isinstance(settings.random_state, int)
+    return replace(settings, random_state=comparison_seed(settings.random_state, *labels))
+
+
+def _without_rows(result: TestResult) -> TestResult:
+    """Return the result with the rows of the columns it tells of."""
     return replace(result, held_out=_narrow(result.held_out, result), train=None)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.grouping import UNLABELLED, GroupedTable
+from tellapart.data.yes_no import place_of_yes
 from tellapart.testing.groups_result import REST, Comparison
 from tellapart.testing.profile import Profile
 
@@ -95,7 +96,11 @@ def _measured(
             levels = np.unique(value)
             every = [_effects((value == level).astype(np.float64), member) for level in levels]
             best = int(np.argmax([np.abs(of_level).max() for of_level in every]))
-            names[i] = f"{name} = {grouped.categories[name][int(levels[best])]}"
+            labels = [grouped.categories[name][int(level)] for level in levels]
+            if len(labels) == 2:  # one says as much as the other
+                yes = place_of_yes(labels)
+                best = best if yes is None else yes
+            names[i] = f"{name} = {labels[best]}"
             effects[i], above = every[best], value == levels[best]
         else:
             effects[i], above = _effects(value, member), value > _usual(value)

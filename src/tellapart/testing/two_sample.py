@@ -11,8 +11,8 @@ import numpy as np
 from tellapart.arguments import check_labels
 from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
-    read_chunked,
 )
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.chunks.recognize import is_chunked
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.samples import Samples
@@ -136,7 +136,8 @@ def two_sample_test(
         commonest category, in the place of what "pairwise" keeps.
     keep : sequence of str
         Columns of tables to compare although they seem to name rows (consecutive numbers, hashes,
-        texts that are all different): such columns are left out otherwise, with a warning.
+        texts that are all different): such columns are left out otherwise, with a warning and a
+        line in the summary.
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
@@ -203,6 +204,7 @@ def two_sample_test(
             X,
             Y,
             missing=missing,
+            keep=keep,
             seed=seed,
             titles=titles,
             progress=lambda rows: tell("read", f"{rows:,} rows"),

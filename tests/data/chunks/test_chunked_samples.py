@@ -13,8 +13,9 @@ from pyarrow import parquet
 from each import each
 from row_sums import numbers, write_parts
 from tellapart.data.chunks import chunked_samples, summary
-from tellapart.data.chunks.chunked_samples import as_chunked, read_chunked
+from tellapart.data.chunks.chunked_samples import as_chunked
 from tellapart.data.chunks.open_dataset import open_dataset
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 

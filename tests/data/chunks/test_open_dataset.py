@@ -12,8 +12,8 @@ from pyarrow import feather, parquet
 
 from each import each
 from row_sums import numbers, table, write_parts
-from tellapart.data.chunks.chunked_samples import read_chunked
 from tellapart.data.chunks.open_dataset import open_dataset
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.files import read_table
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError

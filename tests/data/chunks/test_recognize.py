@@ -31,7 +31,7 @@ def test_what_counts_as_chunked(tmp_path):
 def test_nothing_is_loaded_for_data_in_memory():
     code = (
         "import sys, numpy as np, pyarrow as pa\n"
-        "from tellapart.data.chunks.chunked_samples import read_chunked\n"
+        "from tellapart.data.chunks.read_chunked import read_chunked\n"
         "from tellapart.data.chunks.recognize import is_chunked\n"
         "assert not is_chunked(np.eye(3)) and not is_chunked(pa.table({'a': [1]}))\n"
         "read_chunked(np.eye(3), np.eye(3))\n"

@@ -11,10 +11,44 @@ import numpy as np
 import pyarrow as pa
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.columns import BOOLEAN_LABELS, Column, read_arrow, read_column
+from tellapart.data.columns import BOOLEAN_LABELS, Column, read_arrow, read_column, to_arrow
+from tellapart.data.times import part_of, parts_of, split_name
+from tellapart.errors import InputError
 
 Labels = tuple[tuple[str, ...] | None, ...]
 """For each column its labels, in the order of their codes; None where it holds numbers."""
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What the type of a column says before its values are read.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        The parts of dates, times and durations; none for anything else.
+    whole : bool
+        Whether it holds numbers that are whole, or may be: delimited text does not say.
+    empty : bool
+        Whether the type allows missing values only.
+    dtype : str
+        What messages call it.
+    """
+
+    parts: tuple[str, ...] = ()
+    whole: bool = False
+    empty: bool = False
+    dtype: str = ""
+
+
+def kind_of(kind: Any, *, delimited: bool = False) -> ColumnKind:
+    """Return what an Arrow type says; numbers of delimited text are read as floats.
+
+    >>> kind_of(pa.int32()).whole, kind_of(pa.float64()).whole, kind_of(pa.time32("s")).parts
+    (True, False, ('hour',))
+    """
+    whole = pa.types.is_integer(kind) or (delimited and pa.types.is_floating(kind))
+    return ColumnKind(parts_of(kind), whole, pa.types.is_null(kind), str(kind))
 
 
 @dataclass(frozen=True)
@@ -54,18 +88,30 @@ class Reading:
         The columns, in the order in which both samples have them.
     places : tuple of int
         Where they stand in a chunk.
+    parts : tuple of str or None
+        The part of dates or times that a column is; None for a column as it is.
+    whole : tuple of bool
+        Whether it is to be found out if whole numbers are consecutive.
     """
 
     title: str
     names: tuple[str, ...]
     places: tuple[int, ...]
+    parts: tuple[str | None, ...]
+    whole: tuple[bool, ...]
+
+    @classmethod
+    def as_is(cls, title: str, names: Sequence[str], places: Sequence[int]) -> Reading:
+        """Return how to read columns as they are."""
+        n = len(names)
+        return cls(title, tuple(names), tuple(map(int, places)), (None,) * n, (False,) * n)
 
     def open(self, raw: Any) -> Chunk:
         """Return a chunk with its columns read: an array, a record batch, or a pandas frame."""
         return Chunk(
             [
-                _column(self.title, name, raw, place)
-                for name, place in zip(self.names, self.places, strict=True)
+                _column(self.title, name, raw, place, part)
+                for name, place, part in zip(self.names, self.places, self.parts, strict=True)
             ]
         )
 
@@ -75,15 +121,37 @@ class Reading:
             self.title,
             tuple(self.names[s] for s in index),
             tuple(self.places[s] for s in index),
+            tuple(self.parts[s] for s in index),
+            tuple(self.whole[s] for s in index),
         )
 
 
-def _column(title: str, name: str, raw: Any, place: int) -> Column:
+def read_part(title: str, name: str, values: Any, part: str) -> Column:
+    """Read one part of dates or times, given as an Arrow array."""
+    if values is None or (not pa.types.is_null(values.type) and not parts_of(values.type)):
+        got = "objects" if values is None else str(values.type)
+        column, _ = split_name(name) or (name, part)
+        raise InputError(
+            f"column {column!r} of {title} must hold dates, times or durations in all of its rows, "
+            f"as in the first; got {got}; fix these values or drop the column"
+        )
+    return read_arrow(title, name, part_of(values, part))
+
+
+def _column(title: str, name: str, raw: Any, place: int, part: str | None) -> Column:
     if isinstance(raw, pa.RecordBatch):
-        return read_arrow(title, name, raw.column(place))
+        values = raw.column(place)
+        return (
+            read_arrow(title, name, values)
+            if part is None
+            else read_part(title, name, values, part)
+        )
     if isinstance(raw, np.ndarray):
         return _from_numbers(title, name, raw[:, place])
     series = raw.iloc[:, place]
+    if part is not None:
+        arrow = to_arrow(nw.from_native(series, series_only=True))
+        return read_part(title, name, arrow, part)
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return _from_numbers(title, name, series.to_numpy())
     return read_column(title, name, nw.from_native(series, series_only=True))

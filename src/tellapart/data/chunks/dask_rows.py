@@ -16,13 +16,15 @@ from itertools import accumulate
 from typing import Any, cast
 from uuid import uuid4
 
+import narwhals as nw
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.chunks.chunk import Labels, Reading
+from tellapart.data.chunks.chunk import ColumnKind, Labels, Reading, kind_of
 from tellapart.data.chunks.fold import A, Cut, Fold, RowsDone, RowStore, lanes_of
 from tellapart.data.chunks.source import ChunkSource
 from tellapart.data.chunks.summary import Summary, Survey
+from tellapart.data.columns import to_arrow
 from tellapart.data.sources import distinct
 from tellapart.errors import InputError, MissingDependencyError
 
@@ -41,6 +43,20 @@ class DaskSource(ChunkSource):
             data = _checked_array(title, data)
             self.n_columns = int(data.shape[1])
         self._data = data
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the types of the columns say; empty for an array."""
+        if self.names is None:
+            return ()
+        # Dask keeps a frame of no rows: of objects it tells nothing.
+        rows = self._data._meta
+        found = []
+        for place in range(self.n_columns):
+            series = nw.from_native(rows.iloc[:, place], series_only=True)
+            arrow = None if series.dtype == nw.Object else to_arrow(series)
+            found.append(ColumnKind() if arrow is None else kind_of(arrow.type))
+        return tuple(found)
 
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds; rows are counted first, since marks go by row number."""

@@ -15,7 +15,7 @@ from pyarrow import dataset as ds
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.ahead import ahead
 from tellapart.data.chunks.batches import FAILURES, batches, one_line
-from tellapart.data.chunks.chunk import Labels, Reading
+from tellapart.data.chunks.chunk import ColumnKind, Labels, Reading, kind_of
 from tellapart.data.chunks.fold import A, Cut, Fold, RowsDone, RowStore, fold_stream
 from tellapart.data.chunks.source import ChunkSource
 from tellapart.data.chunks.summary import Summary, Survey
@@ -59,6 +59,13 @@ class FileSource(ChunkSource):
         )
         self.n_columns = len(self.names)
 
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the types of the columns say."""
+        schema = self.dataset.schema
+        delimited = isinstance(getattr(self.dataset, "format", None), ds.CsvFileFormat)
+        return tuple(kind_of(schema.field(name).type, delimited=delimited) for name in self.names)
+
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds; types that Arrow guessed too narrow are widened."""
         while True:
@@ -70,9 +77,10 @@ class FileSource(ChunkSource):
                 raise _unreadable(self.title, error) from None
 
     def _survey(self, survey: Survey, progress: RowsDone | None) -> Summary:
-        survey = replace(survey, reading=_as_projected(survey.reading))
+        columns, reading = self._projected(survey.reading)
+        survey = replace(survey, reading=reading)
         held = survey.start()
-        found = batches(self.dataset, survey.reading.names, whole=self.whole)
+        found = batches(self.dataset, columns, whole=self.whole)
         with closing(ahead(found)) as waiting:
             for batch in waiting:
                 check_interrupts()
@@ -83,7 +91,14 @@ class FileSource(ChunkSource):
 
     def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
         """Return the rows as numbers, to be read again for every sum."""
-        return FileRows(self.dataset, _as_projected(reading), labels, n_rows, self.whole)
+        return FileRows(self.dataset, *self._projected(reading), labels, n_rows, self.whole)
+
+    def _projected(self, reading: Reading) -> tuple[tuple[str, ...], Reading]:
+        """Return the columns to read of files, and how to read batches that hold only them."""
+        places = list(dict.fromkeys(reading.places))
+        columns = tuple(self.names[place] for place in places)
+        at = {place: k for k, place in enumerate(places)}
+        return columns, replace(reading, places=tuple(at[place] for place in reading.places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +106,7 @@ class FileRows(RowStore):
     """Rows of files: read again for every sum, and never more than a few blocks of them held."""
 
     dataset: Any
+    columns: tuple[str, ...]
     reading: Reading
     labels: Labels
     n_rows: int
@@ -113,7 +129,7 @@ class FileRows(RowStore):
     def _blocks(self, cut: Cut) -> Iterator[FloatArray]:
         """Give out the blocks: batches as they come, cut and joined by row number."""
         block, filled, done = self._empty(cut, 0), 0, 0
-        for batch in batches(self.dataset, self.reading.names, whole=self.whole):
+        for batch in batches(self.dataset, self.columns, whole=self.whole):
             columns = self.reading.open(batch).numbers(self.labels)
             taken, n_rows = 0, columns[0].size
             if done + n_rows > self.n_rows:
@@ -131,11 +147,6 @@ class FileRows(RowStore):
 
     def _empty(self, cut: Cut, first_row: int) -> FloatArray:
         return np.empty((min(cut.step, self.n_rows - first_row), self.shape[1]), order="F")
-
-
-def _as_projected(reading: Reading) -> Reading:
-    """Return how to read batches that hold the wanted columns only, in their order."""
-    return replace(reading, places=tuple(range(len(reading.names))))
 
 
 def _unreadable(title: str, error: BaseException) -> InputError:

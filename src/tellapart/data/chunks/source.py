@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.data.chunks.arrays import ArrayRows
-from tellapart.data.chunks.chunk import Chunk, Labels, Reading
+from tellapart.data.chunks.chunk import Chunk, ColumnKind, Labels, Reading, kind_of, read_part
 from tellapart.data.chunks.fold import RowsDone, RowStore
 from tellapart.data.chunks.summary import Summary, Survey
+from tellapart.data.columns import Column, to_arrow
 from tellapart.data.sources import Source
 
 
@@ -33,6 +34,11 @@ class ChunkSource(ABC):
     names: tuple[str, ...] | None
     n_columns: int
     waits: bool = False
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the types of the columns say; empty where there are none, in a matrix."""
 
     @abstractmethod
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
@@ -64,6 +70,19 @@ class MemorySource(ChunkSource):
         """Number of columns."""
         return self.source.n_columns
 
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the types of the columns say; empty for a matrix."""
+        dtypes, data = self.source.dtypes, self.source.data
+        if not isinstance(data, tuple):
+            return tuple(ColumnKind(whole=dtype.is_integer()) for dtype in dtypes)
+        found = []
+        for dtype, series in zip(dtypes, data, strict=True):
+            arrow = None if dtype.is_numeric() else to_arrow(series)
+            kind = ColumnKind(whole=dtype.is_integer(), dtype=str(dtype))
+            found.append(kind if arrow is None else kind_of(arrow.type))
+        return tuple(found)
+
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds."""
         summary = survey.add_chunk(survey.start(), 0, self._chunk(survey.reading))
@@ -79,5 +98,10 @@ class MemorySource(ChunkSource):
         return ArrayRows(values)
 
     def _chunk(self, reading: Reading) -> Chunk:
-        pairs = zip(reading.places, reading.names, strict=True)
-        return Chunk([self.source.column(place, name) for place, name in pairs])
+        asked = zip(reading.places, reading.names, reading.parts, strict=True)
+        return Chunk([self._column(place, name, part) for place, name, part in asked])
+
+    def _column(self, place: int, name: str, part: str | None) -> Column:
+        if part is None or not isinstance(self.source.data, tuple):
+            return self.source.column(place, name)
+        return read_part(self.title, name, to_arrow(self.source.data[place]), part)

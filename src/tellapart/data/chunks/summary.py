@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunk import Chunk, Labels, Reading
 from tellapart.data.chunks.draw import Sketch, marks
+from tellapart.data.chunks.whole_numbers import WholeNumbers
 from tellapart.data.columns import Column, ColumnFacts, Form, pool_facts
 from tellapart.data.missing import LARGEST, Flaws
 from tellapart.data.samples import Kind
@@ -41,6 +42,10 @@ class ColumnSummary:
         Values that are missing, infinite, or beyond the largest magnitude, in all rows.
     counts : dict
         How often each label occurs, in all rows. Drawn rows hold places in it.
+    too_many : bool
+        Whether there are more labels than can be held; then none are.
+    numbers : WholeNumbers or None
+        What is known of whole numbers, where that is asked for.
     """
 
     title: str
@@ -53,15 +58,21 @@ class ColumnSummary:
     n_infinite: int = 0
     n_large: int = 0
     counts: dict[str, int] = field(default_factory=dict)
+    too_many: bool = False
+    numbers: WholeNumbers | None = None
 
     def add(self, column: Column) -> FloatArray:
         """Take a column of one chunk in; return the values as drawn rows hold them."""
         self._settle_form(column.form, column.dtype)
         if not column.labels:
             self._add_numbers(column.values)
+            if self.numbers is not None:
+                self.numbers.add(column.values)
             return column.values
-        self._add_counts(column.label_counts())
         self.n_missing += int(np.count_nonzero(np.isnan(column.values)))
+        if self.too_many:
+            return np.full(column.values.size, np.nan)
+        self._add_counts(column.label_counts())
         return column.codes_among(tuple(self.counts))
 
     def merge(self, other: ColumnSummary) -> FloatArray:
@@ -71,7 +82,10 @@ class ColumnSummary:
         self.n_missing += other.n_missing
         self.n_infinite += other.n_infinite
         self.n_large += other.n_large
+        self.too_many = self.too_many or other.too_many
         self._add_counts(other.counts)
+        if self.numbers is not None and other.numbers is not None:
+            self.numbers.merge(other.numbers)
         return recoding(other.counts, self.counts)
 
     def facts(self, n_rows: int) -> ColumnFacts:
@@ -92,11 +106,9 @@ class ColumnSummary:
     def _add_counts(self, counts: Mapping[str, int]) -> None:
         for label, count in counts.items():
             self.counts[label] = self.counts.get(label, 0) + count
-        if len(self.counts) > MOST_LEVELS:
-            raise InputError(
-                f"column {self.name!r} of {self.title} looks like an identifier: more than "
-                f"{MOST_LEVELS} distinct labels; drop the column"
-            )
+        self.too_many = self.too_many or len(self.counts) > MOST_LEVELS
+        if self.too_many:
+            self.counts.clear()
 
     def _add_numbers(self, values: FloatArray) -> None:
         if not values.size:
@@ -132,6 +144,14 @@ class Summary:
     columns: list[ColumnSummary]
     sketch: Sketch
 
+    def of(self, index: IntArray) -> Summary:
+        """Return what some of the columns hold."""
+        sketch = self.sketch.smallest()
+        values = np.asfortranarray(sketch.values[:, index])
+        return Summary(
+            self.n_rows, [self.columns[s] for s in index], replace(sketch, values=values)
+        )
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -156,7 +176,10 @@ class Survey:
 
     def start(self) -> Summary:
         """Return the summary of no rows."""
-        columns = [ColumnSummary(self.reading.title, name) for name in self.reading.names]
+        columns = [
+            ColumnSummary(self.reading.title, name, numbers=WholeNumbers() if whole else None)
+            for name, whole in zip(self.reading.names, self.reading.whole, strict=True)
+        ]
         return Summary(0, columns, Sketch.empty(self.most, len(columns)))
 
     def add(self, held: Summary, first_row: int, raw: Any) -> Summary:

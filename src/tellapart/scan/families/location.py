@@ -9,8 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.permutation.bins import Singles
+from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.designed_rows import DesignedRows
 from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.row_forms import RowForms
 from tellapart.scan.scores import Scores
 from tellapart.scan.whole_rows import WholeRows
 
@@ -20,24 +23,52 @@ RIDGE = 0.3
 
 def location_statistics(pool: Pool) -> FloatArray:
     """Return the four statistics, one row per permutation."""
-    one, few = top_sums(np.square(pool.differences("normal")), (1, FEW))
+    one, few = _largest(pool)
     if pool.design is not None:
         designed = DesignedRows(pool, pool.design)
         return np.column_stack([one, few, designed.decorrelated(RIDGE), designed.energy()])
+    if pool.forms is not None:
+        return np.column_stack([one, few, *_shared(pool, pool.forms)])
     rows = WholeRows.of(pool)
     return np.column_stack([one, few, _decorrelated(pool, rows), rows.energy()])
 
 
+def _largest(pool: Pool) -> list[FloatArray]:
+    """Return the largest δ(U)² and the sum of the five largest."""
+    if pool.shifts is not None:
+        return pool.shifts.top_sums(FEW)
+    return top_sums(np.square(pool.differences("normal")), (1, FEW))
+
+
 def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:
     """Return δᵀ(Σ + 0.3 I)⁻¹δ by the smaller of two matrices: columns or rows."""
-    values = pool.outline.clipped
-    if values.shape[1] > rows.n_rows:
+    if pool.outline.clipped.shape[1] > rows.n_rows:
         return rows.decorrelated(RIDGE)
-    gram = (values.T @ values).astype(np.float64) / _rows_behind(pool.outline)
-    spectrum, vectors = np.linalg.eigh(gram)
-    turn = (vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)).astype(np.float32)
+    return _turned(pool, _turn(pool.outline))
+
+
+def _shared(pool: Pool, forms: RowForms) -> tuple[FloatArray, FloatArray]:
+    """Return the same by what comparisons of the same rows share, and the energy distance."""
+    labels = pool.labels
+    assert isinstance(labels, SharedLabels)
+    if pool.outline.clipped.shape[1] > labels.n_rows:
+        return forms.decorrelated(RIDGE, labels), forms.energy(labels)
+    turn = forms.once("turn", lambda: _turn(pool.outline))
+    return _turned(pool, turn), forms.energy(labels)
+
+
+def _turned(pool: Pool, turn: Singles) -> FloatArray:
     squares = np.square(pool.differences("clipped") @ turn)
     return np.asarray(squares.sum(axis=1, dtype=np.float64))
+
+
+def _turn(outline: Scores) -> Singles:
+    """Return (Σ + 0.3 I)^(−½), up to a rotation."""
+    values = outline.clipped
+    gram = (values.T @ values).astype(np.float64) / _rows_behind(outline)
+    spectrum, vectors = np.linalg.eigh(gram)
+    turn = vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)
+    return np.asarray(turn, dtype=np.float32)
 
 
 def _rows_behind(outline: Scores) -> FloatArray | float:

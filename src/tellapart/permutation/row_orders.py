@@ -1,0 +1,146 @@
+"""Random orders of rows that several comparisons share: of each the first n rows count as a sample.
+
+Of rows that are alike, any n are as good a sample as any others. So one random order of all rows is
+a permutation for every comparison of some of them with the rest, whatever the size of the sample:
+its first n rows. A p-value needs orders that are independent of each other and of the labels, and
+has them; that other comparisons use them, too, makes the p-values depend on each other, which
+Holm's adjustment allows. Sums over the first rows of an order serve all sizes on the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray, IntArray
+
+Singles = NDArray[np.float32]
+
+# Sums are kept at sizes this many times as large as the one before; the rest is added on top.
+ANCHOR_RATIO = 1.3
+# Rows are added up four at a time, counted from the first: so sums do not depend on anchors.
+RUN = 4
+# What of the features is held together, so that a core keeps it at hand.
+BLOCK_BYTES = 1 << 20
+NARROWEST, WIDEST = 32, 256
+
+
+@dataclass(frozen=True, eq=False)
+class RowOrders:
+    """The first rows of B random orders of N rows.
+
+    Attributes
+    ----------
+    first : array of shape (B, longest)
+        Row numbers.
+    n_rows : int
+        N.
+    sizes : array
+        The sizes of samples that comparisons take from the orders, rising.
+    """
+
+    first: NDArray[np.int32]
+    n_rows: int
+    sizes: IntArray
+
+    @classmethod
+    def draw(cls, n_rows: int, sizes: IntArray, count: int, seed: int) -> RowOrders:
+        """Draw the orders; which sizes are asked for does not change them.
+
+        >>> some, more = (RowOrders.draw(9, np.array(s), 3, 0) for s in ([2], [2, 4]))
+        >>> some.first.shape, more.first.shape, bool((more.first[:, :2] == some.first).all())
+        ((3, 2), (3, 4), True)
+        """
+        rng = np.random.default_rng(seed)
+        wanted = np.unique(sizes)
+        orders = np.tile(np.arange(n_rows, dtype=np.int32), (count, 1))
+        rng.permuted(orders, axis=1, out=orders)
+        return cls(np.ascontiguousarray(orders[:, : int(wanted[-1])]), n_rows, wanted)
+
+    @property
+    def count(self) -> int:
+        """Number of orders, B."""
+        return int(self.first.shape[0])
+
+    @cached_property
+    def _anchors(self) -> IntArray:
+        anchors: list[int] = []
+        for size in self.sizes.tolist():
+            if not anchors or size > ANCHOR_RATIO * anchors[-1]:
+                anchors.append(size - size % RUN)
+        return np.array(anchors, dtype=np.intp)
+
+    def anchor(self, size: int) -> int:
+        """Return the size, no larger than this one, at which sums are worth keeping."""
+        return int(self._anchors[np.searchsorted(self._anchors, size, side="right") - 1])
+
+    def add(
+        self, values: Singles, begin: int, end: int, out: Singles, rows: slice, features: slice
+    ) -> None:
+        """Add the rows at the places begin … end − 1 of some orders to the sums `out`.
+
+        `values` are features of all rows (N × F), of which some are summed.
+        """
+        first, last, _ = features.indices(values.shape[1])
+        width = BLOCK_BYTES // (4 * self.n_rows) // NARROWEST * NARROWEST
+        width = min(max(width, NARROWEST), WIDEST)
+        _add(values, self.first[rows], begin, end, first, last, width, out)
+
+    def form_sums(self, matrix: Singles) -> FloatArray:
+        """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B)."""
+        out = np.empty((self.sizes.size, self.count))
+        _form_sums(matrix, self.first, self.sizes, out)
+        return out
+
+    def vector_sums(self, vector: FloatArray) -> FloatArray:
+        """Return Σ v_i over the first n rows, for every size n and order (sizes × B)."""
+        running = np.cumsum(vector[self.first], axis=1)
+        return np.ascontiguousarray(running[:, self.sizes - 1].T)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(values, orders, begin, end, first, last, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up features first … last − 1 of some rows of every order."""
+    n_rows = values.shape[0]
+    held = np.empty((n_rows, width), dtype=np.float32)
+    for f in range(first, last, width):
+        w = min(width, last - f)
+        for i in range(n_rows):
+            held[i, :w] = values[i, f : f + w]
+        for k in range(orders.shape[0]):
+            own = out[k, f - first : f - first + w]
+            order = orders[k]
+            i = begin
+            while i + 4 <= end:
+                a, b = held[order[i]], held[order[i + 1]]
+                c, d = held[order[i + 2]], held[order[i + 3]]
+                for q in range(w):
+                    own[q] += (a[q] + b[q]) + (c[q] + d[q])
+                i += 4
+            while i < end:
+                a = held[order[i]]
+                for q in range(w):
+                    own[q] += a[q]
+                i += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Sum a symmetric matrix over the first rows of every order, row after row."""
+    for k in range(orders.shape[0]):
+        order = orders[k]
+        total = 0.0
+        place = 0
+        for t in range(sizes[-1]):
+            row = matrix[order[t]]
+            own = 0.0
+            for s in range(t):
+                own += row[order[s]]
+            total += 2.0 * own + row[order[t]]
+            while place < sizes.size and t + 1 == sizes[place]:
+                out[place, k] = total
+                place += 1

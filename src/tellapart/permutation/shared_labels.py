@@ -1,0 +1,63 @@
+"""Labels of one comparison whose rows, and random orders of them, are shared with others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.row_orders import RowOrders, Singles
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLabels(KeyedBins):
+    """Which of the rows that all comparisons share count as x: the true ones, and by the orders.
+
+    Rows are permuted one by one. The smaller sample is that of the first rows of an order.
+
+    Attributes
+    ----------
+    orders : RowOrders
+        The permutations.
+    rows_x, rows_y : arrays
+        The rows of each sample, by their numbers among those shared.
+    """
+
+    orders: RowOrders
+    rows_x: IntArray
+    rows_y: IntArray
+
+    @classmethod
+    def of(cls, orders: RowOrders, rows_x: IntArray, rows_y: IntArray) -> SharedLabels:
+        """Return the labels of the comparison of some rows with all others."""
+        sizes = (int(rows_x.size), int(rows_y.size))
+        none = np.empty((orders.count + 1, 0), dtype=np.float32)
+        return cls(sizes, sizes, 1, 0, none, False, orders, rows_x, rows_y)
+
+    @property
+    def of_x(self) -> bool:
+        """Whether the first rows of an order count as x."""
+        return self.rows_x.size <= self.rows_y.size
+
+    @property
+    def size(self) -> int:
+        """Rows of the smaller sample."""
+        return int(min(self.rows_x.size, self.rows_y.size))
+
+    def contrast(self, matrix: Singles, sums: FloatArray, margin: FloatArray) -> FloatArray:
+        """Return wᵀMw, w = 1/m on x and −1/n on y, for the true labels and every order.
+
+        `sums` and `margin` are the sums of M over the first rows of the orders, and those of its
+        rows' sums: (sizes × B) each.
+        """
+        place = int(np.searchsorted(self.orders.sizes, self.size))
+        own = self.rows_x if self.of_x else self.rows_y
+        rows = matrix.sum(axis=1, dtype=np.float64)
+        inside = np.append(matrix[np.ix_(own, own)].sum(dtype=np.float64), sums[place])
+        reached = np.append(rows[own].sum(), margin[place])
+        n, rest = self.size, self.n_rows - self.size
+        across = reached - inside
+        outside = rows.sum() - reached - across
+        return np.asarray(inside / n**2 - 2 * across / (n * rest) + outside / rest**2)

@@ -1,0 +1,188 @@
+"""What several comparisons of the same rows share: scores, plans and sums, made without labels.
+
+Where every group is compared with all other rows, the rows are the same in every comparison and
+only their labels differ. All that knows no labels is made once: tables, scores, which pairs and
+triples to look at, random orders of the rows, sums over their first rows. It is the same whoever
+asks for it first, and whichever comparisons are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tellapart.arrays import IntArray
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.row_orders import RowOrders
+from tellapart.permutation.shared_labels import SharedLabels
+from tellapart.scan.bin_sums import BinSums
+from tellapart.scan.families.asked import Asked, ask_families
+from tellapart.scan.families.plan import FEWEST_ROWS, Plan, make_plan
+from tellapart.scan.outline import Outline
+from tellapart.scan.pool import Pool
+from tellapart.scan.row_forms import RowForms
+from tellapart.scan.scores import score_rows
+from tellapart.scan.shared_sums import PooledFeatures, SharedSums
+from tellapart.scan.tables import Tables, tables_of
+from tellapart.scan.wide_scores import WideScores
+from tellapart.scan.wide_shifts import WideShifts, wide_shifts
+from tellapart.threads import one_blas_thread
+
+MOST_COLUMNS = 8_000
+"""Columns of all comparisons together that are looked at in full…"""
+MOST_WORK = 12_000_000
+"""…and rows times these columns…"""
+FEWEST_COLUMNS = 200
+"""…but of one comparison no fewer than these."""
+MOST_ENTRIES = 3_000_000
+"""Rows times columns that are looked at in full: their features take 200 bytes each."""
+ENOUGH_ROWS = max(FEWEST_ROWS.values())
+"""Rows of the smaller sample from which on every family runs."""
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    """What one comparison takes of what is shared: its sums, and what its families look at."""
+
+    pool: Pool
+    plan: Plan
+    asked: Asked
+    labels: SharedLabels
+
+
+class SharedPool:
+    """The pooled rows of several comparisons.
+
+    Parameters
+    ----------
+    whole : Samples
+        All rows, of which X and Y are the first and the others, in the order of their table.
+    rows : sequence of arrays
+        The rows that each comparison compares with all others.
+    n_permutations : int
+        Permutations of each.
+    seed : int
+        Draws the orders of the rows.
+    effort : float
+        As in `tellapart.scan.scan.scan`.
+    n_jobs : int
+        Threads that make what is shared.
+    """
+
+    def __init__(
+        self,
+        whole: Samples,
+        rows: Sequence[IntArray],
+        n_permutations: int,
+        *,
+        seed: int,
+        effort: float,
+        n_jobs: int = 1,
+    ) -> None:
+        self._seeds = np.random.default_rng(seed).integers(2**63, size=2)
+        self._effort, self._n_jobs = effort, n_jobs
+        n_rows = whole.n_x + whole.n_y
+        sizes = np.array([min(own.size, n_rows - own.size) for own in rows], dtype=np.intp)
+        self._orders = RowOrders.draw(n_rows, sizes, n_permutations, int(self._seeds[0]))
+        self._rows = rows
+        self._shifts: list[WideShifts] | None = None
+        self.wide: WideScores | None = None
+        columns = np.arange(whole.n_columns)
+        most = columns_in_full(n_rows, len(rows))
+        if columns.size > most:
+            self.wide = WideScores.of(whole)
+            columns = _least_tied(self.wide, columns, most)
+            named = ~np.isin(self.wide.columns, columns)
+            self._shifts = wide_shifts(self.wide, self._orders, rows, named, n_jobs)
+        with one_blas_thread():
+            self._score(whole, columns)
+        self._made: dict[int, tuple[Plan, Asked, dict[str, Any]]] = {}
+        self._lock = Lock()
+
+    def _score(self, whole: Samples, columns: IntArray) -> None:
+        """Score all rows of the columns that are looked at in full."""
+        part = whole if columns.size == whole.n_columns else whole.columns(columns)
+        pooled = Outline.of_all_rows(part)
+        local = tables_of(part, pooled, self._n_jobs)
+        if local.size == 0 and (self.wide is None or self.wide.size == 0):
+            raise InputError(
+                f"X and Y must have a column that varies; all {whole.n_columns} are constant"
+            )
+        scores = score_rows(local, pooled.values, self._n_jobs)
+        self._values, self._local = pooled.values, local
+        # From here on columns are told by their places among all columns of the samples.
+        own = columns[local.column]
+        self._tables = replace(local, column=own, constant=columns[local.constant])
+        self.scores = replace(scores, column=own, constant=columns[local.constant])
+        self._forms = RowForms(scores.clipped, own, self._orders)
+
+    def part(self, number: int) -> SharedPart:
+        """Return what one comparison takes."""
+        rows_x = self._rows[number]
+        rows_y = np.setdiff1d(np.arange(self._orders.n_rows), rows_x, assume_unique=True)
+        labels = SharedLabels.of(self._orders, rows_x, rows_y)
+        plan, asked, summed = self._planned(min(labels.fewest, ENOUGH_ROWS))
+        sums = SharedSums(full=False, rows_x=rows_x, rows_y=rows_y, **summed)
+        shifts = None if self._shifts is None else self._shifts[number]
+        pool = Pool(self._tables, self.scores, labels, asked.requests, sums, 1, self._forms, shifts)
+        return SharedPart(pool, plan, asked, labels)
+
+    def _planned(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
+        """Return plan, requests and scores of comparisons with so many rows in either sample."""
+        with self._lock:
+            if fewest not in self._made:
+                with one_blas_thread():
+                    self._made[fewest] = self._plan(fewest)
+            return self._made[fewest]
+
+    def _plan(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
+        n_rows, rng = self._orders.n_rows, np.random.default_rng(int(self._seeds[1]))
+        sizes = (fewest, n_rows - fewest)
+        none = np.empty((self._orders.count + 1, 0), dtype=np.float32)
+        plan = make_plan(self.scores, KeyedBins(sizes, sizes, 1, 0, none, False), self._effort)
+        if self.wide is not None:
+            _explain(plan, self.wide, self._tables)
+        bins = KeyedBins((n_rows, 0), (n_rows, 0), 1, 0, none, False)
+        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs)
+        # The points are there: V of all rows.
+        requests = replace(asked.requests, points_per_bin=0)
+        fold = BinSums(self._local, bins, requests, 0, self._n_jobs)
+        held = fold.add(fold.start(), 0, self._values)
+        made: dict[object, PooledFeatures] = {}
+        return plan, asked, {"x": held, "y": held, "made": made, "making": Lock()}
+
+
+def columns_in_full(n_rows: int, n_comparisons: int) -> int:
+    """Return how many columns are looked at in full: location, shape and dependence.
+
+    >>> columns_in_full(700, 10), columns_in_full(3_000, 10), columns_in_full(3_000, 2)
+    (800, 400, 1000)
+    """
+    most = min(MOST_COLUMNS // n_comparisons, MOST_WORK // (n_rows * n_comparisons))
+    return max(min(most, MOST_ENTRIES // n_rows), FEWEST_COLUMNS)
+
+
+def _least_tied(wide: WideScores, columns: IntArray, most: int) -> IntArray:
+    """Return the columns to look at in full: those with the fewest ties.
+
+    Categories are among them, however many they are: the others are told by their ranks alone.
+    """
+    other = np.setdiff1d(columns, wide.columns)
+    kept = wide.columns[np.argsort(wide.ties, kind="stable")[:most]]
+    return np.sort(np.concatenate([other, kept]))
+
+
+def _explain(plan: Plan, wide: WideScores, tables: Tables) -> None:
+    """Say which families look at some of the columns only."""
+    count = np.unique(tables.column).size
+    every = np.union1d(tables.column, wide.columns).size
+    for family in ("shape", "kernel"):
+        plan.notes[family] = (
+            f"{count:,} of {every:,} columns, chosen without labels: those with the fewest ties"
+        )

@@ -1,0 +1,108 @@
+"""What comparisons share gives the statistics of a test of its own with the same labels."""
+
+import numpy as np
+import pytest
+
+from tellapart.data.chunks.chunked_samples import in_chunks
+from tellapart.data.samples import Samples
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.progress import silent
+from tellapart.scan import shared_pool
+from tellapart.scan.differences import Differences
+from tellapart.scan.scan import make_pool, run_families, scan_pool
+from tellapart.scan.shared_pool import SharedPool
+
+N, N_COLUMNS, B = 90, 30, 60
+
+
+def table():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(N, N_COLUMNS))
+    values[:, 5] = rng.poisson(0.4, size=N)
+    values[:, 6] = rng.integers(3, size=N)
+    values[:25, 2] += 2.0
+    return values
+
+
+def samples_of(values, rows_x, rows_y):
+    names = tuple(f"x{s}" for s in range(values.shape[1]))
+    kinds = tuple("categorical" if s == 6 else "numeric" for s in range(values.shape[1]))
+    return Samples(values[rows_x], values[rows_y], names, kinds, {"x6": ("a", "b", "c")})
+
+
+def shared(rows, **settings):
+    whole = samples_of(table(), np.arange(1), np.arange(1, N))
+    return SharedPool(whole, rows, B, seed=3, effort=1.0, **settings)
+
+
+def own_pool(part):
+    """Return the pool of a test of its own whose permutations are those of the shared orders."""
+    labels = part.labels
+    order = np.concatenate([labels.rows_x, labels.rows_y])
+    rows = np.zeros((B + 1, N), dtype=np.float32)
+    rows[0, labels.rows_x] = 1
+    for k, first in enumerate(labels.orders.first[:, : labels.size]):
+        rows[k + 1] = 0 if labels.of_x else 1
+        rows[k + 1, first] = 1 if labels.of_x else 0
+    sizes = (labels.n_x, labels.n_y)
+    bins = KeyedBins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]), exact=False)
+    samples = in_chunks(samples_of(table(), labels.rows_x, labels.rows_y))
+    return make_pool(samples, bins, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("n_x", [25, 70])
+def test_statistics_are_those_of_the_same_labels_alone(n_x):
+    part = shared([np.arange(n_x), np.arange(10, 60)]).part(0)
+    pool, plan, asked = own_pool(part)
+    alone = run_families(pool, plan, asked, silent)
+    found = run_families(part.pool, part.plan, part.asked, silent)
+    assert found.statistics.keys() == alone.statistics.keys()
+    for name in found.statistics.keys() - {"kernel"}:
+        np.testing.assert_allclose(
+            found.statistics[name], alone.statistics[name], rtol=2e-3, atol=2e-5, err_msg=name
+        )
+    # Fewer waves: another kernel, which all but agrees.
+    kernels = found.statistics["kernel"][:, 0], alone.statistics["kernel"][:, 0]
+    assert np.corrcoef(*kernels)[0, 1] > 0.97
+
+
+def test_differences_are_those_of_the_same_rows():
+    part = shared([np.arange(25), np.arange(40, 60)]).part(1)
+    pool, *_ = own_pool(part)
+    sums = [Differences.of(p.sums, p.tables, 20, 70).zscores["normal"] for p in (part.pool, pool)]
+    np.testing.assert_allclose(*sums, atol=1e-4)
+
+
+def test_a_comparison_does_not_depend_on_the_others_nor_on_threads():
+    def told(rows, place, n_jobs=1):
+        part = shared(rows, n_jobs=n_jobs).part(place)
+        names = tuple(f"x{s}" for s in range(N_COLUMNS))
+        rng = np.random.default_rng(0)
+        found = scan_pool(names, part.pool, part.plan, part.asked, alpha=0.05, rng=rng)
+        return found.null.pvalue, found.null.null_distribution.tolist(), found.to_dict()
+
+    rows = [np.arange(25), np.arange(30, 61), np.arange(20, 89)]
+    alone = told(rows[:1], 0)
+    assert told(rows, 0) == alone
+    assert told(rows[::-1], 2, n_jobs=2) == alone
+    assert alone[0] == 1 / (B + 1)
+    assert any(finding["variables"] == ["x2"] for finding in alone[2]["findings"])
+
+
+def test_of_many_columns_some_are_looked_at_in_full(monkeypatch):
+    monkeypatch.setattr(shared_pool, "FEWEST_COLUMNS", 4)
+    monkeypatch.setattr(shared_pool, "MOST_COLUMNS", 20)
+    part = shared([np.arange(25), np.arange(40, 60)]).part(0)
+    columns = part.pool.tables.column
+    # The category is always among them; of the numbers, the counts with many zeros are not.
+    assert 6 in columns
+    assert 5 not in columns
+    assert np.unique(columns).size == 11
+    assert part.plan.notes["shape"].startswith("11 of 30 columns, chosen without labels")
+    shifts = part.pool.shifts
+    assert shifts is not None
+    assert set(shifts.columns[shifts.named]).isdisjoint(columns)
+    found = run_families(part.pool, part.plan, part.asked, silent)
+    pool, *_ = own_pool(part)
+    of_all = np.square(pool.differences("normal"))[:, pool.tables.numeric]
+    np.testing.assert_allclose(found.statistics["location"][:, 0], of_all.max(axis=1), rtol=1e-3)
