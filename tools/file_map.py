@@ -26,6 +26,7 @@ LEAVES = (
     "threads",
     "progress",
     "writing",
+    "compiling",
 )
 ROOMS = (
     "data",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -83,25 +84,26 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     A symbolic link stays, and what it leads to is replaced. A file that is replaced hands on its
     mode, and its owner where the system lets it. Pipes and devices are written to as they are.
+
+    Raises
+    ------
+    OSError
+        Such as on a full disk; it names `path`, and what was there stays as it was.
     """
-    there = _status(path)
-    if there is not None and not stat.S_ISREG(there.st_mode):
-        with os.fdopen(os.open(path, os.O_WRONLY), "wb") as file:
-            file.write(content)
-        return
-    target = _followed(path)
-    temporary = target.with_name(f".tellapart-{secrets.token_hex(8)}")
-    # What replaces a private file is never open to others, not even while it is written.
-    mode = 0o666 if there is None else 0o600
     try:
-        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
-            file.write(content)
-        if there is not None:
-            _hand_on(there, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+        _write(path, content)
+    except BrokenPipeError:
         raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"{reason}; it was not written", str(path)) from error
+
+
+def write_picture(path: Path, figure: Any, **settings: Any) -> None:
+    """Write a Matplotlib figure in the format that the ending of `path` says, whole or not."""
+    content = io.BytesIO()
+    figure.savefig(content, format=path.suffix[1:].lower(), **settings)
+    write_atomically(path, content.getvalue())
 
 
 def strict_json(value: Any) -> str:
@@ -117,6 +119,29 @@ def strict_json(value: Any) -> str:
     """
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
     return escaped_json(text.encode("utf-8", errors="replace").decode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    there = _status(path)
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        with os.fdopen(os.open(path, os.O_WRONLY), "wb") as file:
+            file.write(content)
+        return
+    target = _followed(path)
+    temporary = target.with_name(f".tellapart-{secrets.token_hex(8)}")
+    # What replaces a private file is never open to others, not even while it is written.
+    mode = 0o666 if there is None else 0o600
+    try:
+        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # some disks say only now that they are full
+        if there is not None:
+            _hand_on(there, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _finite(value: Any) -> Any:

@@ -112,7 +112,7 @@ def test_a_signalling_nan_is_missing_like_any_other():
 
 def test_numbers_beyond_float64_are_refused():
     huge = np.array([[10**400, 2], [3, 4]], dtype=object)
-    for X in (huge, pd.DataFrame(huge), np.full((2, 2), np.longdouble("1e400"))):
+    for X in (huge, pd.DataFrame(huge, dtype=object), np.full((2, 2), np.longdouble("1e400"))):
         with pytest.raises(InputError, match="infinite"):
             read_samples(X, np.ones((2, 2)))
 

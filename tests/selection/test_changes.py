@@ -163,5 +163,5 @@ def test_the_generator_that_was_given_is_not_drawn_from():
     one = ta.select_variables(X, Y, 2, random_state=0)
     two = ta.select_variables(X, Y, 2, random_state=0)
     ta.select_variables(X, Y, 2, random_state=second)
-    assert one.changes == two.changes
+    assert repr(one.changes) == repr(two.changes)  # p-values are NaN, equal to none
     assert first.bit_generator.state == second.bit_generator.state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shlex
 import sys
@@ -18,6 +20,9 @@ from tellapart.report.console import complain, say
 
 BROKEN_PIPE = 1
 """Exit status where the reader of standard output went away: that of typer and rich."""
+
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None))
+"""Errors of a full disk. Files that are written name themselves: what is left is the output."""
 
 BARE = ("--paired",)
 """Options whose value may be left out."""
@@ -54,6 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         complain("error: standard output is closed; redirect it to a file or to /dev/null")
         return 2
+    _buffer_output()
     try:
         # Held back until the command is done: an error stands alone, in one line.
         with warnings.catch_warnings(record=True) as held:
@@ -68,11 +74,14 @@ def run(arguments: Sequence[str]) -> int:
         for warning in held:
             complain(f"warning: {in_options(str(warning.message))}")
     except BrokenPipeError:
-        # Whoever reads the output has seen enough, as `head` does. What is left goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads the output has seen enough, as `head` does.
+        _drop_output()
         return BROKEN_PIPE
-    except (InputError, MissingDependencyError, OSError) as error:
+    except (InputError, MissingDependencyError) as error:
         complain(f"error: {in_options(str(error))}")
+        return 2
+    except OSError as error:
+        complain(f"error: {_told(error)}")
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -83,6 +92,39 @@ def run(arguments: Sequence[str]) -> int:
         complain(f"error: {error.format_message()}")
         return 2
     return status if isinstance(status, int) else 0
+
+
+def _buffer_output() -> None:
+    """Have standard output buffered, by lines, if Python was told not to.
+
+    Unbuffered, as it often is in containers, Python takes half a write for a whole one: on a full
+    disk the rest of an answer would be missing, with exit status 0.
+    """
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        sys.stdout = open(  # noqa: SIM115
+            sys.stdout.fileno(),
+            "w",
+            buffering=1,
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            closefd=False,
+        )
+
+
+def _told(error: OSError) -> str:
+    """Return an error of the system in words, with the file that it is about."""
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{error.filename}: {reason}"
+    if error.errno not in NO_ROOM:
+        return reason
+    _drop_output()
+    return f"standard output: {reason}; the answer is not all there"
+
+
+def _drop_output() -> None:
+    """Let what is left of the output go nowhere: Python would try again on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def with_bare_options(arguments: Sequence[str]) -> list[str]:

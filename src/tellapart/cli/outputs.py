@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import warnings
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tellapart.errors import InputError
-from tellapart.writing import check_targets, check_writable, write_atomically
+from tellapart.writing import check_targets, check_writable, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,9 +93,7 @@ class Outputs:
     def draw(self, result: Drawn) -> None:
         """Write the figure, if one was asked for."""
         if self.plot is not None:
-            content = io.BytesIO()
-            result.plot().savefig(content, format=self.plot.suffix[1:].lower(), dpi=150)
-            write_atomically(self.plot, content.getvalue())
+            write_picture(self.plot, result.plot(), dpi=150)
 
     def export(self, result: Exported) -> None:
         """Write what a paper is to show, if it was asked for."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.samples import Samples, Values
 from tellapart.interrupts import check_interrupts
@@ -68,7 +68,7 @@ def transposed(
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _copy(rows, columns, result):  # type: ignore[no-untyped-def]
     for start in range(0, rows.shape[0], _TILE_ROWS):
         stop = min(start + _TILE_ROWS, rows.shape[0])

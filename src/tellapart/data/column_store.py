@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Never, overload
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.errors import InputError
 
 RowIndex = slice | IntArray | NDArray[np.bool_]
@@ -278,7 +278,7 @@ def _arrays_of(matrix: Any) -> list[NDArray[Any]]:
     return [part for part in parts if isinstance(part, np.ndarray)]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _scatter(indptr, indices, data, columns, start, stop, result):  # type: ignore[no-untyped-def]
     for c in range(columns.shape[0]):
         first, last = indptr[columns[c]], indptr[columns[c] + 1]

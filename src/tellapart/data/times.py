@@ -6,6 +6,7 @@ the hour of the day, the weekday, the month, and time itself as a number, which 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _MICROSECONDS = {"hour": 3_600_000_000, "day": 86_400_000_000}
+# A time zone that is no more than an offset, such as "+02:00".
+_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
 # 1 January 1970 was a Thursday.
 _FIRST_WEEKDAY = WEEKDAYS.index("Thu")
 
@@ -124,8 +127,15 @@ def _ends(array: Any) -> list[Any]:
 
 
 def _by_the_clock(values: Any) -> Any:
-    zoned = pa.types.is_timestamp(values.type) and values.type.tz is not None
-    return pc.local_timestamp(values) if zoned else values
+    if not pa.types.is_timestamp(values.type) or values.type.tz is None:
+        return values
+    offset = _OFFSET.fullmatch(values.type.tz)
+    if offset is None:
+        return pc.local_timestamp(values)
+    # Older versions of Arrow know zones by name only.
+    seconds = int(f"{offset[1]}1") * (int(offset[2]) * 3600 + int(offset[3]) * 60)
+    moved = pc.add(values, pa.scalar(seconds, pa.duration("s")))
+    return moved.cast(pa.timestamp(moved.type.unit, "UTC")).cast(pa.timestamp(moved.type.unit))
 
 
 def _since_1970(values: Any) -> NDArray[np.int64]:

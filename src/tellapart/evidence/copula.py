@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from scipy import special
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 from tellapart.evidence.zscores import standardised
 from tellapart.scan.scores import Singles, without
 
@@ -54,7 +54,7 @@ def mid_ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _rank(values, order, ranks):  # type: ignore[no-untyped-def]  # pragma: no cover
     n_rows = values.shape[0]
     for s in range(values.shape[1]):

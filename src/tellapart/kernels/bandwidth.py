@@ -11,10 +11,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 from tellapart.data.by_column import map_columns
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
@@ -197,7 +197,7 @@ def _ranked_distance(
     return float(distance), int(below + multiplicities[distances <= distance].sum())
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _bracket(values, weights, cumulated, rank, hint):  # type: ignore[no-untyped-def]
     """Return an interval (left, right] of distances with the rank and at most n pairs in it.
 
@@ -233,7 +233,7 @@ def _bracket(values, weights, cumulated, rank, hint):  # type: ignore[no-untyped
     return left, right, weight_left, pairs_right - pairs_left
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count(values, weights, cumulated, bound):  # type: ignore[no-untyped-def]
     """Return the weight and the number of the pairs of values at distance ≤ bound."""
     n = values.shape[0]
@@ -248,7 +248,7 @@ def _count(values, weights, cumulated, bound):  # type: ignore[no-untyped-def]
     return weight, pairs
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def]
     """Return the distances in (left, right] of all pairs of values, and their weights."""
     n = values.shape[0]
@@ -269,7 +269,7 @@ def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def
     return distances, multiplicities
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _next_distance(values, bound):  # type: ignore[no-untyped-def]
     """Return the smallest distance above `bound`."""
     n = values.shape[0]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import IntArray
+from tellapart.compiling import compiled
 
 Singles = NDArray[np.float32]
 
@@ -75,7 +75,7 @@ class Fewer:
         return out
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add(x, y, starts, index, first, last, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the features first … last − 1 of the bins of every permutation."""
     bins_x, bins_y = x.shape[0] - 1, y.shape[0] - 1

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.bins import PermutedBins
 from tellapart.permutation.designed_groups import DesignedGroups
@@ -164,7 +164,7 @@ def forms_of(bins: PermutedBins, n_jobs: int = 1) -> Forms:
     return Forms(bins, n_jobs)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _gather(sums, labels, label, within):  # type: ignore[no-untyped-def]
     """Sum S over the pairs of groups that carry the label, for each row of labels."""
     members = np.empty(sums.shape[0], dtype=np.int64)

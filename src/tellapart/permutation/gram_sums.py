@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.interrupts import check_interrupts
 from tellapart.kernels.tiles import GramTiles
 from tellapart.permutation.bins import PermutedBins
@@ -100,7 +100,7 @@ def _groups(starts: IntArray, rows: slice) -> IntArray:
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_tile(tile, of_rows, of_columns, sums):  # type: ignore[no-untyped-def]
     """Add up a tile by the groups of its rows and columns; return its largest magnitude."""
     largest = 0.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 from tellapart.data.samples import Samples
 from tellapart.kernels.random_features import RandomFeatures
 from tellapart.permutation.bins import PermutedBins
@@ -46,7 +46,7 @@ def random_forms(
     return forms
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_rows(values, group, sums):  # type: ignore[no-untyped-def]
     for i in range(values.shape[0]):
         row = sums[group[i]]

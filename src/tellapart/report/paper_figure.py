@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tellapart.report.plots import draw_weights
 from tellapart.report.scan_plots import draw_effects, draw_families, effect_handles
 from tellapart.scan.finding import Finding
 from tellapart.testing.result import TestResult
-from tellapart.writing import write_atomically
+from tellapart.writing import write_picture
 
 ENDINGS = (".pdf", ".svg", ".png")
 WIDTHS = {"column": 3.35, "page": 7.0}
@@ -89,13 +88,11 @@ def draw_paper_figure(result: TestResult, width: float) -> Figure:
 
 def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure in the format that the path ends in."""
-    content = io.BytesIO()
     with matplotlib.rc_context(STYLE):
         # Without a date equal results give equal files.
         form = path.suffix[1:].lower()
         metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(form)
-        figure.savefig(content, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
-    write_atomically(path, content.getvalue())
+        write_picture(path, figure, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def _shown(result: TestResult) -> Sequence[Finding]:

@@ -15,6 +15,7 @@ from tellapart.reproduction.experiment import ALPHA
 from tellapart.reproduction.intervals import Share
 from tellapart.reproduction.methods import METHODS
 from tellapart.reproduction.store import Row
+from tellapart.writing import write_picture
 
 TITLES = {
     "mean-shift": "I: mean shift",
@@ -76,7 +77,7 @@ def draw_powers(rows: Sequence[Row], axis: str, label: str, path: Path) -> Path:
         half.suptitle(title, fontweight="bold")
         handles, labels = panels[0].get_legend_handles_labels()
         half.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
-    figure.savefig(path, dpi=70)
+    write_picture(path, figure, dpi=70)
     return path
 
 

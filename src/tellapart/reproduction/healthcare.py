@@ -25,6 +25,7 @@ from tellapart.reproduction.methods import METHODS, PERMUTATIONS, Settings, cont
 from tellapart.reproduction.real_data import load_patients
 from tellapart.reproduction.runner import write_text
 from tellapart.reproduction.store import Row, markdown_table
+from tellapart.writing import write_picture
 
 VARIABLES = 5
 TEST_SIZE = 0.3
@@ -142,7 +143,7 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
         f"`tellapart reproduce {HEALTHCARE.name}`.\n\n{markdown_table(lines)}"
     )
     picture = folder / f"{HEALTHCARE.name}-{data}.png"
-    _chart(rows, names).savefig(picture, dpi=80)
+    write_picture(picture, _chart(rows, names), dpi=80)
     return [picture, write_text(folder / f"{HEALTHCARE.name}-{data}.md", text)]
 
 

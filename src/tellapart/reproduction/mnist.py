@@ -26,6 +26,7 @@ from tellapart.reproduction.store import Row, markdown_table
 from tellapart.testing.embedding import compute_embedding
 from tellapart.testing.result import TestResult
 from tellapart.testing.two_sample import two_sample_test
+from tellapart.writing import write_picture
 
 PAIRS = ("0/6", "8/9", "3/8", "7/9")
 TRAIN, TEST = 20, 5
@@ -137,7 +138,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     for data in sorted({row["data"] for row in rows}):
         mine = [row for row in rows if row["data"] == data and row["trial"] == "0"]
         picture = folder / f"{MNIST.name}-{data}.png"
-        _figure(mine).savefig(picture, dpi=60)
+        write_picture(picture, _figure(mine), dpi=60)
         lines = [
             {"digits": pair, "power": share.text, "trials": share.trials}
             for pair, share in powers(rows, data).items()

@@ -20,6 +20,7 @@ from tellapart.reproduction.experiment import Experiment, Scale, seed_of
 from tellapart.reproduction.methods import METHODS, Settings, contestant
 from tellapart.reproduction.runner import write_text
 from tellapart.reproduction.store import Row, markdown_table
+from tellapart.writing import write_picture
 
 TRUE = 20
 COLUMNS = 100
@@ -144,7 +145,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     picture = folder / f"{RECOVERY.name}.png"
-    figure.savefig(picture, dpi=70)
+    write_picture(picture, figure, dpi=70)
     table_rows = []
     for name in names:
         cells = {"method": METHODS[name].label}

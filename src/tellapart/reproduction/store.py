@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,14 +71,21 @@ class Store:
             write_atomically(self.path, whole.encode("utf-8"))
 
     def add(self, rows: Iterable[Mapping[str, object]]) -> None:
-        """Add the rows of one trial in one piece."""
+        """Add the rows of one trial in one piece, or, where the disk is full, none of them."""
         if not self.path.exists():
             self.prepare()
         lines = io.StringIO()
         writer = csv.DictWriter(lines, self.fields, lineterminator="\n")
         writer.writerows(rows)
-        with self.path.open("a", newline="", encoding="utf-8") as file:
-            file.write(lines.getvalue())
+        whole = self.path.stat().st_size
+        try:
+            with self.path.open("ab") as file:
+                file.write(lines.getvalue().encode("utf-8"))
+        except OSError as error:
+            # Half of a trial's rows would pass for all of them.
+            os.truncate(self.path, whole)
+            reason = f"{error.strerror}; the trial was not stored"
+            raise OSError(error.errno, reason, str(self.path)) from error
 
 
 def _whole_lines(text: str) -> str:

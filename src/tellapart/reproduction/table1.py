@@ -26,6 +26,7 @@ from tellapart.reproduction.store import Row, markdown_table
 from tellapart.search.linear import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
+from tellapart.writing import write_picture
 
 REGULARIZATIONS = dict(zip(CASES, (0.8, 0.7, 0.6, 0.5), strict=True))
 DIMENSIONS = ((20, 5), (40, 10), (60, 6), (80, 8), (100, 10))
@@ -203,7 +204,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(SOLVERS))
     picture = folder / f"{TABLE1.name}.png"
-    figure.savefig(picture, dpi=90)
+    write_picture(picture, figure, dpi=90)
     text = (
         "# Table 1, redone\n\n"
         "Each cell: mean seconds, mean optimality gap of the point found (0 is optimal), how far "

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.compiling import compiled
 from tellapart.scan.cells import CELL_WIDTH
 from tellapart.scan.requests import N_WAVES, PERIOD
 from tellapart.scan.units import FAR_OUT
@@ -34,7 +34,7 @@ def wave_table() -> NDArray[np.float32]:
     return np.concatenate([np.cos(turn), np.sin(turn)], axis=1).astype(np.float32)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LOOSE)
+@compiled(fastmath=_LOOSE)
 def sum_cells(found, cells, starts, bins, place, full, singles, derived):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the scores of one column's cells over every segment.
 
@@ -66,7 +66,7 @@ def sum_cells(found, cells, starts, bins, place, full, singles, derived):  # typ
             derived[4, to, place] += total[N_CELL + 2]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LOOSE)
+@compiled(fastmath=_LOOSE)
 def sum_values(v, g, starts, bins, place, full, singles, derived):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up V, G and far of one column, and in `derived` V², G², V³ and V⁴."""
     last = singles.shape[1] - 1
@@ -104,7 +104,7 @@ def sum_values(v, g, starts, bins, place, full, singles, derived):  # type: igno
             derived[6, to, place] += total[6]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LOOSE)
+@compiled(fastmath=_LOOSE)
 def sum_waves(v, table, starts, bins, place, full, derived, last):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the waves of V of one column, by the table of `wave_table`."""
     sums = np.zeros(2 * N_WAVES, dtype=np.float32)
@@ -129,7 +129,7 @@ def sum_waves(v, table, starts, bins, place, full, derived, last):  # type: igno
             derived[7 + k, to, place] += total[k]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sum_pairs_by_row(first, second, s, t, starts, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add Σ first[r, s_q]·second[r, t_q] over each segment to out[bin, q]."""
     for i in range(bins.size):
@@ -139,7 +139,7 @@ def sum_pairs_by_row(first, second, s, t, starts, bins, out):  # type: ignore[no
                 own[q] += first[r, s[q]] * second[r, t[q]]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sum_triples_by_row(values, s, t, u, starts, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add Σ v_s·v_t·v_u over each segment to out[bin, q]; one row of values per row."""
     for i in range(bins.size):
@@ -149,7 +149,7 @@ def sum_triples_by_row(values, s, t, u, starts, bins, out):  # type: ignore[no-u
                 own[q] += values[r, s[q]] * values[r, t[q]] * values[r, u[q]]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LOOSE)
+@compiled(fastmath=_LOOSE)
 def sum_pairs(first, second, s, t, starts, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add Σ first[s_q, r]·second[t_q, r] over each segment to out[bin, q]."""
     for i in range(bins.size):
@@ -163,7 +163,7 @@ def sum_pairs(first, second, s, t, starts, bins, out):  # type: ignore[no-untype
             out[bins[i], q] += total
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LOOSE)
+@compiled(fastmath=_LOOSE)
 def sum_triples(values, s, t, u, starts, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add Σ v_s·v_t·v_u over each segment to out[bin, q]; one row of values per column."""
     for i in range(bins.size):
@@ -176,7 +176,7 @@ def sum_triples(values, s, t, u, starts, bins, out):  # type: ignore[no-untyped-
             out[bins[i], q] += total
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LOOSE)
+@compiled(fastmath=_LOOSE)
 def sum_fours(values, columns, starts, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add the sums of products of four to out[bin, q]; one row of values per column."""
     for i in range(bins.size):

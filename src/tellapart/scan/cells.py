@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.scan.units import LEAST_REST
 
 Singles = NDArray[np.float32]
@@ -102,7 +102,7 @@ def _levels(n_rows: int, most: int) -> IntArray:
     return np.unique(np.clip(ranks, 0, n_rows - 1).astype(np.intp))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _distinct(rising, levels, most, edges):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write the edges of every column and return how many there are: all values, or at levels."""
     counts = np.zeros(rising.shape[0], dtype=np.int64)
@@ -126,7 +126,7 @@ def _distinct(rising, levels, most, edges):  # type: ignore[no-untyped-def]  # p
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _weigh(rising, edges, edge_start, cell_start, gaps, weight):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Count the values of each cell: both run upwards together."""
     for q in range(rising.shape[0]):
@@ -158,7 +158,7 @@ def score_cells(cut: Cut, normal: FloatArray, least: float) -> tuple[Singles, Fl
     return cells, frequent
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
     normal, quantile, weight, cell_start, gaps, edges, edge_start, least, cells, frequent
 ):  # fmt: skip
@@ -191,13 +191,13 @@ def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
         _fill_squares(out)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _fill_squares(out):  # type: ignore[no-untyped-def]  # pragma: no cover
     for place in range(3):
         out[:, 11 + place] = out[:, place] * out[:, place]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _rank_and_sign(u, w, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Fill in Φ(U), standardised, and ±1 about the median, ties on the side that is more even."""
     rank = np.empty(u.size)
@@ -222,7 +222,7 @@ def _rank_and_sign(u, w, out):  # type: ignore[no-untyped-def]  # pragma: no cov
         out[:, 10] = _standard(side, w)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _median(u, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return the median of values with weights: of an even number of rows the mean of two."""
     order = np.argsort(u)
@@ -245,7 +245,7 @@ def _median(u, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     return (lower + upper) / 2
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _standard(values, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return values with mean 0 and variance 1 under the weights; 0 where they do not vary."""
     rows = w.sum()
@@ -257,7 +257,7 @@ def _standard(values, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     return centred / deviation
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _without(values, base, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return values less their regression on `base`, standardised; 0 where little is left."""
     unit = _standard(values, w)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import numba
-
+from tellapart.compiling import compiled
 from tellapart.scan.units import CLIP
 
 # Edges of one bucket that are counted one by one: no branch to guess wrong.
 _FEW = 8
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def gather(values, order, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[i] to values[order[i]]."""
     for i in range(order.size):
         out[i] = values[order[i]]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def count_before(edges, low, scale, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[j], zeros, to how many edges lie in the buckets before the j-th, as `find_cells`."""
     last = out.size - 2
@@ -31,7 +30,7 @@ def count_before(edges, low, scale, out):  # type: ignore[no-untyped-def]  # pra
         out[j] += out[j - 1]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def find_cells(values, edges, gaps, buckets, low, scale, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[i] to the cell of values[i]; see `tellapart.scan.tables.Tables`."""
     last = buckets.size - 2
@@ -57,14 +56,14 @@ def find_cells(values, edges, gaps, buckets, low, scale, out):  # type: ignore[n
             out[i] = min(place, size - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def take_scores(found, cells, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[i] to one score of each cell found."""
     for i in range(found.size):
         out[i] = cells[found[i], kind]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def clip_values(values, centre, half_spread, mean, scale, square, slope, offset, v, g):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set v[i] and g[i] to V and G of values[i]; see `tellapart.scan.units.Units`."""
     for i in range(values.size):

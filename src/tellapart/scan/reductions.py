@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from tellapart.compiling import compiled
 
 # Correlations are kept off ±1, where their difference has no scale.
 _EDGE = 0.9999
@@ -11,7 +12,7 @@ _EDGE = 0.9999
 _FEWEST = 4
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def mean_changes(of_x, total, n_x, n_y):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Turn the sums over x, one row per permutation, into mean_x − mean_y."""
     for k in range(of_x.shape[0]):
@@ -21,7 +22,7 @@ def mean_changes(of_x, total, n_x, n_y):  # type: ignore[no-untyped-def]  # prag
             of_x[k, q] = own / m - (total[q] - own) / n
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, total, s, t, n_x, n_y,
     mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,
@@ -41,7 +42,7 @@ def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
             sums[k, q] = (x - y) / (1.0 - x * y)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, total, scale, s, t, u, tu, su, st, n_x, n_y, mean_x, mean_y, pairs_x, pairs_y
 ):  # fmt: skip
@@ -60,7 +61,7 @@ def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
             sums[k, q] = (x - y) * scale[q]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _noise_ratio(k_x, k_y, whole):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return √((1/m + 1/n)/(1/k_x + 1/k_y)), `whole` being 1/m + 1/n; 0 of too few rows."""
     if min(k_x, k_y) < _FEWEST:
@@ -68,7 +69,7 @@ def _noise_ratio(k_x, k_y, whole):  # type: ignore[no-untyped-def]  # pragma: no
     return (whole * k_x * k_y / (k_x + k_y)) ** 0.5
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def present_correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, counts, total, totals, s, t, whole,
     mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,
@@ -93,7 +94,7 @@ def present_correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no c
             sums[k, q] = (x - y) / (1.0 - x * y) * ratio
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def present_cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, counts, total, totals, scale, s, t, u, tu, su, st, whole, mean_x, mean_y, pairs_x, pairs_y
 ):  # fmt: skip
@@ -114,7 +115,7 @@ def present_cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cove
             sums[k, q] = (x - y) * scale[q] * ratio
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def keep_largest(values, first, top, where):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Merge the squares of each row of values into the rows of top, which rise.
 
@@ -134,7 +135,7 @@ def keep_largest(values, first, top, where):  # type: ignore[no-untyped-def]  # 
                 where[k, place] = first + q
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def spectral_norms(values, s, t, start, steps, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[k] to the length of the symmetric matrix of values[k] by steps of power iteration."""
     size = start.shape[0]

@@ -27,6 +27,7 @@ from tellapart.search.starts import Start
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.control import Control
+from tellapart.strs.optional import require
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.ratio import SparseRatio
 from tellapart.strs.solution import Solution, Status
@@ -83,6 +84,7 @@ def resolve_solver(value: str | Solver | Annealing, abilities: Abilities) -> Sol
         return Solvers(None, value)
     is_solver = not isinstance(value, str | type) and hasattr(value, "solve")
     if is_solver and hasattr(value, "name") and abilities.exact_unregularized:
+        require(value)
         return Solvers(value)  # type: ignore[arg-type]
     names = [
         AUTO,
@@ -90,6 +92,8 @@ def resolve_solver(value: str | Solver | Annealing, abilities: Abilities) -> Sol
         *(() if abilities.exact else (SEARCH,)),
     ]
     name = check_choice("solver", value, names)
+    if name in SOLVERS:
+        require(SOLVERS[name]())  # now, not after minutes of work
     return Solvers(None if name == SEARCH else name)
 
 

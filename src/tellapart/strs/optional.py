@@ -11,6 +11,12 @@ DISTRIBUTIONS = {"clarabel": "clarabel", "highspy": "highspy", "pyscipopt": "PyS
 """Module name → what the package is called in messages."""
 
 
+def require(solver: Any) -> None:
+    """Raise if a module that a solver names in its `libraries` is not installed."""
+    for module in getattr(solver, "libraries", ()):
+        load(module, solver.name)
+
+
 def load(module: str, solver: str) -> Any:
     """Return an optional module, imported now; `solver` is who needs it.
 

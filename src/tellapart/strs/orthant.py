@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
+from tellapart.compiling import compiled
 
 PATIENCE = 3
 """Block pivots that may fail to lower the number of wrong signs before single pivots take over."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> FloatArray:
     """Return the maximiser of cᵀw − wᵀHw over w ≥ 0, H positive definite.
 
@@ -68,7 +68,7 @@ def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> Flo
     return w
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def multiplier_on_orthant(
     N: FloatArray, c: FloatArray, lowest: float, passive: BoolArray
 ) -> tuple[float, FloatArray]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def secular_root(gaps: FloatArray, c: FloatArray, lowest: float) -> float:
     """Return the s ≥ lowest with Σ c_i²/(s + g_i)² = 1, or `lowest` if the sum is below 1 there.
 

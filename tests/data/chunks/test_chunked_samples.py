@@ -210,5 +210,5 @@ def test_chunks_of_different_kinds_are_refused():
     parts = [pd.DataFrame({"a": pd.Series(part, dtype=object)}) for part in ([1, 2], ["x", "y"])]
     with dask.config.set({"dataframe.convert-string": False}):
         frame = dd.from_map(lambda k: parts[k], [0, 1], meta=parts[0])
-    with pytest.raises(InputError, match="one kind in all of its chunks"):
-        read_chunked(frame, np.zeros((3, 1)))
+        with pytest.raises(InputError, match="one kind in all of its chunks"):
+            read_chunked(frame, np.zeros((3, 1)))

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 
 Marks = NDArray[np.uint64]
 
@@ -31,7 +31,7 @@ _WORD = (1 << 64) - 1
 _LARGEST = np.uint64(_WORD)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mix(word):  # type: ignore[no-untyped-def]
     """Return a word of 64 bits with its bits spread: the bijection of SplitMix64."""
     word = (word ^ (word >> _S30)) * _FIRST
@@ -59,7 +59,7 @@ def marks(seed: int, sample: int, first_row: int, count: int) -> Marks:
     return np.asarray(_marks(key_of(seed, sample), np.uint64(first_row), count))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _marks(key, first_row, count):  # type: ignore[no-untyped-def]
     result = np.empty(count, np.uint64)
     for place in range(count):

@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import IntArray
+from tellapart.compiling import compiled
 from tellapart.data.chunks.draw import Marks, key_of
 
 N_ROUNDS = 6
@@ -59,7 +59,7 @@ def _rounds_of(seed: int, sample: int, n_rows: int) -> tuple[Marks, np.uint64, n
     return keys, np.uint64(a), np.uint64(-(-n_rows // a))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hash(key, word, size):  # type: ignore[no-untyped-def]
     """Return a number below `size`, which has at most 32 bits."""
     word = word + key
@@ -68,7 +68,7 @@ def _hash(key, word, size):  # type: ignore[no-untyped-def]
     return ((word >> _S32) * size) >> _S32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rounds(keys, a, b, left, right):  # type: ignore[no-untyped-def]
     for r in range(0, N_ROUNDS, 2):
         left += _hash(keys[r], right, a)
@@ -78,7 +78,7 @@ def _rounds(keys, a, b, left, right):  # type: ignore[no-untyped-def]
     return left * b + right
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _places(keys, a, b, n_rows, rows):  # type: ignore[no-untyped-def]
     n = np.uint64(n_rows)
     result = np.empty(rows.shape[0], np.int64)
@@ -92,7 +92,7 @@ def _places(keys, a, b, n_rows, rows):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shuffled(keys, a, b, n_rows, first_row, count):  # type: ignore[no-untyped-def]
     n = np.uint64(n_rows)
     result = np.empty(count, np.int64)

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.polynomial import chebyshev
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 
 # Powers per box, and the largest width of a box in units of τ. The interpolation error is about
 # 2 (WIDTH / 4)^ORDER / √ORDER!, here 1e-15.
@@ -256,7 +256,7 @@ class _Lookup:
 # as one function of both, the call would cost more than all the arithmetic.
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _bisect(box, boxes):  # type: ignore[no-untyped-def]
     low, high = 0, boxes.shape[0]
     while low < high:
@@ -268,7 +268,7 @@ def _bisect(box, boxes):  # type: ignore[no-untyped-def]
     return low if low < boxes.shape[0] and boxes[low] == box else -1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _mark(values, inverse, start, seen):  # type: ignore[no-untyped-def]
     """Mark the boxes from `start` on that hold data; return whether some lie elsewhere."""
     outside = False
@@ -282,7 +282,7 @@ def _mark(values, inverse, start, seen):  # type: ignore[no-untyped-def]
     return outside
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _add_powers(values, inverse, boxes, start, table, powers):  # type: ignore[no-untyped-def]
     size = float(table.shape[0])
     for v in values:
@@ -298,7 +298,7 @@ def _add_powers(values, inverse, boxes, start, table, powers):  # type: ignore[n
             power *= t
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _couple(targets, sources, powers, coupling, series):  # type: ignore[no-untyped-def]
     """Add to the series of each target box what the source boxes within reach send there."""
     reach = coupling.shape[0] // 2
@@ -318,7 +318,7 @@ def _couple(targets, sources, powers, coupling, series):  # type: ignore[no-unty
             j += 1
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _evaluate(values, inverse, boxes, start, table, series, result):  # type: ignore[no-untyped-def]
     """Evaluate the series at each value; NaN, and counted, where the box has none."""
     unknown = 0

@@ -10,9 +10,9 @@ middle of a column few cells with many: neither takes the square of the rows.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.kernels.fastsum.boxes import REACH
 from tellapart.kernels.fastsum.fourier import fourier_sums
 
@@ -74,7 +74,7 @@ def gaussian_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) 
     return once
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _cut(ordered, bandwidth):  # type: ignore[no-untyped-def]
     """Return where the cells begin, and whether each touches the next."""
     n = ordered.shape[0]
@@ -101,7 +101,7 @@ def _cut(ordered, bandwidth):  # type: ignore[no-untyped-def]
     return starts[: count + 2].copy(), linked[: count + 1].copy()
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_pairs(ordered, group, cells, linked, bandwidth, few, once):  # type: ignore[no-untyped-def]
     """Add the pairs i < j of each cell, and of it and the next, where they are few."""
     reach = REACH * bandwidth
@@ -122,7 +122,7 @@ def _add_pairs(ordered, group, cells, linked, bandwidth, few, once):  # type: ig
                     once[group[i], group[j]] += np.exp(-0.5 * gap * gap)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _mirror(once):  # type: ignore[no-untyped-def]
     """Add the transpose, in place: the matrix may be large."""
     for i in range(once.shape[0]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def indicator_group_sums(values: FloatArray, starts: IntArray) -> FloatArray:
     return sums
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_levels(group, edges, sums):  # type: ignore[no-untyped-def]
     """Add each level's pairs: one by one, or by its counts in the groups where it has many rows."""
     counts = np.zeros(sums.shape[0])

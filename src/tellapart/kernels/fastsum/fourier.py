@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 
 # Truncation of the series and distance of its periodic images, both below 1e-14.
 _TAIL = math.sqrt(2 * math.log(1e14))
@@ -70,7 +70,7 @@ def fourier_sums(
     return sums
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _add_modes(values, starts, centre, bandwidth, step, modes, sums):  # type: ignore[no-untyped-def]
     cosine, sine = np.empty(_LANES), np.empty(_LANES)
     c, s = np.empty(_LANES), np.empty(_LANES)

@@ -8,9 +8,9 @@ overflow or cancel, whatever the range of the column.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.kernels.fastsum.counting import LevelCounts, shares
 
 
@@ -81,7 +81,7 @@ def laplace_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) -
     return np.asarray(sums)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _sweep_groups(group, decay, once):  # type: ignore[no-untyped-def]
     """Add to the row of each value's group what comes from the values before it."""
     state = np.zeros(once.shape[0])
@@ -94,7 +94,7 @@ def _sweep_groups(group, decay, once):  # type: ignore[no-untyped-def]
         state[group[k]] += 1.0
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _sweep(weights, decay):  # type: ignore[no-untyped-def]
     left = weights.copy()
     right = weights.copy()

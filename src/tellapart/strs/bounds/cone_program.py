@@ -13,6 +13,8 @@ from tellapart.strs.optional import load
 
 SHORTEST = 1e-3
 """Seconds that Clarabel gets at least: it takes no limit of 0."""
+USELESS = 1e50
+"""Numbers of this size are no answer to data of about 1, and squares of larger ones overflow."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,9 @@ class ConeProgram:
     ) -> ConeAnswer:
         """Solve with data of about 1, to which Clarabel's tolerances are relative.
 
-        `quadratic` is the upper triangle of P. An answer that is not finite, as after no time at
-        all, comes back as 0: what is proved from multipliers holds for all of them.
+        `quadratic` is the upper triangle of P. An answer beyond all sizes or not a number, as after
+        no time at all, comes back as 0, and so does a failure of Clarabel: what is proved from
+        multipliers holds for all of them.
         """
         settings = self.clarabel.DefaultSettings()
         settings.verbose = False
@@ -93,12 +96,20 @@ class ConeProgram:
             quadratic = sparse.csc_matrix((self.columns, self.columns))
         matrix = sparse.vstack(self.blocks, format="csc")
         right = np.concatenate(self.right)
-        answer = self.clarabel.DefaultSolver(
-            quadratic, cost, matrix, right, self.cones, settings
-        ).solve()
+        nothing = ConeAnswer(np.zeros(self.columns), np.zeros(self.rows), False)
+        try:
+            answer = self.clarabel.DefaultSolver(
+                quadratic, cost, matrix, right, self.cones, settings
+            ).solve()
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:  # a panic of its Rust code is no Exception
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            return nothing
         x, dual = np.array(answer.x), np.array(answer.z)
-        if not (np.isfinite(x).all() and np.isfinite(dual).all()):
-            x, dual = np.zeros_like(x), np.zeros_like(dual)
+        if not ((np.abs(x) < USELESS).all() and (np.abs(dual) < USELESS).all()):
+            return nothing
         status = self.clarabel.SolverStatus
         return ConeAnswer(x, dual, answer.status in (status.Solved, status.AlmostSolved))
 

@@ -107,7 +107,8 @@ class FaceSearch:
         eigenvalues = np.linalg.eigvalsh(A)
         scale = float(np.abs(eigenvalues).max()) + float(np.abs(a).max())
         lowest = float(eigenvalues[-1]) + MARGIN * scale
-        return multiplier_on_orthant(-A, a, lowest, z > 0)
+        found: tuple[float, FloatArray] = multiplier_on_orthant(-A, a, lowest, z > 0)
+        return found
 
     def _offer(self, face: IntArray, part: FloatArray) -> float:
         """Keep a point if it is the best so far; return its value."""

@@ -61,5 +61,5 @@ class SpaceOrthant(Space):
 
     def _above(self, A: FloatArray, a: FloatArray) -> FloatArray:
         """Return max(a, 2Mz): at the maximiser z this makes the bound tight."""
-        z = maximise_on_orthant(-A, a, a > 0)
+        z: FloatArray = maximise_on_orthant(-A, a, a > 0)
         return np.maximum(a, -2 * (A @ z))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tellapart.strs.bounds.l1.model import Program, run_scip
 from tellapart.strs.bounds.l1.socp import solve_socp
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.optional import load
+from tellapart.strs.optional import require
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
@@ -49,6 +50,8 @@ class ConvexInteger:
     pieces: int | None = None
     largest: int = 2_000
 
+    libraries: ClassVar = ("clarabel", "pyscipopt")
+
     def __post_init__(self) -> None:
         if self.pieces is not None:
             check_integer("pieces", self.pieces, 1)
@@ -59,8 +62,7 @@ class ConvexInteger:
         """Return the rounded, polished solution with the program's proved bound."""
         check_plain(problem, f"{self.name!r}")
         check_columns(problem, self.largest, f"{self.name!r}")
-        load("clarabel", self.name)
-        load("pyscipopt", self.name)
+        require(self)
         search = _Search(problem, control, self)
         with until_interrupted() as ctrl_c:
             search.run(start)
@@ -103,7 +105,9 @@ class _Search:
         )
         outcome = run_scip(program, self.best.value, control, name)
         self.nodes = outcome.nodes
-        self.bound = min(self.bound, outcome.bound)
+        # SCIP offers no certificate. A bound that a known point refutes is no bound at all.
+        if outcome.bound >= self.best.value:
+            self.bound = min(self.bound, outcome.bound)
         if outcome.interrupted:
             raise KeyboardInterrupt
         for z in outcome.points[:3]:

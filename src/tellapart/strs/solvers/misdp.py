@@ -17,7 +17,7 @@ from tellapart.strs.bounds.spectral import spectral_bound
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.open_nodes import OpenNodes
-from tellapart.strs.optional import load
+from tellapart.strs.optional import require
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
@@ -65,14 +65,18 @@ class Misdp:
     def __post_init__(self) -> None:
         check_choice("relaxation", self.relaxation, ["admm", "conic"])
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The modules that it needs."""
+        return ("clarabel",) if self.relaxation == "conic" else ()
+
     def solve(
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
         check_plain(problem, f"{self.name!r}")
         check_columns(problem, self.largest, f"{self.name!r}")
-        if self.relaxation == "conic":
-            load("clarabel", self.name)
+        require(self)
         search = _Search(problem, control, self)
         with until_interrupted() as ctrl_c:
             search.run(start)

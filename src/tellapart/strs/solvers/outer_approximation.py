@@ -16,7 +16,7 @@ from tellapart.strs.bounds.cuts.master import Master
 from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.optional import load
+from tellapart.strs.optional import require
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
@@ -57,6 +57,11 @@ class OuterApproximation:
     def __post_init__(self) -> None:
         check_choice("cuts", self.cuts, CUTS)
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The modules that it needs."""
+        return ("highspy",) if self.cuts == "closed-form" else ("highspy", "clarabel")
+
     def solve(
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
@@ -64,9 +69,7 @@ class OuterApproximation:
         largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
         check_plain(problem, f"{self.name!r}")
         check_columns(problem, largest, f"{self.name!r} with cuts={self.cuts!r}")
-        load("highspy", self.name)
-        if self.cuts != "closed-form":
-            load("clarabel", self.name)
+        require(self)
         search = _Search(problem, control, self)
         with until_interrupted() as ctrl_c:
             search.run(start)

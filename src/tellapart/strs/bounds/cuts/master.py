@@ -11,6 +11,7 @@ from tellapart.arrays import BoolArray, FloatArray
 from tellapart.strs.bounds.cuts.cut import Cut
 from tellapart.strs.control import Control
 from tellapart.strs.optional import load
+from tellapart.strs.rounding import EPS
 
 MARGIN = 1e-6
 """Cuts are loosened by this, in units of the root gap: ten times HiGHS's feasibility tolerance,
@@ -35,6 +36,10 @@ class Master:
     Σq = d stands for Σq ≤ d: a larger support contains the points of a smaller one. HiGHS sees
     (t − base)/unit with the root gap as unit: that is what its absolute tolerances are relative to.
     `forced` variables are constants.
+
+    For fractional q the bound is our own arithmetic at HiGHS's multipliers. For binary q it is what
+    HiGHS claims, its tolerances allowed for: there is no certificate to check. A claim is dropped
+    if HiGHS failed, or if a q that it returned has a higher value.
     """
 
     def __init__(
@@ -43,6 +48,8 @@ class Master:
         self.highspy = load("highspy", solver)
         self.forced = forced
         self.free = np.flatnonzero(~forced)
+        self.picks = picks
+        self.cuts: list[tuple[float, FloatArray]] = []
         self.base = base
         self.bound = bound
         steepest = max(float(self._clipped(cut)[1].max()) for cut in cuts)
@@ -79,6 +86,7 @@ class Master:
     def add(self, cut: Cut) -> None:
         """Add t ≤ cut, loosened."""
         constant, weights = self._clipped(cut)
+        self.cuts.append((constant, weights))
         row = np.append(-weights / self.unit, 1.0)
         limit = (constant - self.base) / self.unit + MARGIN
         self.highs.addRow(-self.highspy.kHighsInf, limit, row.shape[0], self.columns, row)
@@ -100,28 +108,62 @@ class Master:
     def relaxed(self, control: Control) -> Answer:
         """Solve for fractional q."""
         self._integral(False)
-        self._run(control)
-        solution = np.array(self.highs.getSolution().col_value)
-        status = self.highs.getModelStatus()
-        if status == self.highspy.HighsModelStatus.kInfeasible:
-            return Answer([], self.level + self.allowance)
-        if status != self.highspy.HighsModelStatus.kOptimal:
-            return Answer([], np.inf)
-        bound = self.base + self.unit * float(solution[-1]) + self.allowance
-        return Answer([self._whole(solution)], bound)
+        ran = self._run(control)
+        solution = self.highs.getSolution()
+        bound = self._proved(np.array(solution.row_dual))
+        optimal = self.highs.getModelStatus() == self.highspy.HighsModelStatus.kOptimal
+        return Answer(self._valid([np.array(solution.col_value)] if ran and optimal else []), bound)
 
     def solve(self, control: Control, tolerance: float) -> Answer:
         """Solve for binary q to an absolute tolerance; all points met on the way come back."""
         self._integral(True)
         self.highs.setOptionValue("mip_abs_gap", tolerance / self.unit)
-        self._run(control)
-        if self.highs.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
+        if not self._run(control):
+            return Answer([], np.inf)
+        statuses, status = self.highspy.HighsModelStatus, self.highs.getModelStatus()
+        if status == statuses.kInfeasible:
             return Answer([], self.level + self.allowance)
-        found = [np.array(entry.col_value) for entry in self.highs.getSavedMipSolutions()]
-        points = {self._whole(np.round(x)).tobytes(): self._whole(np.round(x)) for x in found[::-1]}
+        found = [np.round(entry.col_value) for entry in self.highs.getSavedMipSolutions()]
+        points = {q.tobytes(): q for q in self._valid(found[::-1])}
         highest = -float(self.highs.getInfo().mip_dual_bound)
         bound = self.base + self.unit * highest + self.allowance
-        return Answer(list(points.values()), bound if np.isfinite(highest) else np.inf)
+        attained = max((self._value(q) for q in points.values()), default=-np.inf)
+        stopped = (statuses.kOptimal, statuses.kTimeLimit, statuses.kInterrupt)
+        is_claim = status in stopped and np.isfinite(bound) and bound >= attained
+        return Answer(list(points.values()), bound if is_claim else np.inf)
+
+    def _proved(self, multipliers: FloatArray) -> float:
+        """Return Σ_k λ_k c_k + the `picks` largest entries of Σ_k λ_k w_k, rounded up.
+
+        No q is better than that, whatever the λ ≥ 0 with Σλ = 1; those of HiGHS make it the
+        optimum over fractional q.
+        """
+        constants = np.array([constant for constant, _ in self.cuts])
+        weights = np.stack([weights for _, weights in self.cuts])
+        shares = np.abs(multipliers[1:])
+        if shares.shape != constants.shape or not 0.0 < float(shares.sum()) < np.inf:
+            shares = np.ones_like(constants)  # HiGHS has none to offer
+        shares = shares / shares.sum()
+        top = np.sort(shares @ weights)[::-1][: self.picks]
+        size = float(shares @ np.abs(constants)) + float(top.sum())
+        terms = constants.shape[0] + self.free.shape[0] + 8
+        slack: float = 4 * terms * EPS * size
+        return float(shares @ constants) + float(top.sum()) + slack
+
+    def _value(self, q: FloatArray) -> float:
+        """Return what the cuts allow at q."""
+        return min(constant + float(weights @ q[self.free]) for constant, weights in self.cuts)
+
+    def _valid(self, solutions: list[FloatArray]) -> list[FloatArray]:
+        """Return the q of those of HiGHS's solutions that are points with Σq = d."""
+        finite = [x for x in solutions if x.shape == self.columns.shape and np.isfinite(x).all()]
+        sums = [float(np.clip(x[:-1], 0.0, 1.0).sum()) for x in finite]
+        near = MARGIN * self.columns.shape[0]
+        return [
+            self._whole(x)
+            for x, total in zip(finite, sums, strict=True)
+            if abs(total - self.picks) <= near
+        ]
 
     def _whole(self, solution: FloatArray) -> FloatArray:
         q = self.forced.astype(float)
@@ -134,9 +176,21 @@ class Master:
         columns = self.columns[:-1]
         self.highs.changeColsIntegrality(columns.shape[0], columns, [kind] * columns.shape[0])
 
-    def _run(self, control: Control) -> None:
-        """Run HiGHS beside the main thread, which stays free to see the clock and Ctrl-C."""
-        thread = Thread(target=self.highs.run, daemon=True)
+    def _run(self, control: Control) -> bool:
+        """Run HiGHS beside the main thread, which stays free to see the clock and Ctrl-C.
+
+        Return whether it ended without an error of its own.
+        """
+        errors: list[Exception] = []
+
+        def run() -> None:
+            try:
+                if self.highs.run() == self.highspy.HighsStatus.kError:
+                    errors.append(RuntimeError("HiGHS failed"))
+            except Exception as error:
+                errors.append(error)
+
+        thread = Thread(target=run, daemon=True)
         thread.start()
         thread.join(0.02)
         try:
@@ -146,3 +200,6 @@ class Master:
             if thread.is_alive():
                 self.highs.cancelSolve()
                 thread.join()
+        if any(isinstance(error, MemoryError) for error in errors):
+            raise MemoryError("HiGHS ran out of memory")
+        return not errors

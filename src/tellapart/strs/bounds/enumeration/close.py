@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.strs.bounds.enumeration.walk import MARGIN
 from tellapart.strs.orthant import multiplier_on_orthant
 from tellapart.strs.secular import secular_root
@@ -14,7 +14,7 @@ EDGE = 1e-9
 """How far above −λ_min(M) the multiplier stays, as a part of the size of the numbers."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def dual_bounds(M: FloatArray, a: FloatArray, supports: IntArray, nonnegative: bool) -> FloatArray:
     """Return μ + ¼tᵀ(μI + M)⁻¹t for each support, at about the best μ and t.
 
@@ -44,7 +44,7 @@ def dual_bounds(M: FloatArray, a: FloatArray, supports: IntArray, nonnegative: b
     return bounds
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
     """Return μ + ¼tᵀ(μI + M)⁻¹t, not below the exact one; infinity if that is not definite."""
     size = t.shape[0]

@@ -14,10 +14,10 @@ off by at most a few d²ε ≪ MARGIN of the diagonal, so that it is no lower th
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 
 MARGIN = 1e-10
 """The part of its diagonal that H is lowered by, to cover rounding error."""
@@ -27,7 +27,7 @@ DONE, PAUSED, STUCK = 0, 1, 2
 """Whether the walk is over, wants to be resumed, or met a block that is not positive definite."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def walk(
     left: FloatArray,
     slopes: FloatArray,
@@ -129,7 +129,7 @@ def walk(
     return DONE, number, work
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _last_two(
     left: FloatArray,
     slopes: FloatArray,
@@ -181,7 +181,7 @@ def _last_two(
     return DONE, number, work
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def thin_out(
     left: FloatArray,
     slopes: FloatArray,
@@ -252,7 +252,7 @@ def thin_out(
     return work
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _highest(reach: FloatArray, i: int, size: int, missing: int) -> float:
     """Return what `missing` variables gain at most, the i-th and others after it."""
     best = np.zeros(missing - 1)
@@ -262,7 +262,7 @@ def _highest(reach: FloatArray, i: int, size: int, missing: int) -> float:
     return float(reach[i] + best.sum())
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _push(top: FloatArray, value: float) -> None:
     """Put a value among the largest, kept in rising order, in the place of the least."""
     place = 0

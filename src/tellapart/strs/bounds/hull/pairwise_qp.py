@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 
 EDGE = 1e-13
 """Coordinates this close to 0 or 1 are put there."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def maximise_over_capped_simplex(
     q: FloatArray, gradient: FloatArray, hessian: FloatArray, precision: float
 ) -> FloatArray:

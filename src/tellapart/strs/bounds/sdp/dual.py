@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
+from tellapart.compiling import compiled
 from tellapart.strs.bounds.sdp.rows import row_support
 from tellapart.strs.rounding import EPS
 from tellapart.strs.secular import secular_root
@@ -84,7 +84,7 @@ def sphere_bound(A: FloatArray, a: FloatArray) -> float:
     return float(values[-1]) + s + rest + 16 * (size + 4) * noise
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def row_supports(W: FloatArray, root_d: float, prices: FloatArray) -> FloatArray:
     """Return the upper bound of `row_support` for every row of W."""
     size = W.shape[0]

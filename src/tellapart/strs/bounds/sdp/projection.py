@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
+from tellapart.compiling import compiled
 from tellapart.strs.bounds.sdp.rows import STEPS, next_guess, project_row
 
 TRACE = 2.0
@@ -28,7 +28,7 @@ def project_spectrum(X: FloatArray) -> FloatArray:
     return np.asarray(part @ part.T)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def project_rows(
     X: FloatArray, forced: BoolArray, d: int, prices: FloatArray, search: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -78,7 +78,7 @@ def project_rows(
     return Y, rows[:, 2].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _share_price(
     diagonal: FloatArray,
     sizes: FloatArray,
@@ -113,7 +113,7 @@ def _share_price(
     search[0], search[1] = kappa, slope
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _all_rows(
     diagonal: FloatArray,
     sizes: FloatArray,

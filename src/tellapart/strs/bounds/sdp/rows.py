@@ -11,10 +11,10 @@ c² + s² = 1. On it every problem below has one unknown and one root; ν is one
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 
 STEPS = 100
 """The loops below take about ten steps; this only ends one that rounding error stalls."""
@@ -22,7 +22,7 @@ TINY = 1e-28
 """A diagonal entry below this is rounding error in an angle of π: the row is 0."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def project_row(
     t0: float, off: FloatArray, root_d: float, kappa: float, guess: tuple[float, float]
 ) -> tuple[float, float, float, float, float]:
@@ -58,7 +58,7 @@ def project_row(
     return t, scale, q, nu, slope
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def row_support(
     w0: float, off: FloatArray, root_d: float, guess: tuple[float, float]
 ) -> tuple[float, float, float]:
@@ -87,7 +87,7 @@ def row_support(
     return 0.5 * e * c + disk, nu, slope
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _price(
     t0: float,
     off: FloatArray,
@@ -129,7 +129,7 @@ def _price(
     return nu, slope
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def next_guess(
     point: float, value: float, slope: float, low: float, high: float, step: int
 ) -> float:
@@ -147,7 +147,7 @@ def next_guess(
     return following
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _excess(
     t0: float, off: FloatArray, nu: float, root_d: float, kappa: float, linear: bool
 ) -> float:
@@ -163,7 +163,7 @@ def _excess(
     return float(t + spread - root_d * np.sqrt(t * q))
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _shrunk(off: FloatArray, nu: float) -> tuple[float, float]:
     """Return Σ_j (off_j − ν)_+ and the Euclidean length of the same numbers."""
     total = 0.0
@@ -175,7 +175,7 @@ def _shrunk(off: FloatArray, nu: float) -> tuple[float, float]:
     return total, np.sqrt(square)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _lengths(
     t0: float, b: float, nu: float, root_d: float, kappa: float
 ) -> tuple[float, float, float]:
@@ -216,7 +216,7 @@ def _lengths(
     return c * c, c * s, 1.0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _angle(alpha: float, b: float, e: float) -> float:
     """Return the ω in [0, π] that maximises ½α(1 + cos ω) + ½b sin ω + e cos(ω/2), for b, e ≥ 0.
 
@@ -245,7 +245,7 @@ def _angle(alpha: float, b: float, e: float) -> float:
     return float(omega)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _cubic_root(cube: float, slope: float, level: float) -> float:
     """Return the one positive root of cube·T³ + slope·T = level, for cube, level > 0.
 
