@@ -160,17 +160,16 @@ class Samples:
         if self.design is not None:
             train, test = self.design.split(test_size, rng)
             return self.rows(*train), self.rows(*test).informative()
-        n_test = (
-            count_held_out(self.n_x, test_size, "X"),
-            count_held_out(self.n_y, test_size, "Y"),
-        )
+        held_x = count_held_out(self.n_x, test_size, "X")
+        held_y = count_held_out(self.n_y, test_size, "Y")
         if order is None:
-            places = rng.permutation(self.n_x), rng.permutation(self.n_y)
+            x, y = rng.permutation(self.n_x), rng.permutation(self.n_y)
         else:
-            places = order.shuffled(rng)
-        test = [np.sort(rows[:held]) for rows, held in zip(places, n_test, strict=True)]
-        train = [np.sort(rows[held:]) for rows, held in zip(places, n_test, strict=True)]
-        return self.rows(*train), self.rows(*test)
+            x, y = order.shuffled(rng)
+        return (
+            self.rows(np.sort(x[held_x:]), np.sort(y[held_y:])),
+            self.rows(np.sort(x[:held_x]), np.sort(y[:held_y])),
+        )
 
     def informative(self) -> Samples:
         """Return the samples without rows in blocks of the design that have one sample only."""
