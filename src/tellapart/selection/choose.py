@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tellapart.arrays import IntArray
+from tellapart.arrays import BoolArray, IntArray
+from tellapart.data.canonical_order import canonical_order, in_order
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import FittedKernel
@@ -47,8 +48,14 @@ def choose(
     """
     progress("select", "computing coefficients")
     keep = varying_columns(samples, kernel)
+    part = samples.columns(keep)
+    # A search draws rows and starts: by content, so that the order of the table says nothing.
+    order = None if kernel.abilities.exact else canonical_order(part, n_jobs)
+    if order is not None:
+        keep = keep[order.columns]
+        part = in_order(part, order).columns(order.columns)
     found = choose_weights(
-        samples.columns(keep),
+        part,
         kernel.columns(keep),
         min(n_variables, keep.size),
         regularization,
@@ -65,6 +72,9 @@ def choose(
     )
     z = np.zeros(samples.n_columns)
     z[keep] = found.z
+    drawn_rows = found.drawn_rows
+    if order is not None and order.swapped and drawn_rows is not None:
+        drawn_rows = drawn_rows[1], drawn_rows[0]
     return Selection(
         support=np.flatnonzero(z),
         z=z,
@@ -81,7 +91,7 @@ def choose(
         nonnegative=nonnegative,
         objective=objective,
         n_variables=n_variables,
-        drawn_rows=found.drawn_rows,
+        drawn_rows=drawn_rows,
         n_features=found.n_features,
     )
 
@@ -100,16 +110,21 @@ def _starts(
 
 def varying_columns(samples: Samples, kernel: FittedKernel, *, warn: bool = True) -> IntArray:
     """Return the columns that vary; warn of the others, and raise if none is left."""
-    keep = np.flatnonzero(~kernel.constant)
+    return check_varying(samples, kernel.constant, warn=warn)
+
+
+def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -> IntArray:
+    """Return the columns that are not constant; warn of the others, and raise if none is left."""
+    keep = np.flatnonzero(~constant)
     if keep.size == 0:
         raise InputError(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant "
             "in the rows that variables are chosen from"
         )
-    constant = [samples.names[s] for s in np.flatnonzero(kernel.constant)]
-    if constant and warn:
-        shown = ", ".join(map(repr, constant[:NAMES_SHOWN]))
-        more = len(constant) - NAMES_SHOWN
+    names = [samples.names[s] for s in np.flatnonzero(constant)]
+    if names and warn:
+        shown = ", ".join(map(repr, names[:NAMES_SHOWN]))
+        more = len(names) - NAMES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
         warn_caller(
             f"constant columns get weight 0: {shown}{rest}",

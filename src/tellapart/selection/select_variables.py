@@ -140,7 +140,9 @@ def select_variables(
     rng = check_random_state(settings.random_state)
     with showing(settings.progress) as tell:
         if is_chunked(X) or is_chunked(Y):
-            seed = int(rng.integers(2**63))
+            # A kernel tunes with the same numbers as in memory, where no rows are drawn before.
+            drawing = rng if settings.by_evidence else rng.spawn(1)[0]
+            seed = int(drawing.integers(2**63))
             chunks = read_chunked(
                 X,
                 Y,
