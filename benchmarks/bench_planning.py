@@ -10,11 +10,13 @@ permutations) of new tables of that size that reject. Pilots: `pilots` of each k
 often the 90 % limits of predicted power hold the power simulated at two and four times the pilot's
 rows, and what a plain bootstrap of the pilot would have said. Six columns; pilots of 30 and
 60 rows, and of 100 where there are 100 pilots or more. Writes benchmarks/results/planning_named and
-planning_pilots (.md, .csv), and docs/images/planning.svg.
+planning_pilots (.md, .csv), kind by kind, so that a run that was stopped goes on where it stopped;
+and docs/images/planning.svg.
 """
 
 from __future__ import annotations
 
+import csv
 import multiprocessing
 import sys
 import warnings
@@ -24,7 +26,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from store import store, table
+from store import RESULTS, store, table
 from tellapart.data.tables import read_samples
 from tellapart.planning.named_effects import NamedEffects
 from tellapart.planning.plan_sample_size import plan_sample_size
@@ -125,8 +127,11 @@ def named_rows(pool: Any, runs: int) -> list[dict[str, object]]:
 def pilot_rows(pool: Any, pilots: int, runs: int) -> None:
     """Measure how often limits from pilots hold the power, and store it kind by kind."""
     sizes = PILOT_ROWS if pilots >= MANY_PILOTS else FEW_SIZES
-    rows: list[dict[str, object]] = []
+    rows = stored_pilots(pilots, runs)
+    known = {row["populations"] for row in rows}
     for name in PILOTS:
+        if name in known:
+            continue
         for size in sizes:
             jobs = [(name, size, seed, SIMULATIONS) for seed in range(pilots)]
             plans = pool.map(planned, jobs)
@@ -138,7 +143,8 @@ def pilot_rows(pool: Any, pilots: int, runs: int) -> None:
                     for key in ("low", "high", "power", "bootstrap")
                 )
                 # The simulated power is itself known to a standard error only.
-                slack = 2 * (truth * (1 - truth) / runs) ** 0.5
+                # Of none among n, 3/n is what 95 % limits leave open.
+                slack = max(2 * (truth * (1 - truth) / runs) ** 0.5, 3 / runs)
                 held = (low - slack <= truth) & (truth <= high + slack)
                 rows.append(
                     {
@@ -173,6 +179,15 @@ def draw(rows: list[dict[str, object]], path: Path) -> None:
     )
     axes.legend(frameon=False, loc="lower right")
     figure.savefig(path, metadata={"Date": None})
+
+
+def stored_pilots(pilots: int, runs: int) -> list[dict[str, object]]:
+    """Return what an earlier run of the same size, which was stopped, has stored."""
+    text, numbers = (RESULTS / f"planning_pilots.{kind}" for kind in ("md", "csv"))
+    if not text.exists() or f"pilots {pilots} {runs}`" not in text.read_text(encoding="utf-8"):
+        return []
+    with numbers.open(encoding="utf-8", newline="") as lines:
+        return [dict(row) for row in csv.DictReader(lines)]
 
 
 def store_pilots(rows: list[dict[str, object]], pilots: int, runs: int) -> None:

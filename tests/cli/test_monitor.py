@@ -54,6 +54,18 @@ def test_goes_on_from_night_to_night_as_python_does(folder, capsys):
     assert monitor("day3.csv", *given, "--fail-on-alarm") == 0
 
 
+def test_columns_are_chosen(folder, capsys):
+    assert monitor("day3.csv", "--seed", "3", "--drop", "b", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["history"][0]["alarm"] is False
+    chosen = ["--seed", "3", "--columns", "b", "--json", "-"]
+    assert monitor("day3.csv", *chosen) == 0
+    assert json.loads(capsys.readouterr().out)["history"][0]["pvalue"] < 0.01
+    assert monitor("day3.csv", "--drop", "q") == 2
+    assert "--drop must name columns; got 'q'" in capsys.readouterr().err
+    assert monitor("day3.csv", "--keep", "b") == 2
+    assert "--keep must be left out: a monitor" in capsys.readouterr().err
+
+
 def test_writes_report_figure_and_json(folder, capsys):
     outputs = ["--report", "m.html", "--plot", "m.svg", "--json", "-"]
     labels = ["--label", "2026-11-16", "--label", "2026-11-17"]

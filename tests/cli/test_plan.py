@@ -32,8 +32,21 @@ def test_a_plan_is_shown_written_and_drawn(files, tmp_path, capsys):
 def test_bad_input_is_one_line(files, capsys):
     assert run(["plan", *files, "--power", "0.01"]) == 2
     assert capsys.readouterr().err.strip() == (
-        "tellapart: error: power must be above alpha = 0.05, which a test of any size has; got 0.01"
+        "tellapart: error: --power must be above alpha = 0.05, which a test of any size has; "
+        "got 0.01"
     )
+
+
+def test_columns_are_chosen_and_named(files, capsys):
+    assert run(["plan", *files, "--drop", "w"]) == 2
+    assert "--drop must name columns; got 'w'; there are 'u', 'v'" in capsys.readouterr().err
+    options = ["--simulations", "30", "--seed", "1", "--columns", "u", "--json", "-"]
+    assert run(["plan", *files, *options, "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_x"] > 3
+    assert run(["plan", *files, "--confidence", "2"]) == 2
+    assert "error: --confidence must be" in capsys.readouterr().err
+    assert run(["plan", *files, "--ratio", "-1"]) == 2
+    assert "error: --ratio must be" in capsys.readouterr().err
 
 
 def test_one_of_two_comes_from_standard_input(capsys):

@@ -106,6 +106,11 @@ def monitor(
     _check_state(
         state, {"--json": options.json, "--plot": plot, "--report": options.report}, inputs
     )
+    if options.keep:
+        raise InputError(
+            "--keep must be left out: a monitor compares all columns as they are; leave columns "
+            "out with --drop"
+        )
     labels = _labels(batches, label)
     if [reference, *batches].count(STANDARD_INPUT) > 1:
         raise InputError("monitor can read one file from standard input, not more")

@@ -21,6 +21,18 @@ Clusters = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Permute whole clusters of rows, named by this column."),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,…", help="Compare these columns only; may be repeated."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,…", help="Leave these columns out; may be repeated."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,…", help="Compare these columns although they seem to name rows."),
+]
 
 
 @dataclass(frozen=True)
@@ -61,20 +73,9 @@ class Options:
     missing: Annotated[
         str, typer.Option(help="Missing values: error, pairwise, drop-rows or drop-columns.")
     ] = "error"
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME,…", help="Compare these columns only; may be repeated."),
-    ] = None
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME,…", help="Leave these columns out; may be repeated."),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME,…", help="Compare these columns although they seem to name rows."
-        ),
-    ] = None
+    columns: Columns = None
+    drop: Drop = None
+    keep: Keep = None
     layer: Annotated[
         str | None, typer.Option(metavar="NAME", help="AnnData: compare this layer, not X.")
     ] = None
@@ -127,10 +128,9 @@ class Options:
 
     def kept(self, *tables: Any) -> list[str]:
         """Return the names of columns to compare although they seem to name rows."""
-        from tellapart.data.choice import names_of, typed_names
+        from tellapart.data.choice import typed_in
 
-        known = dict.fromkeys(name for table in tables for name in names_of(table))
-        return list(typed_names(self.keep or (), known))
+        return typed_in(tables, self.keep or ())
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input
-from tellapart.cli.options import Quiet
+from tellapart.cli.options import Columns, Drop, Keep, Quiet
 from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import say
@@ -41,6 +41,9 @@ def plan(
     missing: Annotated[
         str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
     ] = "error",
+    columns: Columns = None,
+    drop: Drop = None,
+    keep: Keep = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -59,20 +62,24 @@ def plan(
 ) -> None:
     """Predict from the two files of a pilot how many rows a comparison needs."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
+    from tellapart.data.choice import choose_columns, typed_in
     from tellapart.planning.plan_sample_size import plan_sample_size
 
     outputs = check_outputs(json, plot, None, inputs=files_of(a, b), quiet=quiet)
     if a == b == STANDARD_INPUT:
         raise InputError("plan can read one of A and B from standard input, not both")
+    files = read_input(a, form), read_input(b, form)
+    (x, y), _ = choose_columns(files, columns=columns, drop=drop or ())
     found = plan_sample_size(
-        read_input(a, form),
-        read_input(b, form),
+        x,
+        y,
         power=power,
         alpha=alpha,
         ratio=ratio,
         confidence=confidence,
         n_simulations=simulations,
         missing=missing,
+        keep=typed_in((x, y), keep or ()),
         random_state=seed,
         n_jobs=jobs,
         progress=outputs.progress,

@@ -94,6 +94,12 @@ def typed_names(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
     return found
 
 
+def typed_in(tables: Sequence[Any], texts: Iterable[str]) -> list[str]:
+    """Return the names of columns that people typed, of tables that may have them."""
+    known = dict.fromkeys(name for table in tables for name in names_of(table))
+    return list(typed_names(texts, known))
+
+
 def _check_known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
     every = dict.fromkeys(names)
     unknown = [name for name in given if name not in every]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +42,7 @@ def plan_sample_size(
     n_permutations: int = 199,
     most_rows: int = 20_000,
     missing: str = "error",
+    keep: Sequence[str] = (),
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
@@ -88,6 +89,9 @@ def plan_sample_size(
     missing : str
         What to do about missing values: "error", "drop-rows" or "drop-columns". Power is predicted
         for what is there; the pattern of what is missing is not planned for.
+    keep : sequence of str
+        As in `tellapart.two_sample_test`: columns that seem to name rows are left out, and dates
+        are split into parts, as in the test that is planned.
     random_state, n_jobs, progress
         As in `tellapart.two_sample_test`.
 
@@ -130,7 +134,7 @@ def plan_sample_size(
         )
     with showing(progress) as tell:
         if sizes_of_effects is None:
-            pilot = _complete(X, Y, missing)
+            pilot = _complete(X, Y, missing, keep)
             return Planner(settings, pilot, rng, threads, tell).from_pilot()
         if X is None:
             if n_columns is None:
@@ -144,17 +148,17 @@ def plan_sample_size(
         if n_columns is not None:
             raise InputError("n_columns must be left out where X has columns of its own")
         # Read twice as both samples: one door for every kind of table.
-        rows = _complete(X, X, missing)
+        rows = _complete(X, X, missing, keep)
         placed = EffectsOnRows(RowSource.of(rows), sizes_of_effects, n_differing)
         return Planner(settings, rows, rng, threads, tell).from_populations(
             placed.draw, sizes_of_effects, placed.description
         )
 
 
-def _complete(X: object, Y: object, missing: str) -> Samples:
+def _complete(X: object, Y: object, missing: str, keep: Sequence[str]) -> Samples:
     """Return samples without gaps: rows drawn from them have no pattern of missing values."""
     check_choice("missing", missing, [policy for policy in POLICIES if policy != "pairwise"])
-    return replace(read_samples(X, Y, missing=missing), as_read=None)
+    return replace(read_samples(X, Y, missing=missing, keep=keep), as_read=None)
 
 
 def _blank(n_columns: int) -> Samples:

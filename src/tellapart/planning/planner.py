@@ -65,7 +65,7 @@ class Planner:
     def from_pilot(self) -> SamplePlan:
         """Plan for the difference between the samples of a pilot."""
         settings, pilot = self.settings, self.like
-        notes = []
+        notes = pilot.notes.lines()
         if any(pilot.dropped_rows):
             notes.append(
                 f"{pilot.dropped_rows[0]:,} and {pilot.dropped_rows[1]:,} rows of the pilot with "

@@ -28,6 +28,7 @@ from tellapart.selection.by_evidence import (
 from tellapart.selection.choose import choose, varying_columns
 from tellapart.selection.over_chunks import sum_over_chunks
 from tellapart.selection.prepared import Prepared
+from tellapart.selection.runner_up import find_runner_up
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
 from tellapart.selection.tuning import Tuning, tune
@@ -186,6 +187,10 @@ def weigh_evidence(
         control=control,
         drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
+    if effort == 1.0:
+        chosen = selection.support.tolist()
+        next_best = find_runner_up(samples.names, evidence, chosen, number, selection.value)
+        selection = replace(selection, runner_up=next_best)
     kernel = linear if known is None else _kernel_shown(shown, known, selection.support)
     if selection.kernel != linear.name:
         kernel = resolve_kernel(selection.kernel).fit(shown, n_jobs=threads)

@@ -145,6 +145,7 @@ def select_variables(
                 X,
                 Y,
                 missing=missing,
+                keep=keep,
                 seed=seed,
                 progress=lambda rows: tell("read", f"{rows:,} rows"),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.scan.finding import Finding
@@ -13,6 +13,9 @@ from tellapart.search import Trace
 from tellapart.selection.frame import variables_frame
 from tellapart.strs.solution import Status, relative_gap
 from tellapart.text import safe
+
+if TYPE_CHECKING:
+    from tellapart.selection.runner_up import RunnerUp
 
 REGULARIZED, RATIO, EVIDENCE = "regularized", "ratio", "evidence"
 """What a choice may maximise; see `Selection`."""
@@ -83,6 +86,8 @@ class Selection:
         were computed, where all pairs of rows would have been too many; None for exact sums.
     groups : tuple of tuples of int
         Columns that were chosen together, for how they depend on each other.
+    runner_up : RunnerUp or None
+        The next best choice that was found, and how near it is; None but for a choice by evidence.
     changes : mapping from str to Finding
         What each chosen variable differs in, which way and how much, with an interval
         (`tellapart.selection.changes`); of the 200 heaviest at most.
@@ -111,6 +116,7 @@ class Selection:
     n_features: int | None = None
     groups: tuple[tuple[int, ...], ...] = ()
     changes: Mapping[str, Finding] = field(default_factory=dict)
+    runner_up: RunnerUp | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -185,6 +191,8 @@ class Selection:
                 f"Objective and weights are by {self.n_features:,} features of the kernel in place "
                 "of all pairs of rows"
             )
+        if self.runner_up is not None:
+            found.append(self.runner_up.told())
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
@@ -277,6 +285,7 @@ class Selection:
             "n_variables": self.n_variables,
             "reasons": dict(zip(self.variables, self.reasons, strict=False)),
             "substitutes": {name: list(others) for name, others in self.substitutes.items()},
+            "runner_up": None if self.runner_up is None else self.runner_up.to_dict(),
             "n_candidates": self.n_candidates,
             "drawn_rows": None if self.drawn_rows is None else list(self.drawn_rows),
             "n_features": self.n_features,

@@ -1,0 +1,141 @@
+"""How near the next best choice is: a proof that one is the best says nothing of that.
+
+Whatever other set of as many variables there is leaves out at least one of those chosen. So for
+every chosen variable the search is repeated without it, by swaps, and the best of what they find
+is the next best choice that is known. Nothing is proved about it: there may be a nearer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tellapart.evidence.evidence import Evidence
+from tellapart.selection.by_evidence import HEURISTIC, best_of
+from tellapart.strs.control import Control
+from tellapart.text import safe
+
+NEAR = 0.99
+"""A choice with this share of the evidence is nearly as good."""
+
+
+@dataclass(frozen=True)
+class RunnerUp:
+    """The best choice found that is not the one made.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        Its variables.
+    share : float
+        Its evidence, as a share of that of the choice made.
+    left_out, taken_in : tuple of str
+        Variables of the choice made that it is without, and what it has in their place.
+    without : mapping from str to float
+        For every chosen variable the share of the evidence that is found without it.
+    """
+
+    variables: tuple[str, ...]
+    share: float
+    left_out: tuple[str, ...]
+    taken_in: tuple[str, ...]
+    without: Mapping[str, float]
+
+    def told(self) -> str:
+        """Say how near it is, and how many variables can be done without.
+
+        >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).told()
+        'The next best choice found has 99.8 % of the evidence: b in place of a (not proved to be the next best)'
+        """  # noqa: E501
+        said = f"{_listed(self.taken_in)} in place of" if self.taken_in else "the same without"
+        told = (
+            f"The next best choice found has {_percent(self.share)} of the evidence: {said} "
+            f"{_listed(self.left_out)} (not proved to be the next best)"
+        )
+        near = sum(share >= NEAR for share in self.without.values())
+        if near <= 1:
+            return told
+        whose = "each" if near == len(self.without) else f"each of {near}"
+        return (
+            f"{told}; {whose} of the {len(self.without)} can be left out at a loss of 1 % at most"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return {
+            "variables": list(self.variables),
+            "share": self.share,
+            "left_out": list(self.left_out),
+            "taken_in": list(self.taken_in),
+            "without": dict(self.without),
+            "proved": False,
+        }
+
+
+def find_runner_up(
+    names: tuple[str, ...], evidence: Evidence, chosen: list[int], n_variables: int, value: float
+) -> RunnerUp | None:
+    """Return the next best choice that swaps find, None where there is no other.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of all columns.
+    evidence : Evidence
+        What can be chosen.
+    chosen : list of int
+        The columns of the choice made.
+    n_variables : int
+        The largest number of variables.
+    value : float
+        The evidence of the choice made.
+    """
+    if evidence.n_columns < 2 or value <= 0:
+        return None
+    without, best, support = {}, -np.inf, np.empty(0, dtype=np.intp)
+    for column in chosen:
+        rest = _without(evidence, column)
+        # A control of its own: the draws of whatever comes after stay what they are.
+        found = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+        without[names[column]] = found.value / value
+        if found.value > best:
+            best, support = found.value, rest.columns[np.flatnonzero(found.z)]
+    taken_in = [s for s in support.tolist() if s not in chosen]
+    left_out = [s for s in chosen if s not in support]
+    return RunnerUp(
+        variables=tuple(names[s] for s in support),
+        share=float(best / value),
+        left_out=tuple(names[s] for s in left_out),
+        taken_in=tuple(names[s] for s in taken_in),
+        without=without,
+    )
+
+
+def _without(evidence: Evidence, column: int) -> Evidence:
+    """Return the evidence of all but one column, and of the groups without it."""
+    kept = np.flatnonzero(evidence.columns != column)
+    groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
+    index = np.append(kept, evidence.n_columns + np.array(groups, dtype=np.intp)).astype(np.intp)
+    return replace(
+        evidence,
+        columns=evidence.columns[kept],
+        groups=tuple(evidence.groups[g] for g in groups),
+        strengths=evidence.strengths[index],
+        shared=evidence.shared[np.ix_(index, index)],
+        likeness=evidence.likeness[np.ix_(index, index)],
+        reasons=tuple(evidence.reasons[s] for s in kept),
+    )
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, with the digits that tell it from all of it."""
+    digits = 1 if share < 0.999 else 2
+    return f"{100 * share:.{digits}f} %"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = map(safe, names)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,80 @@
+"""The next best choice that is found: no better than the best, and what brute force finds."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import tellapart as ta
+from tellapart.data.tables import read_samples
+from tellapart.evidence.evidence import gather_evidence
+from tellapart.selection.by_evidence import EXACT, best_of
+from tellapart.selection.runner_up import RunnerUp, find_runner_up
+from tellapart.strs.control import Control
+from tellapart.strs.ratio import SparseRatio
+
+
+def samples(seed, n_columns=8):
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(300, 1))
+    values = 0.7 * common + rng.normal(size=(300, n_columns))
+    values[:140, :5] += rng.normal(0.4, 0.2, 5)
+    return values[:140], values[140:]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_the_second_best_of_all_supports(seed):
+    data = read_samples(*samples(seed))
+    evidence = gather_evidence(data, 3, rng=np.random.default_rng(0))
+    best = best_of(evidence, 3, Control(gap=1e-9), EXACT)
+    chosen = evidence.columns[np.flatnonzero(best.z)].tolist()
+    found = find_runner_up(data.names, evidence, chosen, 3, best.value)
+    count = evidence.n_columns
+    values = {}
+    for support in combinations(range(count), 3):
+        part = np.ix_(support, support)
+        problem = SparseRatio(evidence.shared[part], evidence.strengths[list(support)], 3, True)
+        values[support] = ta.strs.solve(problem).value
+    del values[tuple(np.flatnonzero(best.z).tolist())]
+    assert not evidence.groups
+    assert found.share == pytest.approx(max(values.values()) / best.value, abs=1e-4)
+    assert found.share == max(found.without.values()) <= 1
+    assert set(found.left_out) <= set(found.without)
+    assert not set(found.variables) & set(found.left_out)
+
+
+def test_it_is_told_and_stored():
+    selection = ta.select_variables(*samples(0), 3)
+    (line,) = [line for line in selection.summary().splitlines() if "next best" in line]
+    assert line.startswith("The next best choice found has 9")
+    assert "not proved" in line
+    stored = json.loads(json.dumps(selection.to_dict()))["runner_up"]
+    assert stored["variables"] == list(selection.runner_up.variables)
+    assert stored["proved"] is False
+    assert set(stored["without"]) == set(selection.variables)
+
+
+def test_a_page_and_a_test_tell_it():
+    result = ta.two_sample_test(*samples(0), n_permutations=99, random_state=0)
+    told = result.selection.runner_up.told()
+    assert told in result.summary()
+    assert told in result.to_html(stability=False)
+
+
+def test_where_there_is_no_other():
+    x, y = samples(0)
+    assert ta.select_variables(x[:, :1], y[:, :1], 1).runner_up is None
+    assert ta.select_variables(x, y, 2, kernel="linear").runner_up is None
+    every = ta.select_variables(x, y, 8).runner_up
+    assert every.taken_in == ()
+    assert "the same without" in every.told()
+
+
+def test_shares_that_are_nearly_all():
+    near = dict.fromkeys("abc", 0.99951)
+    told = RunnerUp(("d", "b", "c"), 0.99951, ("a",), ("d",), near).told()
+    assert "99.95 % of the evidence: d in place of a" in told
+    assert told.endswith("; each of the 3 can be left out at a loss of 1 % at most")
+    some = RunnerUp(("d", "b", "c"), 0.995, ("a",), ("d",), {**near, "c": 0.9}).told()
+    assert "; each of 2 of the 3 can be left out" in some
