@@ -168,8 +168,8 @@ def main() -> None:
             "",
             f"{sum(row['cases'] for row in rows):,} cases drawn by Hypothesis; "
             f"`python benchmarks/fuzz/run.py --tables {asked.tables} --files {asked.files} "
-            f"--lines {asked.lines} --annotated {asked.annotated}`. Each ended in a result, or in one clear line: a case "
-            "that does not stops the run.",
+            f"--lines {asked.lines} --annotated {asked.annotated}`. Each ended in a result, or in "
+            "one clear line: a case that does not stops the run, but for AnnData, where it counts.",
             "",
             table(rows),
         ]

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 
 Singles = NDArray[np.float32]
 
@@ -102,7 +102,7 @@ class RowOrders:
         return np.ascontiguousarray(running[:, self.sizes - 1].T)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add(values, orders, begin, end, first, last, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up features first … last − 1 of some rows of every order."""
     n_rows = values.shape[0]
@@ -128,7 +128,7 @@ def _add(values, orders, begin, end, first, last, width, out):  # type: ignore[n
                 i += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Sum a symmetric matrix over the first rows of every order, row after row."""
     for k in range(orders.shape[0]):

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.shared_labels import SharedLabels
@@ -98,7 +98,7 @@ def _draw_quickly(bins: int, rng: np.random.Generator) -> IntArray:
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _count(drawn, counts):  # type: ignore[no-untyped-def]  # pragma: no cover
     for k in range(drawn.shape[0]):
         for i in range(drawn.shape[1]):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.samples import Samples, Values
 from tellapart.interrupts import check_interrupts
@@ -117,7 +117,7 @@ def _scored(
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _mid_ranks(indptr, data, n_rows, quantile, zero, ties):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write the mid-ranks in (0, 1) of all entries and of the value 0 of every column, and ties."""
     for q in range(zero.size):
@@ -150,7 +150,7 @@ def _mid_ranks(indptr, data, n_rows, quantile, zero, ties):  # type: ignore[no-u
             i = j
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _standardise(indptr, n_rows, score, common, varies):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Turn scores into those of mean 0 and variance 1, entries into what they are more than 0's."""
     for q in range(common.size):

@@ -13,11 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.row_orders import RowOrders
 from tellapart.scan.tails import FEWEST, TAIL_SHARE, TIE
@@ -125,7 +125,7 @@ def wide_shifts(
     ]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
     starts, rows, more, common, orders, sizes, members, places, named, first,
     share, tie, largest, best, where, own, sums,
@@ -170,7 +170,7 @@ def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
                 own[c, q] = _keep_scores(values, share, tie, first + q, best[c], where[c])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _by_row(starts, rows, more, n_rows):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return the entries of a block of columns row after row: where rows begin, places, entries."""
     low, high = starts[0], starts[-1]
@@ -190,7 +190,7 @@ def _by_row(starts, rows, more, n_rows):  # type: ignore[no-untyped-def]  # prag
     return begin, at, extra
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _keep(values, largest):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Merge the square of each value into the row of its permutation, which rises."""
     last = largest.shape[1]
@@ -204,7 +204,7 @@ def _keep(values, largest):  # type: ignore[no-untyped-def]  # pragma: no cover
             largest[k, place] = square
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _keep_scores(values, share, tie, column, best, where):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Merge the scores of one column into the best of each permutation; return that of the first.
 
@@ -242,7 +242,7 @@ def _keep_scores(values, share, tie, column, best, where):  # type: ignore[no-un
     return (np.cbrt(values[0] * values[0]) - start) / excess + base
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _nth_largest(values, n):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return the value that n others are no smaller than: the (n + 1)-th largest."""
     total = 0.0
