@@ -54,4 +54,4 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 	$(BIN)/tellapart reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache build dist site
+	rm -rf $(VENV) .venv-oldest .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site

@@ -5,7 +5,7 @@
 
 Environments are made below .venv-versions by uv. "oldest" has the lowest version of everything
 that `pyproject.toml` allows, on the oldest Python only; "newest" what is newest today; "pandas-2"
-the same with the last pandas before 3. Writes benchmarks/results/versions.md and .csv, a row for each.
+the same with the last pandas before 3. Writes benchmarks/results/versions.md and versions.csv.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHOICES = {
     "pandas-2": ("pandas<3",),
 }
 SHOWN = ("numpy", "scipy", "scikit-learn", "pandas", "polars", "pyarrow", "numba", "dask")
-COUNTS = ("passed", "skipped", "failed", "errors")
+COUNTS = ("passed", "skipped", "failed", "error")
 
 
 def found_pythons() -> list[str]:
@@ -80,12 +80,10 @@ def counted(line: str) -> dict[str, int]:
     """Return the counts of pytest's last line.
 
     >>> counted("2 failed, 1500 passed, 3 skipped in 9.1s")
-    {'passed': 1500, 'skipped': 3, 'failed': 2, 'errors': 0}
+    {'passed': 1500, 'skipped': 3, 'failed': 2, 'error': 0}
     """
     found = {kind: int(n) for n, kind in re.findall(r"(\d+) (passed|skipped|failed|error)", line)}
-    return {
-        kind: found.get(kind.removesuffix("s") if kind == "errors" else kind, 0) for kind in COUNTS
-    }
+    return {kind: found.get(kind, 0) for kind in COUNTS}
 
 
 def tried(place: Path, python: str, choice: str, tests: list[str]) -> dict[str, object]:
@@ -98,11 +96,13 @@ def tried(place: Path, python: str, choice: str, tests: list[str]) -> dict[str, 
         settings = os.environ | {"MPLBACKEND": "Agg"}
         subprocess.run(command, cwd=ROOT, stdout=out, stderr=out, env=settings, check=False)
     last = log.read_text().strip().splitlines()[-1]
-    names = ", ".join(repr(name) for name in SHOWN)
-    ask = f"import importlib.metadata as m; print(*[n + ' ' + m.version(n) for n in ({names})], sep=', ')"
-    versions = subprocess.run([program, "-c", ask], capture_output=True, text=True, check=True)
+    ask = "import sys, importlib.metadata as m; print(*[m.version(n) for n in sys.argv[1:]])"
+    versions = subprocess.run(
+        [program, "-c", ask, *SHOWN], capture_output=True, text=True, check=True
+    ).stdout.split()
+    held = ", ".join(f"{name} {version}" for name, version in zip(SHOWN, versions, strict=True))
     row: dict[str, object] = {"Python": _version(python), "versions": choice}
-    return row | counted(last) | {"with": versions.stdout.strip()}
+    return row | counted(last) | {"with": held}
 
 
 def main() -> None:
@@ -131,7 +131,7 @@ def main() -> None:
         writer = csv.DictWriter(file, heading, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    sys.exit(any(row["failed"] or row["errors"] for row in rows))
+    sys.exit(any(row["failed"] or row["error"] for row in rows))
 
 
 if __name__ == "__main__":
