@@ -137,8 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", nargs="+", default=[f"{n}x{d}" for n, d in SIZES])
     sizes = [tuple(map(int, size.split("x"))) for size in parser.parse_args(arguments).sizes]
     warnings.simplefilter("ignore")
-    small = make_cells(200, 100)
-    compare(small)  # compiles
+    for size in ((200, 150), (300, 1_100)):
+        compare(make_cells(*size))  # compiles what narrower and wider tables need
     rows: list[dict[str, object]] = []
     for n_cells, n_genes in sizes:
         rows += measure(n_cells, n_genes)

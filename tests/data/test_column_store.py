@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from each import each
-from tellapart.data.column_store import ChosenColumns, MappedColumns, SparseColumns
+from tellapart.data.column_store import ChosenColumns, MappedColumns, PickedRows, SparseColumns
 from tellapart.errors import InputError
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
@@ -118,3 +118,21 @@ def test_extremes_of_every_store():
         low, high = held.extremes()
         np.testing.assert_array_equal(low, values.min(axis=0))
         np.testing.assert_array_equal(high, values.max(axis=0))
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_picked_rows_are_those_of_the_matrix(stored):
+    values = np.random.default_rng(0).poisson(1.0, size=(7, 5)).astype(float)
+    index = np.array([6, 2, 2, 0])
+    held = SparseColumns.from_scipy(sparse.csr_array(values)) if stored else values
+    picked = PickedRows(held, index)
+    assert picked.shape == (4, 5)
+    np.testing.assert_array_equal(picked[:, [4, 1]], values[index][:, [4, 1]])
+    np.testing.assert_array_equal(
+        picked.transposed(np.array([3]), slice(1, 3)), values[index][1:3, [3]].T
+    )
+    np.testing.assert_array_equal(picked.rows(np.array([3, 1]))[:, 2], values[[0, 2], 2])
+    np.testing.assert_array_equal(picked.columns(np.array([4, 0]))[:, 1], values[index, 0])
+    low, high = picked.extremes()
+    np.testing.assert_array_equal(low, values[index].min(axis=0))
+    np.testing.assert_array_equal(high, values[index].max(axis=0))

@@ -273,6 +273,50 @@ class ChosenColumns(ColumnStore):
         return np.array([found[int(s)] for s in columns], dtype=np.intp)
 
 
+@dataclass(frozen=True, eq=False)
+class PickedRows(ColumnStore):
+    """Some rows of a matrix or store, picked as columns are asked for: nothing is copied before.
+
+    Parameters
+    ----------
+    values : matrix or ColumnStore
+        All rows.
+    index : int array
+        The rows picked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PickedRows(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([2, 0]))[:, 1]
+    array([6., 2.])
+    """
+
+    values: FloatArray | ColumnStore
+    index: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return int(self.index.size), int(self.values.shape[1])
+
+    def transposed(self, columns: IntArray, rows: slice = slice(None)) -> FloatArray:
+        """Return some columns of some rows as a dense array, one column per row of the result."""
+        picked = self.index[rows]
+        if isinstance(self.values, ColumnStore):
+            return np.ascontiguousarray(self.values.transposed(columns)[:, picked])
+        return np.ascontiguousarray(self.values[picked[:, np.newaxis], columns].T)
+
+    def rows(self, rows: IntArray) -> PickedRows:
+        """Return a store of some rows."""
+        return PickedRows(self.values, self.index[rows])
+
+    def columns(self, columns: IntArray) -> PickedRows:
+        """Return a store of some columns."""
+        if isinstance(self.values, ColumnStore):
+            return PickedRows(self.values.columns(columns), self.index)
+        return PickedRows(self.values[:, columns], self.index)
+
+
 def _arrays_of(matrix: Any) -> list[NDArray[Any]]:
     parts = (getattr(matrix, name, None) for name in ("data", "indices", "indptr"))
     return [part for part in parts if isinstance(part, np.ndarray)]

@@ -80,9 +80,10 @@ class Linear:
         self, kinds: Sequence[Kind], bandwidths: FloatArray, constant: BoolArray
     ) -> FittedKernel:
         """Return the kernel of columns whose bandwidths are known, and which of them never vary."""
+        made = {bandwidth: self._scalar(bandwidth) for bandwidth in set(bandwidths.tolist())}
         scalars = tuple(
-            Indicator() if kind == "categorical" else self._scalar(float(bandwidth))
-            for kind, bandwidth in zip(kinds, bandwidths, strict=True)
+            Indicator() if kind == "categorical" else made[bandwidth]
+            for kind, bandwidth in zip(kinds, bandwidths.tolist(), strict=True)
         )
         return FittedKernel(
             self.name, scalars, constant, WEIGHTS["linear"], Identity(), self.abilities

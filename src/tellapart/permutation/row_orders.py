@@ -20,8 +20,10 @@ from tellapart.compiling import compiled
 
 Singles = NDArray[np.float32]
 
-# Sums are kept at sizes this many times as large as the one before; the rest is added on top.
-ANCHOR_RATIO = 1.3
+# Sums are kept at some sizes, each so many times as large as the one before, or more where that
+# would be too many; the rest is added on top.
+ANCHOR_RATIO = 1.05
+MOST_ANCHORS = 4
 # Rows are added up four at a time, counted from the first: so sums do not depend on anchors.
 RUN = 4
 # What of the features is held together, so that a core keeps it at hand.
@@ -67,16 +69,21 @@ class RowOrders:
         return int(self.first.shape[0])
 
     @cached_property
-    def _anchors(self) -> IntArray:
-        anchors: list[int] = []
-        for size in self.sizes.tolist():
-            if not anchors or size > ANCHOR_RATIO * anchors[-1]:
-                anchors.append(size - size % RUN)
-        return np.array(anchors, dtype=np.intp)
+    def anchors(self) -> tuple[int, ...]:
+        """The sizes at which sums are worth keeping, rising."""
+        ratio = ANCHOR_RATIO
+        while True:
+            anchors: list[int] = []
+            for size in self.sizes.tolist():
+                if not anchors or size > ratio * anchors[-1]:
+                    anchors.append(size - size % RUN)
+            if len(anchors) <= MOST_ANCHORS:
+                return tuple(anchors)
+            ratio *= ratio
 
     def anchor(self, size: int) -> int:
-        """Return the size, no larger than this one, at which sums are worth keeping."""
-        return int(self._anchors[np.searchsorted(self._anchors, size, side="right") - 1])
+        """Return the largest anchor that is no larger than this size."""
+        return max(anchor for anchor in self.anchors if anchor <= size)
 
     def add(
         self, values: Singles, begin: int, end: int, out: Singles, rows: slice, features: slice

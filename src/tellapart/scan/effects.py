@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray
 from tellapart.compiling import compiled
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -50,9 +50,9 @@ class Side(Protocol):
 class _Side:
     """Bootstrap resamples of the bins of one sample."""
 
-    def __init__(self, n_rows: int, bins: int, size: int, counts: IntArray) -> None:
+    def __init__(self, n_rows: int, shares: FloatArray) -> None:
         self._n_rows = n_rows
-        self._counts = counts / (bins * size)
+        self._shares = shares
 
     def mean(self, sums: FloatArray, present: Counts) -> FloatArray:
         """Return the means over all rows that have the values, (1 × F)."""
@@ -61,9 +61,9 @@ class _Side:
 
     def means(self, sums: FloatArray, present: Counts) -> FloatArray:
         """Return the means of the resamples, (resamples × F)."""
-        found = self._counts @ sums[:-1]
+        found = self._shares @ sums[:-1]
         if present is not None:
-            shares = self._counts @ present[:-1]
+            shares = self._shares @ present[:-1]
             found = np.divide(found, shares, out=np.zeros_like(found), where=shares > 0)
         return np.asarray(found)
 
@@ -79,30 +79,31 @@ class Resamples:
         else:
             draw = _draw_quickly if isinstance(bins, SharedLabels) else _draw
             self.x, self.y = (
-                _Side(rows, count, bins.rows_per_bin, draw(count, rng))
+                _Side(rows, draw(count, bins.rows_per_bin, rng))
                 for rows, count in zip(bins.n_rows_of, bins.n_bins_of, strict=True)
             )
         self.n_rows = bins.n_rows_of
 
 
-def _draw(bins: int, rng: np.random.Generator) -> IntArray:
-    """Return how often each bin is drawn, in every resample."""
-    return rng.multinomial(bins, np.full(bins, 1 / bins), size=N_RESAMPLES)
+def _draw(bins: int, size: int, rng: np.random.Generator) -> FloatArray:
+    """Return what each bin of `size` rows weighs in the mean of every resample."""
+    counts = rng.multinomial(bins, np.full(bins, 1 / bins), size=N_RESAMPLES)
+    return np.asarray(counts / (bins * size))
 
 
-def _draw_quickly(bins: int, rng: np.random.Generator) -> IntArray:
-    """Return the same, bin by bin: a fifth of the time, and other numbers of the same seed."""
+def _draw_quickly(bins: int, size: int, rng: np.random.Generator) -> FloatArray:
+    """Return the same, bin by bin: in a fifth of the time, by other numbers of the same seed."""
     drawn = rng.integers(bins, size=(N_RESAMPLES, bins), dtype=np.int32)
-    counts = np.zeros((N_RESAMPLES, bins), dtype=np.int64)
-    _count(drawn, counts)
-    return counts
+    shares = np.zeros((N_RESAMPLES, bins))
+    _add_shares(drawn, 1 / (bins * size), shares)
+    return shares
 
 
 @compiled
-def _count(drawn, counts):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _add_shares(drawn, share, shares):  # type: ignore[no-untyped-def]  # pragma: no cover
     for k in range(drawn.shape[0]):
         for i in range(drawn.shape[1]):
-            counts[k, drawn[k, i]] += 1
+            shares[k, drawn[k, i]] += share
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,12 @@ import numpy as np
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.scan.design_scales import pair_scales
-from tellapart.scan.pool import Pool
+from tellapart.scan.pool import Moments, Pool
 from tellapart.scan.reductions import correlation_changes, present_correlation_changes
+from tellapart.scan.requests import Pairs, ProductOfTwo
 
+WHOLE = {"normal", "clipped"}
+"""Scores whose moments are needed of every column."""
 # Entries (permutation × pair) at a time, 16 MB.
 BLOCK_ENTRIES = 4_000_000
 
@@ -28,8 +31,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     call `receive`, each with permutations of its own.
     """
     asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
-    pairs = asked.pairs
-    a, b = pool.moments(asked.first), pool.moments(asked.second)
+    pairs, (a, b) = _with_moments(pool, asked)
     n_x, n_y = pool.labels.counts
     scale = None if pool.design is None else pair_scales(pool.design, pool.sums, name, asked)
     total = sums.total().astype(np.float32)
@@ -61,3 +63,14 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
             receive(rows, block, of_x)  # noqa: B023
 
         pool.each_slice(change)
+
+
+def _with_moments(pool: Pool, asked: ProductOfTwo) -> tuple[Pairs, tuple[Moments, Moments]]:
+    """Return the pairs, by where their columns stand among the moments of both scores."""
+    pairs, names = asked.pairs, (asked.first, asked.second)
+    if pool.forms is None or set(names) <= WHOLE:
+        return pairs, (pool.moments(names[0]), pool.moments(names[1]))
+    # Of many comparisons each makes the moments that it needs.
+    columns, places = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)
+    own = {name: pool.moments_of(name, columns) for name in names}
+    return Pairs(places[: pairs.size], places[pairs.size :]), (own[names[0]], own[names[1]])

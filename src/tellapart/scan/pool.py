@@ -8,7 +8,7 @@ from threading import Lock
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -140,15 +140,14 @@ class Pool:
         """Return the moments of one kind of score, computed once."""
         with self._lock:
             if name not in self._moments:
-                mean_x, mean_y = self.score_means(name)
-                square_x, square_y = self.means(self.sums.squares(name))
-                self._moments[name] = Moments(
-                    mean_x,
-                    mean_y,
-                    _inverse_deviation(square_x, mean_x),
-                    _inverse_deviation(square_y, mean_y),
-                )
+                means = self.score_means(name)
+                self._moments[name] = _moments(means, self.means(self.sums.squares(name)))
             return self._moments[name]
+
+    def moments_of(self, name: str, columns: IntArray) -> Moments:
+        """Return the moments of some score columns, where no more of them are needed."""
+        means = self.means(self.sums.of(name).some(columns))
+        return _moments(means, self.means(self.sums.squares(name).some(columns)))
 
     @property
     def design(self) -> DesignedBins | None:
@@ -180,6 +179,12 @@ def noise_ratio(k_x: Singles, k_y: Singles, n_x: int, n_y: int) -> Singles:
     """
     whole = np.float32(1 / n_x + 1 / n_y)
     return np.asarray(np.sqrt(whole * k_x * k_y / np.maximum(k_x + k_y, 1)), dtype=np.float32)
+
+
+def _moments(means: tuple[Singles, Singles], squares: tuple[Singles, Singles]) -> Moments:
+    mean_x, mean_y = means
+    inverse_x, inverse_y = map(_inverse_deviation, squares, means)
+    return Moments(mean_x, mean_y, inverse_x, inverse_y)
 
 
 def _inverse_deviation(square: Singles, mean: Singles) -> Singles:

@@ -36,7 +36,7 @@ from tellapart.threads import one_blas_thread
 
 MOST_COLUMNS = 8_000
 """Columns of all comparisons together that are looked at in full…"""
-MOST_WORK = 12_000_000
+MOST_WORK = 9_000_000
 """…and rows times these columns…"""
 FEWEST_COLUMNS = 200
 """…but of one comparison no fewer than these."""
@@ -162,7 +162,7 @@ def columns_in_full(n_rows: int, n_comparisons: int) -> int:
     """Return how many columns are looked at in full: location, shape and dependence.
 
     >>> columns_in_full(700, 10), columns_in_full(3_000, 10), columns_in_full(3_000, 2)
-    (800, 400, 1000)
+    (800, 300, 1000)
     """
     most = min(MOST_COLUMNS // n_comparisons, MOST_WORK // (n_rows * n_comparisons))
     return max(min(most, MOST_ENTRIES // n_rows), FEWEST_COLUMNS)

@@ -42,7 +42,7 @@ class PooledFeatures:
     def sums(self, orders: RowOrders, size: int, rows: slice, features: slice) -> Singles:
         """Return the sums over the first `size` rows of some orders, of some features."""
         anchor = orders.anchor(size)
-        if 4 * orders.count * self.values.shape[1] > MOST_KEPT:
+        if 4 * orders.count * self.values.shape[1] * len(orders.anchors) > MOST_KEPT:
             first, last, _ = features.indices(self.values.shape[1])
             begin, end, _ = rows.indices(orders.count)
             out, anchor = np.zeros((end - begin, last - first), dtype=np.float32), 0
@@ -53,12 +53,14 @@ class PooledFeatures:
 
     def _sums_at(self, orders: RowOrders, anchor: int) -> Singles:
         with self._lock:
-            if anchor not in self._kept:
-                every = slice(None)
-                out = np.zeros((orders.count, self.values.shape[1]), dtype=np.float32)
-                orders.add(self.values, 0, anchor, out, every, every)
-                self._kept[anchor] = out
-            return self._kept[anchor]
+            begin, every = 0, slice(None)
+            sums = np.zeros((orders.count, self.values.shape[1]), dtype=np.float32)
+            for end in orders.anchors[: orders.anchors.index(anchor) + 1]:
+                if end not in self._kept:
+                    self._kept[end] = sums.copy()
+                    orders.add(self.values, begin, end, self._kept[end], every, every)
+                begin, sums = end, self._kept[end]
+            return sums
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tellapart.arrays import IntArray
+from tellapart.arrays import BoolArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import FittedKernel
@@ -100,16 +100,21 @@ def _starts(
 
 def varying_columns(samples: Samples, kernel: FittedKernel, *, warn: bool = True) -> IntArray:
     """Return the columns that vary; warn of the others, and raise if none is left."""
-    keep = np.flatnonzero(~kernel.constant)
+    return check_varying(samples, kernel.constant, warn=warn)
+
+
+def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -> IntArray:
+    """Return the columns that are not constant; warn of the others, and raise if none is left."""
+    keep = np.flatnonzero(~constant)
     if keep.size == 0:
         raise InputError(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant "
             "in the rows that variables are chosen from"
         )
-    constant = [samples.names[s] for s in np.flatnonzero(kernel.constant)]
-    if constant and warn:
-        shown = ", ".join(map(repr, constant[:NAMES_SHOWN]))
-        more = len(constant) - NAMES_SHOWN
+    names = [samples.names[s] for s in np.flatnonzero(constant)]
+    if names and warn:
+        shown = ", ".join(map(repr, names[:NAMES_SHOWN]))
+        more = len(names) - NAMES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
         warn_caller(
             f"constant columns get weight 0: {shown}{rest}",

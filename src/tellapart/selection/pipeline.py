@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arrays import IntArray
+from tellapart.arrays import BoolArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
@@ -25,7 +24,7 @@ from tellapart.selection.by_evidence import (
     enough_variables,
     select_by_evidence,
 )
-from tellapart.selection.choose import choose, varying_columns
+from tellapart.selection.choose import check_varying, choose
 from tellapart.selection.over_chunks import sum_over_chunks
 from tellapart.selection.prepared import Prepared
 from tellapart.selection.runner_up import find_runner_up
@@ -151,8 +150,13 @@ def weigh_evidence(
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
     shown = samples.draw(SHOWN_ROWS, rng)
-    linear = Linear().fit(shown, n_jobs=threads) if known is None else _kernel_shown(shown, known)
-    varying_columns(samples, linear)
+    linear: FittedKernel | None = None
+    if known is None:
+        linear = Linear().fit(shown, n_jobs=threads)
+        constant = linear.constant
+    else:
+        constant = known.constant
+    check_varying(samples, constant)
     number = settings.n_variables
     all_rows = samples.n_x, samples.n_y
     drawn_before = differences is not None and not differences.by_design
@@ -183,7 +187,7 @@ def weigh_evidence(
         samples,
         evidence,
         number,
-        constant=[samples.names[s] for s in np.flatnonzero(linear.constant)],
+        constant=[samples.names[s] for s in np.flatnonzero(constant)],
         control=control,
         drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
@@ -191,17 +195,15 @@ def weigh_evidence(
         chosen = selection.support.tolist()
         next_best = find_runner_up(samples.names, evidence, chosen, number, selection.value)
         selection = replace(selection, runner_up=next_best)
-    kernel = linear if known is None else _kernel_shown(shown, known, selection.support)
-    if selection.kernel != linear.name:
+    if selection.kernel != Linear.name:
         kernel = resolve_kernel(selection.kernel).fit(shown, n_jobs=threads)
+    else:
+        kernel = linear or _fitted_to(shown, selection.support, constant)
     return Chosen(Tuning(number, 0.0), kernel, selection)
 
 
-def _kernel_shown(
-    samples: Samples, known: KnownScores, support: Sequence[int] | IntArray = ()
-) -> FittedKernel:
+def _fitted_to(samples: Samples, support: IntArray, constant: BoolArray) -> FittedKernel:
     """Return the linear kernel with the bandwidths of some columns, and 1 for the others."""
-    bandwidths, chosen = np.ones(samples.n_columns), np.asarray(support, dtype=np.intp)
-    if chosen.size:
-        bandwidths[chosen], _ = median_bandwidths(samples.columns(chosen))
-    return Linear().with_bandwidths(samples.kinds, bandwidths, known.constant)
+    bandwidths = np.ones(samples.n_columns)
+    bandwidths[support], _ = median_bandwidths(samples.columns(support))
+    return Linear().with_bandwidths(samples.kinds, bandwidths, constant)

@@ -51,10 +51,10 @@ def run_comparisons(
     at_once = _at_once(grouped, len(pairs), settings)
     own = settings if at_once == 1 else replace(settings, n_jobs=1)
     whole = _whole_rows(grouped, pairs)
-    shared = None if whole is None else SharedRows(whole)
-    together = None
+    shared, together = None, None
     if whole is not None:
-        together = share_scan(grouped, pairs, whole, settings, effort, _threads(settings))
+        shared = SharedRows(whole)
+        together = share_scan(grouped, pairs, whole, shared, settings, effort, _threads(settings))
     telling = Lock()
     with showing(settings.progress) as progress, CaughtWarnings() as caught:
 
@@ -69,12 +69,12 @@ def run_comparisons(
 
             with caught.under(number):
                 try:
-                    samples, names = _read(grouped, pair, policy)
-                    samples = replace(samples, shared=shared)
                     told = replace(own, progress=tell)
                     if together is not None and together.fits(pair, own):
-                        seeded = _seeded(told, labels)
-                        return _without_rows(together.run(number, samples, seeded, names))
+                        named = _names_of(grouped, pair)
+                        return _without_rows(together.run(number, _seeded(told, labels), named))
+                    samples, names = _read(grouped, pair, policy)
+                    samples = replace(samples, shared=shared)
                     return _compare(samples, names, labels, told, effort)
                 except InputError as error:
                     return error
@@ -156,16 +156,19 @@ def _threads(settings: TestSettings) -> int:
 
 def _read(grouped: GroupedTable, pair: Pair, policy: str) -> tuple[Samples, tuple[str, str]]:
     """Return the rows of one comparison, and what its two sides are called."""
-    group, against = pair.labels(grouped)
     of_x, of_y = grouped.rows_of(pair.group), grouped.rows_of_others(pair.group)
     if pair.against is not None:
         of_y = grouped.rows_of(pair.against)
-    names = (
-        group_name(grouped.by, group),
-        "the rest" if pair.against is None else group_name(grouped.by, against),
-    )
+    names = _names_of(grouped, pair)
     samples = grouped.samples(of_x, of_y)
     return grouped.with_design(samples, of_x, of_y, policy, names), names
+
+
+def _names_of(grouped: GroupedTable, pair: Pair) -> tuple[str, str]:
+    """Return what the two sides of a comparison are called."""
+    group, against = pair.labels(grouped)
+    rest = "the rest" if pair.against is None else group_name(grouped.by, against)
+    return group_name(grouped.by, group), rest
 
 
 def _compare(

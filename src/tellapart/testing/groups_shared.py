@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tellapart.arrays import IntArray
+from tellapart.data.column_store import PickedRows
 from tellapart.data.grouping import UNLABELLED, GroupedTable
 from tellapart.data.samples import Samples
+from tellapart.data.shared_rows import SharedRows
 from tellapart.evidence.known_scores import KnownScores, OtherColumns
 from tellapart.interrupts import heeding_interrupts
 from tellapart.permutation.labels import count_permutations
@@ -42,6 +45,9 @@ class SharedScan:
 
     pool: SharedPool
     grouped: GroupedTable
+    whole: Samples
+    shared: SharedRows
+    labelled: IntArray
     effort: float
 
     def fits(self, pair: Pair, settings: TestSettings) -> bool:
@@ -51,16 +57,15 @@ class SharedScan:
         return count_permutations(n_x, n_y, settings.n_permutations) is None
 
     @heeding_interrupts()
-    def run(
-        self, number: int, samples: Samples, settings: TestSettings, labels: tuple[str, str]
-    ) -> TestResult:
+    def run(self, number: int, settings: TestSettings, labels: tuple[str, str]) -> TestResult:
         """Run one comparison, as `tellapart.testing.two_sample.run_test` would."""
         started = time.perf_counter()
+        part = self.pool.part(number)
+        samples = self._samples(part)
         settings.check_against(samples)
         with showing(settings.progress) as progress, one_blas_thread():
             _, _, solve_seed, permute_seed = map(int, seeds_of(settings))
             progress("scan", f"{samples.n_columns:,} columns")
-            part = self.pool.part(number)
             found = scan_pool(
                 samples.names,
                 part.pool,
@@ -100,6 +105,14 @@ class SharedScan:
             n_test=rows,
         ).result(settings, labels, time.perf_counter() - started)
 
+    def _samples(self, part: SharedPart) -> Samples:
+        """Return the two samples of a comparison, whose rows are picked where they are needed."""
+        x, y = (
+            PickedRows(self.grouped.values, self.labelled[rows])
+            for rows in (part.labels.rows_x, part.labels.rows_y)
+        )
+        return replace(self.whole, x=x, y=y, shared=self.shared)
+
     def _known(self, part: SharedPart, found: Scan, n_columns: int) -> KnownScores:
         """Return the scores of all rows, with their z-scores of one comparison."""
         labels, shifts = part.labels, part.pool.shifts
@@ -120,6 +133,7 @@ def share_scan(
     grouped: GroupedTable,
     pairs: Sequence[Pair],
     whole: Samples,
+    shared: SharedRows,
     settings: TestSettings,
     effort: float,
     n_jobs: int,
@@ -133,14 +147,15 @@ def share_scan(
         return None
     if whole.n_columns < FEWEST_COLUMNS or n_rows > MOST_ROWS:
         return None
-    labelled = grouped.groups[grouped.groups != UNLABELLED]
+    labelled = np.flatnonzero(grouped.groups != UNLABELLED)
+    groups = grouped.groups[labelled]
     assert isinstance(settings.random_state, int)
     pool = SharedPool(
         whole,
-        [np.flatnonzero(labelled == pair.group) for pair in pairs],
+        [np.flatnonzero(groups == pair.group) for pair in pairs],
         settings.n_permutations,
         seed=settings.random_state,
         effort=effort,
         n_jobs=n_jobs,
     )
-    return SharedScan(pool, grouped, effort)
+    return SharedScan(pool, grouped, whole, shared, labelled, effort)
