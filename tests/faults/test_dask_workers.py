@@ -51,6 +51,6 @@ def test_choices_and_splits_survive_and_a_block_that_kills_is_named(tmp_path):
         np.testing.assert_array_equal(chosen.z, ta.select_variables(x, y, 1, random_state=0).z)
         assert len(list(once.iterdir())) == 1
         deadly = chunked.map_blocks(_die, str(always), 99, dtype=float)
-        with pytest.raises(InputError, match="died one after the other.*smaller chunks") as caught:
+        with pytest.raises(InputError, match=r"died one after the other.*smaller chunks") as caught:
             ta.two_sample_test(deadly, y, n_permutations=99, random_state=0)
         assert "\n" not in str(caught.value)
