@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tellapart.scan.tails import rank_pvalues, tail_pvalue_of, tail_pvalues, tail_scores
+from tellapart.scan.tails import rank_pvalues, tail_pvalue_of, tail_pvalues
 
 values = arrays(np.float64, st.tuples(st.integers(2, 120), st.integers(1, 3)),
                 elements=st.floats(0, 100, width=32))  # fmt: skip
@@ -24,7 +24,7 @@ def test_pvalues_fall_as_statistics_grow_and_lie_in_0_to_1(table):
 @given(values, st.integers(0, 1000))
 def test_every_permutation_is_treated_alike(table, seed):
     order = np.random.default_rng(seed).permutation(len(table))
-    for make in (rank_pvalues, tail_pvalues, tail_scores):
+    for make in (rank_pvalues, tail_pvalues):
         np.testing.assert_allclose(make(table)[order], make(table[order]), atol=1e-12)
 
 
@@ -43,13 +43,6 @@ def test_the_place_of_a_value_among_others_agrees_with_its_own():
     np.testing.assert_allclose(tail_pvalue_of(drawn, drawn), tail_pvalues(drawn[:, None])[:, 0])
 
 
-def test_scores_are_minus_the_log_of_the_tail():
-    drawn = np.random.default_rng(0).exponential(size=(1000, 2))
-    far = tail_pvalues(drawn) < 0.05
-    np.testing.assert_allclose(tail_scores(drawn)[far], -np.log(tail_pvalues(drawn))[far])
-
-
 def test_statistics_that_are_all_tied_say_nothing():
     tied = np.ones((200, 1))
     assert (tail_pvalues(tied) == 1).all()
-    assert (tail_scores(tied) == 0).all()

@@ -1,11 +1,15 @@
 """How much each column changed, by kind, under every permutation: what findings are named by.
 
-location   δ(U)² and δ(V)²
-spread     the smaller of two log² (deviation within x / deviation within y), of U and of V:
-           U does not mind a change of units, V not a shift, so that one change has one name
-shape      changes of skewness and kurtosis of V within the samples, of its waves, and of the
-           share of its most frequent value
-share      of a categorical column, δ² of the indicator of each level
+location   δ(U) and δ(V)
+spread     (s_x − s_y)/s of U and of V, the less sure of the two, s the deviations within the
+           samples: U does not mind a change of units, V not a shift, so that one change has one
+           name
+shape      δ of the scores of skew, fourth, waves and atom, all without what U says of them
+share      of a categorical column, δ of the indicator of each level
+
+Each is scored by its own tails (`tellapart.scan.permuted_tails`), each side by itself. What is
+bounded, or a sum, has tails that are known: the logarithm of a ratio of spreads, or the kurtosis
+of a sample, is far off any other where a rare value happens to occur once in it, or not at all.
 """
 
 from __future__ import annotations
@@ -14,23 +18,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.permutation.bins import Singles
-from tellapart.scan.families.shape import wave_changes
-from tellapart.scan.pool import Moments, Pool
-from tellapart.scan.tails import tail_scores
+from tellapart.scan.families.shape import WAVES
+from tellapart.scan.permuted_tails import NOTHING, BinMoments, PermutedTails
+from tellapart.scan.pool import Pool
+from tellapart.scan.sums import Halves
 
 KINDS = ("location", "spread", "shape")
-SHAPE_MEASURES = ("skewness", "kurtosis", "waves", "atom")
-# The score of what cannot change.
-NOTHING = -np.inf
-# Deviations below this share of the pooled one count as that.
-LEAST_DEVIATION = 1e-3
+SHAPE_SCORES = {
+    "skewness": ("skew",),
+    "kurtosis": ("fourth",),
+    "waves": WAVES,
+    "atom": ("atom",),
+}
+"""What shows each measure of shape."""
+SHAPE_MEASURES = tuple(SHAPE_SCORES)
 
 
 @dataclass(frozen=True)
 class ColumnChanges:
-    """Scores −log p of every column and kind under every permutation.
+    """Scores of every column and kind under every permutation.
 
     Attributes
     ----------
@@ -56,70 +64,93 @@ class ColumnChanges:
 
 def column_changes(pool: Pool) -> ColumnChanges:
     """Return how much each column changed under every permutation."""
-    location = np.maximum(
-        _scores(np.square(pool.differences("normal"))),
-        _scores(np.square(pool.differences("clipped"))),
-    )
-    spreads = np.minimum(_log_ratio(pool.moments("normal")), _log_ratio(pool.moments("clipped")))
-    skewness, kurtosis = _standardised_moments(pool)
-    if pool.sums.present is not None:
-        noise = np.square(pool.precision(pool.sums.present))
-        spreads, skewness, kurtosis = spreads * noise, skewness * noise, kurtosis * noise
-    spread = _scores(spreads)
-    shapes = np.stack(
-        [
-            _scores(skewness),
-            _scores(kurtosis),
-            _scores(wave_changes(pool)),
-            _scores(np.square(pool.differences("atom"))),
-        ]
-    )
+    location = _of_score(pool, "normal")
+    np.maximum(location, _of_score(pool, "clipped"), out=location)
+    spread = _of_spread(pool)
+    shape, shown = _of_shape(pool)
     # The shares of two values, or of the levels of a category, leave nothing else to change.
     shapeless = pool.tables.shapeless
     spread[:, shapeless] = NOTHING
-    shapes[:, :, shapeless] = NOTHING
+    shape[:, shapeless] = NOTHING
     columns, first = np.unique(pool.tables.column, return_index=True)
     if first.size == pool.tables.size:
-        joined = [location, spread, shapes.max(axis=0)]
+        joined = [location, spread, shape]
         measure = first
     else:
-        joined = [
-            np.maximum.reduceat(kind, first, axis=1)
-            for kind in (location, spread, shapes.max(axis=0))
-        ]
+        joined = [np.maximum.reduceat(kind, first, axis=1) for kind in (location, spread, shape)]
         parts = np.split(location[0], first[1:])
         measure = first + np.array([int(part.argmax()) for part in parts])
-    return ColumnChanges(columns, np.stack(joined), measure, shapes[:, 0, first].argmax(axis=0))
+    return ColumnChanges(columns, np.stack(joined), measure, shown[first])
 
 
-def _scores(statistics: Singles | FloatArray) -> FloatArray:
-    """Return −log of the p-values, by their tails, of the cube roots."""
-    return tail_scores(np.cbrt(np.asarray(statistics, dtype=np.float64)))
+def _of_score(pool: Pool, name: str) -> FloatArray:
+    """Return the scores of δ of one kind of score."""
+    return _moments(pool.sums.of(name)).of_sum().scores(pool.differences(name))
 
 
-def _log_ratio(moments: Moments) -> Singles:
-    x = np.where(moments.inverse_x > 0, moments.inverse_x, 1 / LEAST_DEVIATION)
-    y = np.where(moments.inverse_y > 0, moments.inverse_y, 1 / LEAST_DEVIATION)
-    return np.asarray(np.square(np.log(y / x)))
+def _of_shape(pool: Pool) -> tuple[FloatArray, IntArray]:
+    """Return the largest score of all measures of shape, and which it is at the true labels."""
+    largest, true = np.full((pool.count, pool.tables.size), NOTHING), []
+    for names in SHAPE_SCORES.values():
+        true.append(np.full(pool.tables.size, NOTHING))
+        for name in names:
+            own = _of_score(pool, name)
+            np.maximum(largest, own, out=largest)
+            np.maximum(true[-1], own[0], out=true[-1])
+    return largest, np.argmax(true, axis=0)
 
 
-def _standardised_moments(pool: Pool) -> tuple[FloatArray, FloatArray]:
-    """Return the squared changes of skewness and kurtosis of V within the samples."""
-    moments = pool.moments("clipped")
-    third, fourth = pool.means(pool.sums.power(3)), pool.means(pool.sums.power(4))
-    sides = (
-        (moments.mean_x, moments.inverse_x, third[0], fourth[0]),
-        (moments.mean_y, moments.inverse_y, third[1], fourth[1]),
+def _of_spread(pool: Pool) -> FloatArray:
+    """Return the scores of the change of spread: the smaller of those of U and of V.
+
+    Both being as large is less likely than one of them, by how little they depend on each other:
+    two normal variables of correlation ρ exceed z at once with a chance of the order of
+    exp(−z²/(1 + ρ)), and so the smaller score counts 2/(1 + ρ) times.
+    """
+    bins = pool.labels
+    rows = bins.rows_per_bin if pool.design is None else bins.n_rows / bins.n_bins
+    changes, scores = [], []
+    for name in ("normal", "clipped"):
+        squares = _moments(pool.sums.squares(name))
+        root, plain = squares.of_root(rows), squares.of_sum()
+        # Where a root would lean to the other side, as for rare values, there is none.
+        rooted = squares.skewness >= 1.5 * squares.deviation / rows
+        tails = PermutedTails(
+            np.where(rooted, root.skewness, plain.skewness),
+            np.where(rooted, root.excess, plain.excess),
+        )
+        changes.append(_spread_changes(pool, name, rooted))
+        scores.append(tails.scores(changes[-1]))
+    alike = np.maximum(_correlation(*changes), 0)
+    return np.asarray(np.minimum(*scores) * (2 / (1 + alike)))
+
+
+def _spread_changes(pool: Pool, name: str, rooted: BoolArray) -> Singles:
+    """Return (s_x − s_y)/s, or where not `rooted` (s_x² − s_y²)/s², of one kind of score.
+
+    s² is the mean of s_x² and s_y², by the rows of each.
+    """
+    moments, share = pool.moments(name), pool.labels.n_x / pool.labels.n_rows
+    x, y = (
+        np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1), 0)
+        for inverse in (moments.inverse_x, moments.inverse_y)
     )
-    skewness, kurtosis = [], []
-    for mean, inverse, cube, power in sides:
-        variance = np.where(inverse > 0, 1 / np.square(np.where(inverse > 0, inverse, 1)), 0)
-        centre, inverse_square = np.square(mean), np.square(inverse)
-        second = variance + centre
-        skewness.append((cube - 3 * mean * second + 2 * mean * centre) * inverse * inverse_square)
-        fourth_moment = power - 4 * mean * cube + 6 * centre * second - 3 * np.square(centre)
-        kurtosis.append(fourth_moment * np.square(inverse_square))
-    return (
-        np.square((skewness[0] - skewness[1]).astype(np.float64)),
-        np.square((kurtosis[0] - kurtosis[1]).astype(np.float64)),
-    )
+    within = np.sqrt(share * np.square(x) + (1 - share) * np.square(y))
+    inverse = 1 / np.where(within > 0, within, 1)
+    x, y = x * inverse, y * inverse
+    changes = np.asarray((x - y) * np.where(rooted, np.float32(1), x + y))
+    # In the noise that all rows would have, where values are missing.
+    present = pool.sums.present
+    return changes if present is None else np.asarray(changes * pool.precision(present))
+
+
+def _correlation(a: Singles, b: Singles) -> FloatArray:
+    """Return the correlation of statistics over the permutations, column by column."""
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    unit = np.sqrt(np.square(a).sum(axis=0) * np.square(b).sum(axis=0))
+    return np.asarray((a * b).sum(axis=0) / np.where(unit > 0, unit, 1.0))
+
+
+def _moments(halves: Halves) -> BinMoments:
+    """Return the moments of what is permuted of sums."""
+    return BinMoments.of(halves.x[:-1], halves.y[:-1])

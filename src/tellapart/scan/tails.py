@@ -12,8 +12,6 @@ is exchangeable under H₀, whether the tail fits or not.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tellapart.arrays import FloatArray
@@ -55,27 +53,6 @@ def tail_pvalues(values: FloatArray) -> FloatArray:
     beyond = (values - start) / np.where(usable, excess, 1.0)
     tail = (inside + 1) / count * np.exp(-np.maximum(beyond, 0.0))
     return np.asarray(np.where(usable & (beyond > 0), tail, pvalues))
-
-
-def tail_scores(values: FloatArray) -> FloatArray:
-    """Return −log p with the exponential tail carried on below its start, column by column.
-
-    For maxima over many columns, where the tails alone count: no ranks are needed. A column whose
-    largest values are all tied has the score of its ranks.
-    """
-    count = values.shape[0]
-    inside = int(TAIL_SHARE * count)
-    if inside < FEWEST:
-        return np.asarray(-np.log(rank_pvalues(values)))
-    parted = np.partition(values, count - inside - 1, axis=0)
-    start = parted[count - inside - 1]
-    excess = (parted[count - inside :] - start).mean(axis=0)
-    usable = excess > TIE * np.maximum(np.abs(values).max(axis=0), 1e-300)
-    scores = (values - start) / np.where(usable, excess, 1.0) + math.log(count / (inside + 1))
-    tied = np.flatnonzero(~usable)
-    if tied.size:
-        scores[:, tied] = -np.log(rank_pvalues(values[:, tied]))
-    return np.asarray(scores)
 
 
 def tail_pvalue_of(observed: FloatArray, values: FloatArray) -> FloatArray:

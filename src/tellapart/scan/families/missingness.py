@@ -15,9 +15,9 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.permutation.bins import Singles
+from tellapart.scan.permuted_tails import BinMoments
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import MissingValues
-from tellapart.scan.tails import tail_scores
 
 FEW = 5
 # Columns whose pairs are looked at: those that are missing most evenly in the pooled rows.
@@ -28,8 +28,8 @@ MOST_PAIRED = 40
 class MissingScan:
     """The statistics of the family, and how much the share of each column changed.
 
-    `scores` are −log p by the tails of every column of the pattern, one row per permutation, and
-    `names` those columns.
+    `scores` are those of `tellapart.scan.permuted_tails`, one row per permutation and one entry for
+    every column of the pattern, and `names` those columns.
     """
 
     statistics: FloatArray
@@ -67,9 +67,10 @@ def missing_statistics(pool: Pool) -> MissingScan:
     most = np.square(together).max(axis=1) if together.shape[1] else np.zeros(pool.count)
     one, few = top_sums(shares, (1, FEW))
     statistics = np.column_stack([one, few, np.square(counts), np.square(uneven), most])
+    moments = BinMoments.of(halves.x[:-1, :size], halves.y[:-1, :size])
     return MissingScan(
         statistics.astype(np.float64),
-        tail_scores(np.cbrt(shares.astype(np.float64))),
+        moments.of_sum().scores(changes[:, :size]),
         asked.pattern.names,
     )
 
