@@ -153,4 +153,4 @@ def _correlation(a: Singles, b: Singles) -> FloatArray:
 
 def _moments(halves: Halves) -> BinMoments:
     """Return the moments of what is permuted of sums."""
-    return BinMoments.of(halves.x[:-1], halves.y[:-1])
+    return BinMoments.of(*halves.moved())

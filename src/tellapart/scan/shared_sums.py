@@ -84,6 +84,10 @@ class SharedHalves(Halves):
         """Return the sums over all rows."""
         return self.features.total
 
+    def moved(self) -> tuple[Singles, Singles]:
+        """Return the features of all rows, as many as X has and the others, whichever they are."""
+        return self.features.values[: self.rows_x.size], self.features.values[self.rows_x.size :]
+
     def sides(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums over the rows of x and over those of y."""
         of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
