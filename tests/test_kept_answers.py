@@ -9,7 +9,9 @@ of `split=False` are gone with that test. Weights are at least 0 by default now:
 for signed ones do (`signed`, `by_kernel`) and groups and monitors answer with the others; and where
 λ is tuned, rows decide how large it may be, so that fewer λ are scored and some calls take another.
 Of two groups, each against the rest is one comparison, not the same one twice. Too few rows are
-told what would help, and missing values that they can be compared pair by pair.
+told what would help, and missing values that they can be compared pair by pair. Splits, rows drawn
+for a search and its starts are drawn by the content of rows, not by their numbers, so that the
+order of a table says nothing: what is tuned, searched for or held out has other draws (151 calls).
 """
 
 import json

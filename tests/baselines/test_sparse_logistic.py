@@ -6,6 +6,7 @@ import pytest
 
 from tellapart.baselines.base import Generators
 from tellapart.baselines.sparse_logistic import SparseLogisticRegression
+from tellapart.data.canonical_order import split_by_content
 from tellapart.data.tables import read_samples
 from tellapart.datasets import make_case
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
@@ -67,7 +68,7 @@ def test_statistic_is_the_difference_of_mean_scores():
     )
     result = baseline.test(X, Y)
     rngs = Generators.of(3)
-    train, held_out = read_samples(X, Y).split(0.5, rngs.split)
+    train, held_out = split_by_content(read_samples(X, Y), 0.5, rngs.split)
     pooled = np.concatenate([train.x, train.y])
     scale = pooled.std(axis=0)
     scores = np.concatenate([held_out.x, held_out.y]) / scale @ result.selection.z

@@ -12,12 +12,16 @@ import pytest
 from scipy import stats
 
 import tellapart as ta
+from tellapart.data.canonical_order import by_content
+from tellapart.data.tables import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.tuned import MULTIPLIERS
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search import QUICK, Annealing
+from tellapart.testing.reference_halves import divide
 from tellapart.testing.settings import TestSettings
+from tellapart.testing.two_sample import run_test
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -90,7 +94,7 @@ def test_settings_are_plain_values():
 def test_everything_is_frozen_before_the_held_out_rows_are_seen():
     result = run(regularization=0.1)
     again = permutation_test(
-        result.held_out,
+        by_content(result.held_out),
         result.kernel,
         result.selection.z,
         n_permutations=199,
@@ -102,15 +106,22 @@ def test_everything_is_frozen_before_the_held_out_rows_are_seen():
     assert Linear().fit(result.held_out).scalars != result.kernel.scalars
 
 
-def test_held_out_rows_do_not_move_the_selection():
-    """Changing only rows that end up held out changes nothing that was chosen."""
-    first = run(regularization=0.1)
+def moved_when_held_out(**given):
+    """Return two results that differ in values of rows which are held out."""
+    parts = [np.arange(len(rows)) % 2 for rows in (X, Y)]
     moved = Y.copy()
-    held = (Y[:, None, 0] == first.held_out.y[None, :, 0]).any(axis=1)
-    moved[held] += 100.0
-    second = run(Y=moved, regularization=0.1)
+    moved[parts[1] == 1] += 100.0
+    usual = {"method": "split", "n_variables": 1, "n_permutations": 199, "random_state": 0}
+    settings = TestSettings(**{**usual, **given})
+    return [run_test(divide(read_samples(X, y), *parts), settings) for y in (Y, moved)]
+
+
+def test_held_out_rows_do_not_move_the_selection():
+    """With one split, changing only rows that are held out changes nothing that was chosen."""
+    first, second = moved_when_held_out(regularization=0.1)
     np.testing.assert_array_equal(first.selection.z, second.selection.z)
     assert first.kernel.scalars == second.kernel.scalars
+    assert first.statistic != second.statistic
 
 
 def test_test_size():
@@ -344,11 +355,7 @@ def test_a_kernel_of_ones_own_end_to_end():
 
 
 def test_held_out_rows_do_not_move_the_selection_of_the_gaussian_kernel():
-    first = run(kernel="gaussian", regularization=0.1, solver=QUICK)
-    moved = Y.copy()
-    held = (Y[:, None, 0] == first.held_out.y[None, :, 0]).any(axis=1)
-    moved[held] += 100.0
-    second = run(Y=moved, kernel="gaussian", regularization=0.1, solver=QUICK)
+    first, second = moved_when_held_out(kernel="gaussian", regularization=0.1, solver=QUICK)
     np.testing.assert_array_equal(first.selection.z, second.selection.z)
     assert first.kernel.outer == second.kernel.outer
 

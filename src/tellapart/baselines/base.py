@@ -20,6 +20,7 @@ import numpy as np
 from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.permuting import Permuting
+from tellapart.data.canonical_order import split_by_content
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
@@ -158,7 +159,11 @@ class Baseline(ABC):
 
     def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Return training and held-out rows; the very same samples if all rows serve for both."""
-        return (samples, samples) if self.use == "all" else samples.split(self.test_size, rng)
+        return (
+            (samples, samples)
+            if self.use == "all"
+            else split_by_content(samples, self.test_size, rng)
+        )
 
     @heeding_interrupts()
     def test(

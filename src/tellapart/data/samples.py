@@ -12,6 +12,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.design import Design
+from tellapart.data.row_order import RowOrder
 from tellapart.data.shared_rows import SharedRows
 from tellapart.errors import InputError
 
@@ -147,18 +148,28 @@ class Samples:
             dropped_rows=(gone[0], gone[1]),
         )
 
-    def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:
+    def split(
+        self, test_size: float, rng: np.random.Generator, order: RowOrder | None = None
+    ) -> tuple[Samples, Samples]:
         """Split each sample at random into a training and a test part.
 
         Each part of each sample keeps at least two rows, which the unbiased MMD² needs. With a
-        design no unit and no pair has rows in both parts.
+        design no unit and no pair has rows in both parts. With an order of the rows by content
+        the same rows fall into the same part, whatever their numbers; without it numbers decide.
         """
         if self.design is not None:
             train, test = self.design.split(test_size, rng)
             return self.rows(*train), self.rows(*test).informative()
-        train_x, test_x = _split_rows(self.n_x, test_size, rng, "X")
-        train_y, test_y = _split_rows(self.n_y, test_size, rng, "Y")
-        return self.rows(train_x, train_y), self.rows(test_x, test_y)
+        held_x = count_held_out(self.n_x, test_size, "X")
+        held_y = count_held_out(self.n_y, test_size, "Y")
+        if order is None:
+            x, y = rng.permutation(self.n_x), rng.permutation(self.n_y)
+        else:
+            x, y = order.shuffled(rng)
+        return (
+            self.rows(np.sort(x[held_x:]), np.sort(y[held_y:])),
+            self.rows(np.sort(x[:held_x]), np.sort(y[:held_y])),
+        )
 
     def informative(self) -> Samples:
         """Return the samples without rows in blocks of the design that have one sample only."""
@@ -206,11 +217,3 @@ def count_held_out(n_rows: int, test_size: float, name: str) -> int:
             f"got {n_rows}"
         )
     return min(max(round(n_rows * test_size), 2), n_rows - 2)
-
-
-def _split_rows(
-    n: int, test_size: float, rng: np.random.Generator, name: str
-) -> tuple[IntArray, IntArray]:
-    n_test = count_held_out(n, test_size, name)
-    order = rng.permutation(n)
-    return np.sort(order[n_test:]), np.sort(order[:n_test])

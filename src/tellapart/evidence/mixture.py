@@ -70,8 +70,10 @@ def log_bayes_factor(chi2: FloatArray, freedom: int = 1) -> FloatArray:
     return np.asarray(np.minimum(total, LARGEST_LOG))
 
 
-def fit_mixture(log_factors: FloatArray, expected: float) -> Mixture:
+def fit_mixture(log_factors: FloatArray, expected: float, alike: IntArray | None = None) -> Mixture:
     """Learn the shares from the log Bayes factors (K × n); `expected` things may differ at first.
+
+    Rows with one number in `alike` are one kind seen in several ways, and have one share each.
 
     Examples
     --------
@@ -88,6 +90,8 @@ def fit_mixture(log_factors: FloatArray, expected: float) -> Mixture:
         likely = shares[:, np.newaxis] * factors
         likely /= likely.sum(axis=0) + _null_share(shares)
         moved = (likely.sum(axis=1) + PRIOR_COUNT / n_kinds) / (n + PRIOR_COUNT + 1)
+        if alike is not None:
+            moved = (np.bincount(alike, moved) / np.bincount(alike))[alike]
         still = np.allclose(moved, shares, rtol=1e-3)
         shares = moved
         if still:

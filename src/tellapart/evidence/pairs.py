@@ -27,6 +27,8 @@ KINDS = (
     ("normal", "spread"),
     ("spread", "normal"),
 )
+# The last two are one kind, seen from either column: which comes first says nothing.
+ALIKE = np.array([0, 1, 2, 3, 3])
 FEWEST_ROWS = 16
 MOST_COLUMNS = 1_000
 """Columns whose pairs are looked at: half a million pairs."""
@@ -57,13 +59,13 @@ def find_pairs(
             for a, b in KINDS
         ]
     )
-    table = calibrated(table, min(n_x, n_y))
+    table, alike = calibrated(table, min(n_x, n_y), ALIKE), ALIKE
     if differences is not None:
         if differences.by_design:
             # The other kinds are judged as if rows were independent: a design says they are not.
-            table = np.zeros((1, first.size))
+            table, alike = np.zeros((1, first.size)), ALIKE[:1]
         table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
-    mixture = fit_mixture(log_bayes_factor(table**2), 1.0)
+    mixture = fit_mixture(log_bayes_factor(table**2), 1.0, alike)
     groups = []
     for place in np.argsort(-mixture.log_odds, kind="stable")[:most]:
         if mixture.log_odds[place] <= 0:
@@ -83,13 +85,16 @@ def find_pairs(
     return groups
 
 
-def calibrated(table: FloatArray, fewer: int) -> FloatArray:
+def calibrated(table: FloatArray, fewer: int, alike: IntArray | None = None) -> FloatArray:
     """Return z-scores with the tails that so few rows give, and no wider than noise in the middle.
 
-    Most pairs and triples do not differ: the median of their |z| tells how noisy they are.
+    Most pairs and triples do not differ: the median of their |z| tells how noisy they are. Rows of
+    the table with one number in `alike` are one kind, and have one noise.
     """
     bent = normal_tail(table, fewer / 2)
-    noise = np.median(np.abs(bent), axis=1, keepdims=True) / MEDIAN
+    kinds = np.arange(len(bent)) if alike is None else alike
+    sizes = np.abs(bent)
+    noise = np.array([np.median(sizes[kinds == kind]) for kind in kinds])[:, np.newaxis] / MEDIAN
     return np.asarray(bent / np.maximum(noise, 1.0))
 
 

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.by_column import transposed
-from tellapart.data.samples import Samples
+from tellapart.data.samples import Samples, extremes_of
 from tellapart.kernels.differences import LARGEST_DIFFERENCE
 
 # Pooled rows up to which the median is over all pairs; above, over the pairs of as many rows.
@@ -83,17 +83,23 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
     """Return the varying columns of all pooled rows, or of evenly spaced ones for large samples.
 
     Spaced along a projection of the scaled rows: like a stratified sample, and unlike a random
-    one it does not change with the order of the rows.
+    one it does not change with the order of the rows or of the columns.
     """
     n_rows = samples.n_x + samples.n_y
     if n_rows <= EXACT_ROWS:
         return np.concatenate([samples.x[:, varying], samples.y[:, varying]])
+    # The order of the table must not count: columns by their range, in bandwidths.
+    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
+    halves = np.maximum(high_x, high_y) / 2 - np.minimum(low_x, low_y) / 2
+    with np.errstate(over="ignore"):
+        ranges = halves[varying] / bandwidths[varying]
+    sorted_columns = varying[np.argsort(ranges, kind="stable")]
     # Uneven weights, so that rows of integers or flags rarely tie.
     weights = 0.5 + np.arange(1, varying.shape[0] + 1) * _GOLDEN % 1.0
     score = np.zeros(n_rows)
     # Column by column: a matrix product would round a row differently in another place.
     for start in range(0, varying.shape[0], _GROUP):
-        group = varying[start : start + _GROUP]
+        group = sorted_columns[start : start + _GROUP]
         columns = np.concatenate(
             [transposed(samples.x, group), transposed(samples.y, group)], axis=1
         )

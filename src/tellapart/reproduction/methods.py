@@ -22,6 +22,7 @@ from tellapart.baselines import (
 )
 from tellapart.baselines.base import Generators
 from tellapart.baselines.standard_mmd import FittedMMD
+from tellapart.data.canonical_order import split_by_content
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic, resolve_kernel
@@ -142,7 +143,7 @@ class Scanned:
     def freeze(self, X: FloatArray, Y: FloatArray) -> tuple[FittedBaseline, Samples]:
         """Split as the others do; the training rows choose what is shown, and no test uses it."""
         rng = Generators.of(self.settings.seed).split
-        train, held_out = read_samples(X, Y).split(self.settings.test_size, rng)
+        train, held_out = split_by_content(read_samples(X, Y), self.settings.test_size, rng)
         chosen = self._chosen(train, self.settings.n_variables)
         return FittedScan(selection=chosen.selection), held_out
 
@@ -177,7 +178,7 @@ class Competitor:
         """Fit on the rows that `two_sample_test` would train on with the same seed."""
         baseline = self.make(self.settings)
         rngs = Generators.of(self.settings.seed)
-        train, held_out = baseline.read(X, Y).split(self.settings.test_size, rngs.split)
+        train, held_out = split_by_content(baseline.read(X, Y), self.settings.test_size, rngs.split)
         return baseline.fit(train, rngs.fit), held_out
 
 

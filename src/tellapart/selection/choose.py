@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tellapart.arrays import BoolArray, IntArray
+from tellapart.data.canonical_order import canonical_order, in_order
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import FittedKernel
@@ -47,8 +48,14 @@ def choose(
     """
     progress("select", "computing coefficients")
     keep = varying_columns(samples, kernel)
+    part = samples.columns(keep)
+    # A search draws rows and starts: by content, so that the order of the table says nothing.
+    order = None if kernel.abilities.exact else canonical_order(part, n_jobs)
+    if order is not None:
+        keep = keep[order.columns]
+        part = in_order(part, order).columns(order.columns)
     found = choose_weights(
-        samples.columns(keep),
+        part,
         kernel.columns(keep),
         min(n_variables, keep.size),
         regularization,
@@ -65,6 +72,9 @@ def choose(
     )
     z = np.zeros(samples.n_columns)
     z[keep] = found.z
+    drawn_rows = found.drawn_rows
+    if order is not None and order.swapped and drawn_rows is not None:
+        drawn_rows = drawn_rows[1], drawn_rows[0]
     return Selection(
         support=np.flatnonzero(z),
         z=z,
@@ -81,7 +91,7 @@ def choose(
         nonnegative=nonnegative,
         objective=objective,
         n_variables=n_variables,
-        drawn_rows=found.drawn_rows,
+        drawn_rows=drawn_rows,
         n_features=found.n_features,
     )
 

@@ -20,6 +20,7 @@ from functools import cache
 
 import numpy as np
 
+from tellapart.data.canonical_order import MOST_ENTRIES, MOST_SORTED, by_content
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import Abilities
 from tellapart.kernels.tuned import multipliers_to_try, with_multiplier
@@ -221,6 +222,9 @@ def _splits(
     over the rows serves them all. Splits without a varying column are left out.
     """
     samples, kernel, n_jobs = prepared.samples, prepared.kernel, prepared.n_jobs
+    # Rows by content, not by number: the same rows fall into the same parts, whatever their order
+    # and whichever sample comes first.
+    samples = by_content(samples, MOST_SORTED if kernel.abilities.closed_form else MOST_ENTRIES)
     if kernel.abilities.closed_form and _binned(samples):
         seed = int(rng.integers(2**63))
 

@@ -14,6 +14,8 @@ from tellapart.selection.folds import Split
 from tellapart.strs.control import Control
 
 MOST_VARIABLES = 50
+ROUNDING = 1e-9
+"""Scores closer than this share of the largest are equal."""
 
 
 @dataclass
@@ -147,8 +149,13 @@ def best_regularization(scores: Sequence[RegularizationScore]) -> Regularization
 
 
 def best_ratio(scores: Sequence[RegularizationScore]) -> RegularizationScore:
-    """Return the λ and bandwidth of the least p-value, and of ties of the greatest mean ratio."""
-    return max(_least_pvalues(scores), key=lambda score: float(np.mean(score.ratios)))
+    """Return the λ and bandwidth of the least p-value, and of ties of the greatest mean ratio.
+
+    Of ratios that are equal but for rounding, the first.
+    """
+    tied = _least_pvalues(scores)
+    means = np.array([np.mean(score.ratios) for score in tied])
+    return tied[int(np.argmax(means >= means.max() - ROUNDING * np.abs(means).max()))]
 
 
 def _least_pvalues(scores: Sequence[RegularizationScore]) -> list[RegularizationScore]:
@@ -163,9 +170,12 @@ def as_good_as_the_best(scores: Sequence[Sequence[float]]) -> IntArray:
     """
     table = np.asarray(scores, dtype=np.float64)
     short = table[table.mean(axis=1).argmax()] - table
+    # Several λ often give one choice: which of them is best must not be left to rounding.
+    short[np.abs(short) <= ROUNDING * np.abs(table).max()] = 0.0
     count = table.shape[1]
     spread = short.std(axis=1, ddof=1) if count > 1 else np.zeros(len(table))
-    return np.flatnonzero(short.mean(axis=1) <= spread / math.sqrt(count))
+    # Where one split differs and the others agree, mean and error are the same number.
+    return np.flatnonzero(short.mean(axis=1) <= (1 + ROUNDING) * spread / math.sqrt(count))
 
 
 def number_path(most: int) -> list[int]:

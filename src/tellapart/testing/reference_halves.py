@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from tellapart.arrays import IntArray
+from tellapart.data.row_order import RowOrder
 from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
 from tellapart.testing.settings import TestSettings
@@ -49,7 +50,12 @@ class _Divided(Samples):
 
     halves: tuple[Samples, ...] = field(default=(), repr=False)
 
-    def split(self, test_size: float, rng: np.random.Generator) -> tuple[Samples, Samples]:  # noqa: ARG002
+    def split(
+        self,
+        test_size: float,  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
+        order: RowOrder | None = None,  # noqa: ARG002
+    ) -> tuple[Samples, Samples]:
         train, held_out = self.halves
         return train, held_out
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tellapart.arguments import check_random_state
 from tellapart.arrays import IntArray
+from tellapart.data.canonical_order import by_content, split_by_content
 from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
     in_chunks,
@@ -116,7 +117,12 @@ def _run_split(
         if _splits_chunks(samples, settings, limits):
             return _split_chunks(samples, settings, limits, progress)
         samples = samples.draw(_rows_for_split(samples.n_columns, limits), draw_seed)
-    train, held_out = samples.split(settings.test_size, np.random.default_rng(draw_seed))
+    # The split is uniform and independent of the rows, so what is held out is as good as new to
+    # what was chosen; and permutations may be drawn in any order of the rows. Rows by content make
+    # both the same whatever the order of the table, and whichever sample comes first.
+    train, held_out = split_by_content(
+        samples, settings.test_size, np.random.default_rng(draw_seed)
+    )
     _warn_of_tiny_halves(samples, held_out, settings)
     chosen = tune_fit_choose(
         train,
@@ -127,7 +133,7 @@ def _run_split(
     )
     progress("test", f"{settings.n_permutations} permutations")
     null = permutation_test(
-        held_out,
+        by_content(held_out),
         chosen.kernel,
         chosen.selection.z,
         n_permutations=settings.n_permutations,
