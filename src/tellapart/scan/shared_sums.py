@@ -84,14 +84,14 @@ class SharedHalves(Halves):
         """Return the sums over all rows."""
         return self.features.total
 
-    def moved(self) -> tuple[Singles, Singles]:
-        """Return the features of all rows, as many as X has and the others, whichever they are."""
-        return self.features.values[: self.rows_x.size], self.features.values[self.rows_x.size :]
-
     def sides(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums over the rows of x and over those of y."""
         of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
         return of_x, self.total() - of_x
+
+    def permuted(self) -> tuple[Singles, ...]:
+        """Return the features of all rows, each of which is permuted by itself."""
+        return (self.features.values,)
 
     def of_x(
         self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)

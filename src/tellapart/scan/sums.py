@@ -37,14 +37,14 @@ class Halves:
             self.x.sum(axis=0, dtype=np.float64) + self.y.sum(axis=0, dtype=np.float64)
         )
 
-    def moved(self) -> tuple[Singles, Singles]:
-        """Return the sums over the bins that are permuted: those of X, and those of Y."""
-        return self.x[:-1], self.y[:-1]
-
     def sides(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums over all rows of X, and over all rows of Y."""
         of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (self.x, self.y))
         return of_x, of_y
+
+    def permuted(self) -> tuple[Singles, ...]:
+        """Return the sums over the bins that are permuted, of X and of Y."""
+        return self.x[:-1], self.y[:-1]
 
     def of_x(
         self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)
