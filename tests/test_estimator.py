@@ -259,3 +259,17 @@ def test_every_sparse_format_is_transformed(make):
     values = np.random.default_rng(0).normal(size=(40, 4))
     fitted = MMDSelector(2).fit(make(values), [0, 1] * 20)
     assert np.array_equal(fitted.transform(make(values)).toarray(), fitted.transform(values))
+
+
+def test_changes_say_which_way_and_how_much():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["case", "control"], 100)
+    X = rng.normal(size=(200, 4))
+    X[y == "case", 2] += 2.0
+    X[y == "case", 0] *= 3.0
+    selector = MMDSelector(n_variables=2, random_state=0).fit(X, y)
+    assert set(selector.changes_) == {"x0", "x2"}
+    assert selector.changes_["x2"].kind == "location"
+    assert selector.changes_["x2"].effect == pytest.approx(2.0, abs=0.4)
+    assert selector.changes_["x0"].kind == "spread"
+    assert selector.selection_.told["x2"].startswith("higher in case by ")

@@ -24,7 +24,9 @@ from tellapart.errors import InputError
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.progress import silent
+from tellapart.scan.finding import Finding
 from tellapart.selection.pipeline import tune_fit_choose
+from tellapart.selection.select_variables import tell_changes
 from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
 
@@ -80,6 +82,9 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     scores_ : array of shape (n_features_in_,)
         |z_s|, the weight of each column; 0 for the columns that are left out. The weights
         depend on the choice as a whole: a column left out may well differ, but adds less.
+    changes_ : dict from str to Finding
+        What each kept column differs in between the two classes, which way and how much, with an
+        interval; see `Selection.changes`. `selection_.told` has it in words.
     gap_ : float or None
         Relative gap of the selection to the best one possible; None where nothing is proved.
     n_variables_ : int
@@ -158,7 +163,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         chosen = tune_fit_choose(
             samples, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=silent
         )
-        self.selection_ = chosen.selection
+        first, second = map(str, self.classes_.tolist())
+        self.selection_ = tell_changes(chosen, samples).labelled((first, second))
         self.n_variables_ = chosen.tuning.n_variables
         self.regularization_ = chosen.tuning.regularization
         return self
@@ -176,6 +182,12 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """|z_s|, the weight of each column; 0 for the columns that are left out."""
         check_is_fitted(self)
         return np.abs(self.selection_.z)
+
+    @property
+    def changes_(self) -> dict[str, Finding]:
+        """What each kept column differs in between the classes, which way and how much."""
+        check_is_fitted(self)
+        return dict(self.selection_.changes)
 
     @property
     def gap_(self) -> float | None:

@@ -24,7 +24,7 @@ def _permuted(features, n_x, count, seed=0):
 
 @pytest.mark.parametrize("n_x", [40, 120, 200])
 def test_skewness_and_excess_are_those_of_permuted_sums(n_x):
-    tails = BinMoments.of(FEATURES[:n_x], FEATURES[n_x:]).of_sum()
+    tails = BinMoments.of([FEATURES], n_x / len(FEATURES)).of_sum()
     sums = _permuted(FEATURES, n_x, 60_000)
     np.testing.assert_allclose(tails.skewness, stats.skew(sums, axis=0), atol=0.05)
     np.testing.assert_allclose(tails.excess, stats.kurtosis(sums, axis=0), atol=0.12)
@@ -36,14 +36,14 @@ def test_a_root_has_the_tails_of_deviations(n_x):
     squares = ((values - values.mean()) / values.std()).astype(np.float32) ** 2
     of_x = _permuted(squares, n_x, 60_000)
     roots = np.sqrt(of_x / n_x) - np.sqrt((squares.sum(axis=0) - of_x) / (400 - n_x))
-    tails = BinMoments.of(squares[:n_x], squares[n_x:]).of_root(1.0)
+    tails = BinMoments.of([squares], n_x / len(squares)).of_root(1.0)
     np.testing.assert_allclose(tails.skewness, stats.skew(roots, axis=0), atol=0.08)
     np.testing.assert_allclose(tails.excess, stats.kurtosis(roots, axis=0), atol=0.12)
 
 
 def test_scores_are_of_the_order_of_the_tail_for_rare_values_too():
     n_x = 40
-    tails = BinMoments.of(FEATURES[:n_x], FEATURES[n_x:]).of_sum()
+    tails = BinMoments.of([FEATURES], n_x / len(FEATURES)).of_sum()
     sums = _permuted(FEATURES, n_x, 200_000)
     scores = tails.scores(sums)
     for p in range(3):
@@ -60,7 +60,7 @@ def test_many_permuted_sums_of_rare_values_do_not_tower_over_normal_ones():
     tops = []
     for values in (rare, plain):
         features = values.astype(np.float32)
-        tails = BinMoments.of(features[:70], features[70:]).of_sum()
+        tails = BinMoments.of([features], 70 / len(features)).of_sum()
         tops.append(tails.scores(_permuted(features, 70, 999)).max(axis=1))
     assert np.quantile(tops[0], 0.95) < np.quantile(tops[1], 0.95) + 0.7
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tellapart.arguments import check_flag
 from tellapart.data.choice import nearest
-from tellapart.data.sources import NamedMatrix, described, distinct, is_anndata
+from tellapart.data.sources import NamedMatrix, check_in_memory, described, distinct, is_anndata
 from tellapart.errors import InputError
 
 
@@ -44,6 +44,7 @@ def from_anndata(adata: Any, *, layer: str | None = None, raw: bool = False) -> 
         matrix, names = adata.raw.X, adata.raw.var_names
     else:
         matrix, names = adata.X if layer is None else adata.layers[layer], adata.var_names
+    check_in_memory("adata", matrix)
     return NamedMatrix(matrix, distinct("adata", tuple(str(name) for name in names)))
 
 

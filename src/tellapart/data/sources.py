@@ -145,11 +145,8 @@ class Source:
 def open_source(title: str, data: object) -> Source:
     """Open anything that may hold a sample; what cannot is one clear error."""
     data = _as_named_matrix(title, data)
-    if isinstance(data, NamedMatrix) or is_anndata(data) or sparse.issparse(data):
-        source = open_matrix(title, data)
-        check_shape(title, *source.shape)
-        return source
-    frame = as_frame(title, data)
+    is_matrix = isinstance(data, NamedMatrix) or is_anndata(data) or sparse.issparse(data)
+    frame = None if is_matrix else as_frame(title, data)
     if frame is not None:
         return from_frame(title, frame_names(title, frame), frame)
     if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "mM":
@@ -284,10 +281,7 @@ def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
             f"{title} must be AnnData with a matrix X; it has none; for a layer pass "
             'from_anndata(adata, layer="…")'
         )
-    if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)):
-        raise InputError(
-            f"{title} must be AnnData in memory; its X is {described(matrix)}: call .to_memory()"
-        )
+    check_in_memory(title, matrix)
     shape: tuple[int, ...] = cast(Any, matrix).shape
     if len(shape) == 2 and len(names) != shape[1]:
         raise InputError(
@@ -295,6 +289,13 @@ def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
             f"got {len(names)} var_names"
         )
     return names, matrix
+
+
+def check_in_memory(title: str, matrix: object) -> None:
+    """Raise if a matrix of AnnData is still in its file."""
+    if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)):
+        got = f"its matrix is {described(matrix)}: call .to_memory()"
+        raise InputError(f"{title} must be AnnData in memory; {got}")
 
 
 def _from_sparse(title: str, names: tuple[str, ...] | None, matrix: Any) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,16 +24,20 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",  # a straight one needs an encoding that a plain document has not
     "−": r"\ensuremath{-}",
     "±": r"\ensuremath{\pm}",
     "×": r"\ensuremath{\times}",
     "²": r"\ensuremath{^2}",
     "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}",
-    "λ": r"\ensuremath{\lambda}",
     "\N{NO-BREAK SPACE}": "~",
 }
+# Unicode's name of a letter ends in LaTeX's command for it, but for one.
+_GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
+for _letter in _GREEK:
+    _name = unicodedata.name(_letter).split()[-1].replace("LAMDA", "LAMBDA")
+    _SPECIAL[_letter] = f"\\ensuremath{{\\{_name.lower() if _letter.islower() else _name.title()}}}"
 _ANY_SPECIAL = re.compile("|".join(map(re.escape, _SPECIAL)))
 
 

@@ -85,7 +85,7 @@ def column_changes(pool: Pool) -> ColumnChanges:
 
 def _of_score(pool: Pool, name: str) -> FloatArray:
     """Return the scores of δ of one kind of score."""
-    return _moments(pool.sums.of(name)).of_sum().scores(pool.differences(name))
+    return _moments(pool, pool.sums.of(name)).of_sum().scores(pool.differences(name))
 
 
 def _of_shape(pool: Pool) -> tuple[FloatArray, IntArray]:
@@ -111,7 +111,7 @@ def _of_spread(pool: Pool) -> FloatArray:
     rows = bins.rows_per_bin if pool.design is None else bins.n_rows / bins.n_bins
     changes, scores = [], []
     for name in ("normal", "clipped"):
-        squares = _moments(pool.sums.squares(name))
+        squares = _moments(pool, pool.sums.squares(name))
         root, plain = squares.of_root(rows), squares.of_sum()
         # Where a root would lean to the other side, as for rare values, there is none.
         rooted = squares.skewness >= 1.5 * squares.deviation / rows
@@ -151,6 +151,6 @@ def _correlation(a: Singles, b: Singles) -> FloatArray:
     return np.asarray((a * b).sum(axis=0) / np.where(unit > 0, unit, 1.0))
 
 
-def _moments(halves: Halves) -> BinMoments:
+def _moments(pool: Pool, halves: Halves) -> BinMoments:
     """Return the moments of what is permuted of sums."""
-    return BinMoments.of(halves.x[:-1], halves.y[:-1])
+    return BinMoments.of(halves.permuted(), pool.labels.n_bins_of[0] / pool.labels.n_bins)

@@ -29,12 +29,13 @@ fit or not; the better they fit, the less one column stands in the way of the ot
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 from tellapart.permutation.bins import Singles
 
 NOTHING = 0.0
@@ -111,12 +112,12 @@ class BinMoments:
     kurtosis: FloatArray
 
     @classmethod
-    def of(cls, x: Singles, y: Singles) -> BinMoments:
-        """Return the moments of sums over the bins of X and over those of Y, (bins, P) each."""
-        totals = np.zeros((4, x.shape[1]))
-        for side in (x, y):
-            _add_powers(side, totals)
-        n_bins = x.shape[0] + y.shape[0]
+    def of(cls, parts: Sequence[Singles], share: float) -> BinMoments:
+        """Return the moments of sums over bins, in parts of shape (bins, P) whatever the labels."""
+        totals = np.zeros((4, parts[0].shape[1]))
+        for part in parts:
+            _add_powers(part, totals)
+        n_bins = sum(part.shape[0] for part in parts)
         first, second, third, fourth = totals / n_bins
         square = second - first**2
         varies = square > LEAST_DEVIATION**2
@@ -125,7 +126,7 @@ class BinMoments:
         power = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
         return cls(
             n_bins=n_bins,
-            share=x.shape[0] / n_bins,
+            share=share,
             deviation=np.sqrt(np.where(varies, square, 0.0)),
             skewness=cube / unit**1.5,
             kurtosis=power / unit**2,
@@ -157,7 +158,7 @@ class BinMoments:
         )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add_powers(sums, totals):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the first four powers of the sums, column by column."""
     for g in range(sums.shape[0]):
@@ -170,7 +171,7 @@ def _add_powers(sums, totals):  # type: ignore[no-untyped-def]  # pragma: no cov
             totals[3, p] += square * square
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _spreads(statistics, mean, squares, largest):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set the mean of every column, the squares about it, and the largest size."""
     count, size = statistics.shape
@@ -185,7 +186,7 @@ def _spreads(statistics, mean, squares, largest):  # type: ignore[no-untyped-def
 
 
 # No order of sums is at stake: the loop is over columns, each by itself.
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz"})
+@compiled(fastmath={"nnan", "ninf", "nsz", "arcp"})
 def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
     statistics, mean, squares, alpha, beta, eta_square, shift, base, light, found
 ):  # fmt: skip

@@ -89,6 +89,10 @@ class SharedHalves(Halves):
         of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
         return of_x, self.total() - of_x
 
+    def permuted(self) -> tuple[Singles, ...]:
+        """Return the features of all rows, each of which is permuted by itself."""
+        return (self.features.values,)
+
     def of_x(
         self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)
     ) -> Singles:

@@ -42,6 +42,10 @@ class Halves:
         of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (self.x, self.y))
         return of_x, of_y
 
+    def permuted(self) -> tuple[Singles, ...]:
+        """Return the sums over the bins that are permuted, of X and of Y."""
+        return self.x[:-1], self.y[:-1]
+
     def of_x(
         self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)
     ) -> Singles:

@@ -158,7 +158,7 @@ def select_variables(
             chunks = in_chunks(samples, int(rng.integers(2**63)))
             return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
-    return _told(chosen, samples).labelled(names)
+    return tell_changes(chosen, samples).labelled(names)
 
 
 def _select_from_chunks(
@@ -176,10 +176,10 @@ def _select_from_chunks(
         )
     else:
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    return _told(chosen, samples.drawn)
+    return tell_changes(chosen, samples.drawn)
 
 
-def _told(chosen: Chosen, samples: Samples) -> Selection:
+def tell_changes(chosen: Chosen, samples: Samples) -> Selection:
     """Return the selection with what its variables differ in, by rows that the samples hold."""
     # A seed of its own: the intervals take nothing from the generator that was given.
     rng = np.random.default_rng(0)

@@ -67,7 +67,8 @@ def missing_statistics(pool: Pool) -> MissingScan:
     most = np.square(together).max(axis=1) if together.shape[1] else np.zeros(pool.count)
     one, few = top_sums(shares, (1, FEW))
     statistics = np.column_stack([one, few, np.square(counts), np.square(uneven), most])
-    moments = BinMoments.of(halves.x[:-1, :size], halves.y[:-1, :size])
+    parts = [part[:, :size] for part in halves.permuted()]
+    moments = BinMoments.of(parts, pool.labels.n_bins_of[0] / pool.labels.n_bins)
     return MissingScan(
         statistics.astype(np.float64),
         moments.of_sum().scores(changes[:, :size]),
