@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-oldest packages docs check format benchmark reproduce clean
+.PHONY: demo test test-oldest test-versions packages docs check format benchmark reproduce clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("tellapart needs Python 3.11 or newer, found " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -26,6 +26,9 @@ test-oldest:  ## the suite with the oldest supported version of everything, in .
 	VIRTUAL_ENV=$(CURDIR)/.venv-oldest .venv-oldest/bin/uv pip install --quiet \
 		--resolution lowest-direct --editable ".[dev]"
 	.venv-oldest/bin/python -m pytest -n 2
+
+test-versions:  ## the suite with oldest and newest versions and pandas 2, on every Python found
+	$(PYTHON) tools/try_versions.py
 
 packages: $(STAMP)  ## wheel and sdist in dist/, each installed and tried outside the source tree
 	rm -rf dist
@@ -51,4 +54,4 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 	$(BIN)/tellapart reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .venv-oldest .pytest_cache .mypy_cache .ruff_cache build dist site
+	rm -rf $(VENV) .venv-oldest .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site

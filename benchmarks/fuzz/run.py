@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import tellapart as ta
+from fuzz.annotated import fuzz_annotated
 from fuzz.command_lines import QUICK, command_lines, run_quietly
 from fuzz.files import spoiled_files, write
 from fuzz.outcome import outcome
@@ -29,6 +30,7 @@ from fuzz.tables import pairs_of_tables
 from store import store, table
 from tellapart.data.tables import read_samples
 
+ANNOTATED = "AnnData files, in a process of their own"
 MISSING = st.sampled_from(["error", "drop-rows", "drop-columns"])
 
 
@@ -133,6 +135,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=80_000)
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--lines", type=int, default=10_000)
+    parser.add_argument("--annotated", type=int, default=0, help="AnnData files; needs anndata")
     asked = parser.parse_args()
     whole = asked.tables // 10
     rows = []
@@ -143,7 +146,10 @@ def main() -> None:
             ("tables, the whole test", lambda: fuzz_tables(whole, test)),
             ("files, on the command line", lambda: fuzz_files(asked.files, folder)),
             ("command lines", lambda: fuzz_lines(asked.lines, folder)),
+            (ANNOTATED, lambda: fuzz_annotated(asked.annotated)),
         ):
+            if asked.annotated == 0 and kind == ANNOTATED:
+                continue
             started = time.perf_counter()
             tally = run()
             rows.append(
@@ -152,7 +158,7 @@ def main() -> None:
                     "cases": sum(tally.values()),
                     "answered": tally["result"],
                     "refused in one line": tally["refused"],
-                    "fell": 0,
+                    "fell": sum(tally.values()) - tally["result"] - tally["refused"],
                 }
             )
             print(rows[-1], f"{time.perf_counter() - started:.0f} s", flush=True)
@@ -162,8 +168,8 @@ def main() -> None:
             "",
             f"{sum(row['cases'] for row in rows):,} cases drawn by Hypothesis; "
             f"`python benchmarks/fuzz/run.py --tables {asked.tables} --files {asked.files} "
-            f"--lines {asked.lines}`. Each ended in a result, or in one clear line: a case "
-            "that does not stops the run.",
+            f"--lines {asked.lines} --annotated {asked.annotated}`. Each ended in a result, or in "
+            "one clear line: a case that does not stops the run, but for AnnData, where it counts.",
             "",
             table(rows),
         ]

@@ -34,7 +34,8 @@ def _row(*grades: str) -> dict[str, str]:
     return dict(zip(WAYS, grades, strict=True))
 
 
-_SEARCH = _row(BITS, ROUNDING, BITS, BITS, ROUNDING, ROUNDING, BITS, BITS, BITS)
+# Rows from chunks lie column by column in memory: sums over them are rounded in another order.
+_SEARCH = _row(BITS, ROUNDING, BITS, BITS, ROUNDING, ROUNDING, BITS, BITS, ROUNDING)
 _EXACT = _row(ROUNDING, ROUNDING, ROUNDING, BITS, ROUNDING, ROUNDING, BITS, BITS, BITS)
 PROMISES: dict[str, Mapping[str, str]] = dict(
     zip(

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 
 
-def compiled(function: Any = None, *, fastmath: bool | set[str] = False) -> Any:
+def compiled(function: Any = None, **options: Any) -> Any:
     """Have Numba compile a function, without the interpreter's lock, and keep the machine code.
 
     Code is kept beside the package or in the user's cache folder. Where it cannot be, on a full
@@ -20,8 +20,8 @@ def compiled(function: Any = None, *, fastmath: bool | set[str] = False) -> Any:
     ----------
     function : callable
         What to compile, at its first call.
-    fastmath : set of str
-        The liberties that the compiler may take with floating-point arithmetic.
+    **options
+        Those of `numba.njit`, such as `fastmath`.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def compiled(function: Any = None, *, fastmath: bool | set[str] = False) -> Any:
     """
 
     def compile_later(function: Any) -> Any:
-        dispatcher: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
+        dispatcher: Any = numba.njit(nogil=True, **options)(function)
         # Numba knows no folder for what was typed at a prompt, or where none can be written to.
         with suppress(RuntimeError, OSError):
             dispatcher._cache = _Cache(function)

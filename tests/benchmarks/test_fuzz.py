@@ -38,6 +38,17 @@ def test_command_lines_run_or_are_refused(tmp_path):
     assert tally["refused"] > 10
 
 
+@pytest.mark.slow
+def test_annotated_files_are_compared_or_refused():
+    """In a process of their own: damage must not end it either."""
+    pytest.importorskip("anndata")
+    from fuzz.annotated import fuzz_annotated
+
+    tally = fuzz_annotated(20)
+    assert set(tally) <= {"result", "refused", "hung"}  # in HDF5: see docs/trust.md
+    assert tally["refused"] > 3
+
+
 def test_other_ends_are_faults():
     def warn():
         np.float64(1e300) * np.array([1e300])

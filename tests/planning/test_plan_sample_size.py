@@ -147,7 +147,7 @@ def test_planned_rows_have_the_power():
         ({"method": "guess"}, "method must be one of"),
         ({"ratio": 0}, "ratio must be"),
         ({"n_variables": 2}, "n_variables must be left out with method='scan'"),
-        ({"alpha": 0.001}, "n_permutations must be at least 999"),
+        ({"alpha": 0.0005}, "n_permutations must be at least 1999"),
         ({"n_simulations": 5}, "n_simulations must be"),
         ({"progress": "yes"}, "progress must be"),
     ],

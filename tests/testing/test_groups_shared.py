@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
+from tellapart.errors import InputError
 from tellapart.scan import shared_pool
 from tellapart.testing import groups_shared
 
@@ -105,7 +106,12 @@ def test_groups_of_few_permutations_list_them_all(wide):
     result = ta.compare_groups(counts()[rows], KINDS[rows], random_state=0, n_permutations=999)
     (of_d,) = (c for c in result.comparisons if c.group == "d")
     assert of_d.result.exact
-    assert len(of_d.result.null_distribution) in (860, 861)
+    assert len(of_d.result.null_distribution) == 42 * 41 // 2
+
+
+def test_a_wide_table_without_a_varying_column_is_one_clear_error():
+    with pytest.raises(InputError, match="table must allow a comparison of groups"):
+        ta.compare_groups(np.ones((KINDS.size, 120)), KINDS, **SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +135,7 @@ def test_what_cannot_be_shared_is_not(settings, monkeypatch):
 def test_the_level_of_wide_groups_is_kept(wide):
     """p ≤ α in no more than α of nulls, also of single columns and after Holm's adjustment."""
     rejected, adjusted, named, count = 0, 0, 0, 0
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         values = rng.poisson(rng.uniform(0.05, 2, 120), size=(60, 120)).astype(float)
         kinds = rng.choice(["a", "b", "c"], 60, p=[0.2, 0.3, 0.5])
@@ -142,5 +148,5 @@ def test_the_level_of_wide_groups_is_kept(wide):
     # Four deviations above α of so many.
     assert rejected <= 0.1 * count + 4 * (0.09 * count) ** 0.5
     assert named <= 0.1 * count + 4 * (0.09 * count) ** 0.5
-    assert adjusted <= 6 + 4 * (0.09 * 60) ** 0.5
+    assert adjusted <= 4 + 4 * (0.09 * 40) ** 0.5
     assert rejected >= 0.1 * count - 4 * (0.09 * count) ** 0.5

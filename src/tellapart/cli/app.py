@@ -9,6 +9,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from typing import Annotated
 
 import typer
@@ -23,6 +24,16 @@ BROKEN_PIPE = 1
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None))
 """Errors of a full disk. Files that are written name themselves: what is left is the output."""
+
+OUT_OF_MEMORY = (
+    "memory ran out; give a smaller --memory-budget, fewer columns by --columns or --drop, or a "
+    "folder of Parquet files, which are read block by block"
+)
+LOST_WORKER = (
+    "a worker process was killed, often for want of memory; what it had finished is kept: run "
+    "again with fewer --jobs"
+)
+"""What is told where the system ends the work."""
 
 BARE = ("--paired",)
 """Options whose value may be left out."""
@@ -82,6 +93,12 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     except OSError as error:
         complain(f"error: {_told(error)}")
+        return 2
+    except MemoryError as error:
+        complain(f"error: {OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}")
+        return 2
+    except BrokenExecutor:
+        complain(f"error: {LOST_WORKER}")
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130

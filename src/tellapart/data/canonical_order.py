@@ -22,10 +22,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
+from tellapart.compiling import compiled
 from tellapart.data.by_column import map_columns
 from tellapart.data.chunks.draw import mix
 from tellapart.data.row_order import RowOrder
@@ -121,7 +121,7 @@ def _ranks(samples: Samples, n_jobs: int) -> tuple[NDArray[np.uint32], FloatArra
     return np.array(ranks), np.array(middles)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sum_mixed(keys):  # type: ignore[no-untyped-def]
     total = np.uint64(0)
     for i in range(keys.shape[0]):
@@ -129,7 +129,7 @@ def _sum_mixed(keys):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _key_columns(ranks, n_x, rows, keys):  # type: ignore[no-untyped-def]
     for s in range(ranks.shape[0]):
         first, second = np.uint64(0), np.uint64(0)
@@ -142,7 +142,7 @@ def _key_columns(ranks, n_x, rows, keys):  # type: ignore[no-untyped-def]
         keys[s] = mix(first + _ONE) + mix(second + _ONE)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _key_rows(ranks, keys, rows):  # type: ignore[no-untyped-def]
     rows[:] = np.uint64(0)
     for s in range(ranks.shape[0]):

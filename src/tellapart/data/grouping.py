@@ -289,7 +289,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
                 f"column; got {described(table)}; pass the labels themselves as by"
             )
         return open_source(TITLE, table), _read_labels(by), None
-    library = str(frame.implementation)
+    library = frame.implementation.name.lower()
     names = frame_names(TITLE, frame)
     if not isinstance(by, str):
         return from_frame(TITLE, names, frame), _read_labels(by), library

@@ -39,7 +39,7 @@ def plan_sample_size(
     ratio: float | None = None,
     confidence: float = 0.9,
     n_simulations: int = 240,
-    n_permutations: int = 199,
+    n_permutations: int = 999,
     most_rows: int = 20_000,
     missing: str = "error",
     keep: Sequence[str] = (),
@@ -83,7 +83,8 @@ def plan_sample_size(
     n_simulations : int
         Tests to simulate for a curve: twice as many for a pilot.
     n_permutations : int
-        Permutations of a simulated test. The default test has 999, and slightly more power.
+        Permutations of a simulated test, as many as the planned test has: fewer have less power,
+        and plans by them ask for too many rows.
     most_rows : int
         The largest sample to look at.
     missing : str

@@ -63,6 +63,12 @@ def compare_groups(
     rejecting where the adjusted p-value is at most `alpha`, the chance of any false rejection
     is at most `alpha`, in finite samples and although the comparisons share rows.
 
+    Beyond a hundred columns, and up to 4,000 rows, comparisons with the rest share their
+    permutations: random orders of all rows, the first n of which count as a group of n rows. The
+    orders know no labels, so each p-value is exact by itself, and Holm's adjustment asks for no
+    more. Where columns are many, all are compared by location, and as many as the work allows in
+    full; the notes of a result's scan tell.
+
     The p-values of findings and variables are adjusted within their comparison, not over all
     comparisons: to be as sure of all findings together, believe those with p ≤ alpha divided by
     the number of comparisons.

@@ -49,12 +49,15 @@ def run_comparisons(
     """
     effort = _effort(len(pairs), len(grouped.compared))
     at_once = _at_once(grouped, len(pairs), settings)
-    own = settings if at_once == 1 else replace(settings, n_jobs=1)
     whole = _whole_rows(grouped, pairs)
     shared, together = None, None
     if whole is not None:
         shared = SharedRows(whole)
         together = share_scan(grouped, pairs, whole, shared, settings, effort, _threads(settings))
+    if together is not None:
+        # Beyond what is shared a comparison holds little.
+        at_once = min(_threads(settings), len(pairs))
+    own = settings if at_once == 1 else replace(settings, n_jobs=1)
     telling = Lock()
     with showing(settings.progress) as progress, CaughtWarnings() as caught:
 

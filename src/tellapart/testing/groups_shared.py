@@ -18,6 +18,7 @@ from tellapart.data.column_store import PickedRows
 from tellapart.data.grouping import UNLABELLED, GroupedTable
 from tellapart.data.samples import Samples
 from tellapart.data.shared_rows import SharedRows
+from tellapart.errors import InputError
 from tellapart.evidence.known_scores import KnownScores, OtherColumns
 from tellapart.interrupts import heeding_interrupts
 from tellapart.permutation.labels import count_permutations
@@ -150,12 +151,16 @@ def share_scan(
     labelled = np.flatnonzero(grouped.groups != UNLABELLED)
     groups = grouped.groups[labelled]
     assert isinstance(settings.random_state, int)
-    pool = SharedPool(
-        whole,
-        [np.flatnonzero(groups == pair.group) for pair in pairs],
-        settings.n_permutations,
-        seed=settings.random_state,
-        effort=effort,
-        n_jobs=n_jobs,
-    )
+    try:
+        pool = SharedPool(
+            whole,
+            [np.flatnonzero(groups == pair.group) for pair in pairs],
+            settings.n_permutations,
+            seed=settings.random_state,
+            effort=effort,
+            n_jobs=n_jobs,
+        )
+    except InputError:
+        # Rows that allow no test: every comparison says why.
+        return None
     return SharedScan(pool, grouped, whole, shared, labelled, effort)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import accumulate
@@ -150,13 +151,19 @@ def _fold(fold: Any, chunks: Sequence[Any], starts: Sequence[int], progress: Any
     total = lanes[0]
     for held in lanes[1:]:
         total = merge(settings, total, held)
-    if progress is None:
-        return total.compute()
-    client = _client()
-    if client is None:
-        with _telling(done, progress):
+    client = None if progress is None else _client()
+    try:
+        if client is not None and progress is not None:
+            return _computed_by(client, total, lanes, done, progress)
+        with nullcontext() if progress is None else _telling(done, progress):
             return total.compute()
-    return _computed_by(client, total, lanes, done, progress)
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise InputError(
+            "X and Y must be Dask data that its workers can compute; those that tried a block died "
+            "one after the other, often for want of memory; use smaller chunks or larger workers"
+        ) from error
 
 
 def _telling(done: dict[str, int], progress: RowsDone) -> Any:
