@@ -52,7 +52,7 @@ def test_finds_a_clear_difference_and_says_who_found_it(baseline):
     assert stored["method"] == result.method.name
     assert stored["tuning"] is None
     assert stored["settings"]["method"] == type(baseline).__name__
-    assert stored["settings"]["random_state"] == 0
+    assert stored["settings"]["random_state"] == baseline.random_state
 
 
 @pytest.mark.parametrize("baseline", BASELINES, ids=ids)

@@ -251,7 +251,7 @@ class TestResult(Exports):
         X and Y differ (p = 0.001, level 0.05).
         ...
         1 of 3 variables chosen (linear kernel, λ = ...):
-          x1   1.000  lower in X by 2.80 spreads (...)
+          x1   1.000  lower in X by 3.03 spreads (...)
         Certificate: proved: no other choice ...
         """
         selection = safe_lines(self.selection.summary())
