@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 from time import sleep
 
 import numpy as np
@@ -88,3 +88,28 @@ def test_a_forked_process_has_threads_of_its_own():
     assert in_threads(abs, [-1, -2], n_jobs=2) == [1, 2]
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(in_threads, (abs, [-3, -4], 2)).get(timeout=60) == [3, 4]
+
+
+def test_the_last_to_go_restores_whichever_thread_that_is():
+    """OpenBLAS was left with one thread where a worker had come first and another went last."""
+    before, first_came, both_in, first_left = blas_threads(), Event(), Barrier(2), Event()
+
+    def first():
+        with one_blas_thread():
+            first_came.set()
+            both_in.wait(timeout=60)
+        first_left.set()
+
+    def second():
+        first_came.wait(timeout=60)
+        with one_blas_thread():
+            both_in.wait(timeout=60)
+            first_left.wait(timeout=60)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
+    assert blas_threads() == before
+    with one_blas_thread():
+        assert blas_threads() == {1}
+    assert blas_threads() == before

@@ -10,7 +10,7 @@ from functools import cache
 from threading import Event, Lock, local
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from tellapart.interrupts import check_interrupts
 
@@ -33,21 +33,41 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._limit: AbstractContextManager[object] | None = None
+        self._before: list[tuple[LibController, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
+                self._before = [
+                    (library, library.get_num_threads())
+                    for library in _controller().lib_controllers
+                    if library.user_api == "blas"
+                ]
+                for library, _ in self._before:
+                    _set_threads(library, 1)
             self._inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
-            if self._inside == 0 and self._limit is not None:
-                self._limit.__exit__(None, None, None)
-                self._limit = None
+            if self._inside == 0:
+                for library, number in self._before:
+                    _set_threads(library, number)
+                self._before = []
+
+
+def _set_threads(library: LibController, number: int) -> None:
+    """Set the threads of a library, whichever thread of ours asks.
+
+    threadpoolctl 3.8 heeds only the thread that set the last limit of OpenBLAS, and says nothing to
+    the others; the last of ours to go need not be the first that came.
+    """
+    let_go = getattr(library, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go(force=True)
+    library.set_num_threads(number)
+    if let_go is not None:
+        let_go(force=True)
 
 
 _ONE_THREAD = _OneThread()
