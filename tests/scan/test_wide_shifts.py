@@ -82,7 +82,7 @@ def test_the_largest_are_those_of_all_sums(scores, n_jobs):
             found.largest, np.sort(shifts**2, axis=1)[:, -5:], rtol=1e-3, atol=1e-6
         )
         usual = -np.log(tail_pvalues(np.cbrt(shifts**2)))
-        # Below the start of its tail a column's score goes on along it, where ranks would be.
+        # Below the start of its tail a column has no score.
         tailed = named & (usual[0] > np.log(10))
         np.testing.assert_allclose(found.own[tailed], usual[0, tailed], atol=2e-3)
         assert (found.own[named & ~tailed] < np.log(10) + 0.01).all()
@@ -123,3 +123,15 @@ def test_a_shifted_column_is_named_with_its_size(scores):
     assert (told.kind, told.variables, told.pvalue) == ("location", ("x9",), pvalues[place])
     assert told.interval[0] < told.effect < told.interval[1]
     assert told.values[0] == pytest.approx(values[:20, 9].mean(), rel=1e-3)
+
+
+def test_rare_values_are_named_no_more_often_than_permuted_ones():
+    """Of columns with one cell that is not 0 each, a quarter lies in the sample: by chance."""
+    values = np.zeros((N, 60))
+    values[np.arange(60), np.arange(60)] = 1.0
+    rare = WideScores.of(samples(values))
+    orders = RowOrders.draw(N, np.array([20]), 199, seed=0)
+    found = wide_shifts(rare, orders, ROWS[:1], np.ones(rare.size, dtype=bool))[0]
+    assert found.own.max() == pytest.approx(found.scores[0, -1])
+    pvalues = other_pvalues(Maxima({OTHERS: found.maximum_without(set())}), found, 0.05)
+    assert pvalues.min() > 0.1

@@ -208,29 +208,38 @@ def _keep(values, largest):  # type: ignore[no-untyped-def]  # pragma: no cover
 def _keep_scores(values, share, tie, column, best, where):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Merge the scores of one column into the best of each permutation; return that of the first.
 
-    Scores below the start of the tail are never the largest of many columns, and not kept.
+    Values short of the tail have the score 0, be they those of the true labels or not. A tail of
+    one value, up to rounding, has the share of the permutations that reach it.
     """
     count = values.size
     inside = int(share * count)
     edge = _nth_largest(values, inside)
     start = np.cbrt(edge * edge)
     # Those above the edge are `inside`, or fewer where others equal it.
-    above, roots = np.empty(inside, dtype=np.int32), np.empty(inside)
+    above, scores = np.empty(count, dtype=np.int32), np.empty(count)
     size, excess, top = 0, 0.0, 0.0
     for k in range(count):
         if values[k] > edge:
-            above[size], roots[size] = k, np.cbrt(values[k] * values[k])
-            excess += roots[size] - start
-            top = max(top, roots[size])
+            above[size], scores[size] = k, np.cbrt(values[k] * values[k])
+            excess += scores[size] - start
+            top = max(top, scores[size])
             size += 1
     excess /= inside
-    if excess <= tie * max(top, 1e-300):
-        reached = values[0] - tie * values.max()
-        return -math.log((values >= reached).sum() / count)
-    base = math.log(count / (inside + 1))
+    if excess > tie * max(top, 1e-300):
+        base = math.log(count / (inside + 1))
+        for i in range(size):
+            scores[i] = (scores[i] - start) / excess + base
+    else:
+        reached = edge - tie * values.max()
+        size = 0
+        for k in range(count):
+            if values[k] >= reached:
+                above[size] = k
+                size += 1
+        scores[:size] = -math.log(size / count)
     last = best.shape[1]
     for i in range(size):
-        k, score = above[i], np.float32((roots[i] - start) / excess + base)
+        k, score = above[i], np.float32(scores[i])
         if score > best[k, 0]:
             place = 0
             while place + 1 < last and best[k, place + 1] < score:
@@ -239,7 +248,8 @@ def _keep_scores(values, share, tie, column, best, where):  # type: ignore[no-un
                 place += 1
             best[k, place] = score
             where[k, place] = column
-    return (np.cbrt(values[0] * values[0]) - start) / excess + base
+    # The true labels are the first permutation, and the first above where they are at all.
+    return float(np.float32(scores[0])) if size > 0 and above[0] == 0 else 0.0
 
 
 @compiled
