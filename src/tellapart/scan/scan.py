@@ -10,14 +10,13 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
-from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.nulls import PermutationNull, null_of
-from tellapart.progress import Progress, ShareDone, silent
-from tellapart.scan.bin_sums import BinSums
+from tellapart.progress import Progress, silent
+from tellapart.scan.column_folds import ColumnStatistics
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.asked import Asked, ask_families
@@ -36,10 +35,11 @@ from tellapart.scan.families.shape import shape_statistics
 from tellapart.scan.families.triple import TripleScan, triple_statistics
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
+from tellapart.scan.in_blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
-from tellapart.scan.sums import Sums
+from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import tables_of
 from tellapart.threads import in_threads, one_blas_thread
 
@@ -55,10 +55,15 @@ WEIGHTS = {
     "higher": 0.5,
     "missing": 2.0,
 }
-# What the statistics of one permutation take, for each column and each bin.
-BYTES_PER_COLUMN = 300
-BYTES_PER_BIN = 8
+BYTES_PER_COLUMN, BYTES_PER_BIN = 300, 8
+"""What the statistics of one permutation take for each column that is held, and each bin."""
 MOST_BYTES = 8_000_000_000
+BLOCKED_BYTES = 2_000_000_000
+"""Where columns would take more than this they are looked at in blocks…"""
+FEWEST_BLOCKED = 4_000
+"""…if they are as many as this; few columns that take more are so for their permutations."""
+HELD_IN_BLOCKS = 1_000
+"""Columns that pairs, triples and those that are named amount to where all others are in blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +186,14 @@ def _scan(
 ) -> Scan:
     labels = draw_bins_of(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
-    _check_memory(samples, labels)
-    pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
-    return scan_pool(samples.names, pool, plan, asked, alpha=alpha, rng=rng, progress=progress)
+    blocks = None
+    if _in_blocks(samples.n_columns, labels):
+        pool, plan, asked, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
+    else:
+        pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
+    return scan_pool(
+        samples.names, pool, plan, asked, alpha=alpha, rng=rng, progress=progress, blocks=blocks
+    )
 
 
 def scan_pool(
@@ -196,13 +206,15 @@ def scan_pool(
     rng: np.random.Generator,
     progress: Progress = silent,
     samples: Samples | None = None,
+    blocks: ColumnsInBlocks | None = None,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
-    `samples` are the rows of a wide table, where the sums are those of some of its columns.
+    `samples` are the rows of a wide table, where the sums are those of some of its columns;
+    `blocks` is what was found of all columns, where the sums are those of pairs and triples.
     """
     labels = pool.labels
-    run = run_families(pool, plan, asked, progress)
+    run = run_families(pool, plan, asked, progress, None if blocks is None else blocks.statistics)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
     )
@@ -218,7 +230,18 @@ def scan_pool(
         alpha=alpha,
         rng=rng,
         samples=samples,
+        contestants=None if blocks is None else blocks.contestants,
     )
+    differences = Differences.of(
+        pool.sums,
+        pool.tables,
+        labels.n_x,
+        labels.n_y,
+        plan.pairs if CORRELATED.name in pool.requests.pairs else None,
+        pool.design,
+    )
+    if blocks is not None:
+        differences = replace(blocks.differences, correlations=differences.correlations)
     return Scan(
         null=null,
         families=combined.pvalues,
@@ -231,14 +254,7 @@ def scan_pool(
         pairs=found.pairs,
         triples=found.triples,
         n_variables=run.n_variables,
-        differences=Differences.of(
-            pool.sums,
-            pool.tables,
-            labels.n_x,
-            labels.n_y,
-            plan.pairs if CORRELATED.name in pool.requests.pairs else None,
-            pool.design,
-        ),
+        differences=differences,
     )
 
 
@@ -265,41 +281,52 @@ def make_pool(
     plan = make_plan(outline, labels, effort)
     missing = asked_missing(samples)
     asked = ask_families(plan, outline, labels, rng, n_jobs, missing)
-    step = block_rows(tables.size)
-    bins, parts = labels.without_labels(), []
-    share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
-    for sample, store in enumerate((samples.x, samples.y)):
-        threads = 1 if store.side_by_side else n_jobs
-        fold = BinSums(tables, bins, asked.requests, sample, threads)
-        parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    parts[0].adjust_with(parts[1], labels)
-    sums = Sums(parts[0], parts[1], labels.full, asked.requests.present_of)
+    sums = sum_bins(samples, tables, labels, asked.requests, n_jobs, progress)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
-def _check_memory(samples: ChunkedSamples, labels: KeyedBins) -> None:
-    """Raise if the statistics of so many permutations would not fit into memory."""
-    each = BYTES_PER_COLUMN * samples.n_columns + BYTES_PER_BIN * labels.n_bins
+def _in_blocks(n_columns: int, labels: KeyedBins) -> bool:
+    """Say whether columns are too many to be held at once under every permutation.
+
+    Raises
+    ------
+    InputError
+        Where so many permutations would not fit into memory either way.
+    """
+    blocked = n_columns > FEWEST_BLOCKED
+    blocked = blocked and labels.count * BYTES_PER_COLUMN * n_columns > BLOCKED_BYTES
+    held = HELD_IN_BLOCKS if blocked else n_columns
+    each = BYTES_PER_COLUMN * held + BYTES_PER_BIN * labels.n_bins
     if labels.count * each > MOST_BYTES:
         raise InputError(
             f"n_permutations must be at most {MOST_BYTES // each:,} for a scan of "
-            f"{samples.n_columns:,} columns (their statistics may take {MOST_BYTES / 1e9:g} GB); "
+            f"{n_columns:,} columns (their statistics may take {MOST_BYTES / 1e9:g} GB); "
             f"got {labels.count - 1:,}"
         )
+    return blocked
 
 
-def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> FamilyRuns:
-    """Run every family that the plan has, side by side in the threads of the pool."""
+def run_families(
+    pool: Pool,
+    plan: Plan,
+    asked: Asked,
+    progress: Progress,
+    known: ColumnStatistics | None = None,
+) -> FamilyRuns:
+    """Run every family that the plan has, side by side in the threads of the pool.
+
+    Those of single columns may be `known` already.
+    """
     run = FamilyRuns()
 
     def location() -> FloatArray:
-        return location_statistics(pool)
+        return location_statistics(pool) if known is None else known.location
 
     def shape() -> FloatArray:
-        return shape_statistics(pool)
+        return shape_statistics(pool) if known is None else known.shape
 
     def kernel() -> FloatArray:
-        found = kernel_statistics(pool)
+        found = kernel_statistics(pool) if known is None else known.kernel
         run.n_variables = found.n_variables
         return found.statistics
 
