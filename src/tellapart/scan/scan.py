@@ -16,6 +16,7 @@ from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.nulls import PermutationNull, null_of
 from tellapart.progress import Progress, silent
+from tellapart.scan.budget import BYTES_PER_COLUMN, columns_held, in_blocks
 from tellapart.scan.column_folds import ColumnStatistics
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.differences import Differences
@@ -55,15 +56,9 @@ WEIGHTS = {
     "higher": 0.5,
     "missing": 2.0,
 }
-BYTES_PER_COLUMN, BYTES_PER_BIN = 300, 8
-"""What the statistics of one permutation take for each column that is held, and each bin."""
+BYTES_PER_BIN = 8
+"""What the labels and statistics of one permutation take for each bin."""
 MOST_BYTES = 8_000_000_000
-BLOCKED_BYTES = 2_000_000_000
-"""Where columns would take more than this they are looked at in blocks…"""
-FEWEST_BLOCKED = 4_000
-"""…if they are as many as this; few columns that take more are so for their permutations."""
-HELD_IN_BLOCKS = 1_000
-"""Columns that pairs, triples and those that are named amount to where all others are in blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +85,8 @@ class Scan:
         Columns of the best choice by the kernel family: as many as carry nearly all.
     differences : Differences or None
         How much every score of every column differs, over all rows.
+    n_undescribed : int
+        Of very many columns that are named those without a finding, by their p-values alone.
     """
 
     null: PermutationNull
@@ -104,6 +101,7 @@ class Scan:
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
+    n_undescribed: int = 0
 
     @property
     def by_design(self) -> bool:
@@ -186,8 +184,9 @@ def _scan(
 ) -> Scan:
     labels = draw_bins_of(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
+    _check_memory(samples.n_columns, labels)
     blocks = None
-    if _in_blocks(samples.n_columns, labels):
+    if in_blocks(samples.n_columns, labels.count):
         pool, plan, asked, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
     else:
         pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
@@ -255,6 +254,7 @@ def scan_pool(
         triples=found.triples,
         n_variables=run.n_variables,
         differences=differences,
+        n_undescribed=found.n_undescribed,
     )
 
 
@@ -285,25 +285,15 @@ def make_pool(
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
-def _in_blocks(n_columns: int, labels: KeyedBins) -> bool:
-    """Say whether columns are too many to be held at once under every permutation.
-
-    Raises
-    ------
-    InputError
-        Where so many permutations would not fit into memory either way.
-    """
-    blocked = n_columns > FEWEST_BLOCKED
-    blocked = blocked and labels.count * BYTES_PER_COLUMN * n_columns > BLOCKED_BYTES
-    held = HELD_IN_BLOCKS if blocked else n_columns
-    each = BYTES_PER_COLUMN * held + BYTES_PER_BIN * labels.n_bins
+def _check_memory(n_columns: int, labels: KeyedBins) -> None:
+    """Raise if the statistics of so many permutations would not fit into memory."""
+    each = BYTES_PER_COLUMN * columns_held(n_columns, labels.count) + BYTES_PER_BIN * labels.n_bins
     if labels.count * each > MOST_BYTES:
         raise InputError(
             f"n_permutations must be at most {MOST_BYTES // each:,} for a scan of "
             f"{n_columns:,} columns (their statistics may take {MOST_BYTES / 1e9:g} GB); "
             f"got {labels.count - 1:,}"
         )
-    return blocked
 
 
 def run_families(

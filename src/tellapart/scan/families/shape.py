@@ -61,9 +61,9 @@ def row_score(outline: Scores) -> RowScore:
         lengths = full_lengths(lengths, there, outline.present.shape[1])[there > 0]
         values = values[there > 0]
     known, scores, place = _ranked(lengths)
-    slopes: FloatArray = np.zeros(values.shape[1])
+    slopes = np.zeros(values.shape[1])
     if values.shape[1] <= values.shape[0] / FEWEST_ROWS_PER_COLUMN:
-        slopes = np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0]
+        slopes = np.asarray(np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0])
     return _thinned(known, scores, slopes)
 
 
