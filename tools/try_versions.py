@@ -5,7 +5,8 @@
 
 Environments are made below .venv-versions by uv. "oldest" has the lowest version of everything
 that `pyproject.toml` allows, on the oldest Python only; "newest" what is newest today; "pandas-2"
-the same with the last pandas before 3. Writes benchmarks/results/versions.md and versions.csv.
+the same with the last pandas before 3. Writes benchmarks/results/versions.md and versions.csv after
+each environment; a row of the same Python and choice is replaced, the others stay.
 """
 
 from __future__ import annotations
@@ -101,7 +102,14 @@ def tried(place: Path, python: str, choice: str, tests: list[str]) -> dict[str, 
         [program, "-c", ask, *SHOWN], capture_output=True, text=True, check=True
     ).stdout.split()
     held = ", ".join(f"{name} {version}" for name, version in zip(SHOWN, versions, strict=True))
-    row: dict[str, object] = {"Python": _version(python), "versions": choice}
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    row: dict[str, object] = {"Python": _version(python), "versions": choice, "commit": commit}
     return row | counted(last) | {"with": held}
 
 
@@ -113,25 +121,40 @@ def main() -> None:
     asked, tests = parser.parse_known_args()
     pythons = asked.pythons or found_pythons()
     PLACE.mkdir(exist_ok=True)
-    rows = []
+    failed = False
     for python in pythons:
         for choice in asked.only:
-            if choice == "oldest" and python != pythons[0]:
+            if choice == "oldest" and python != found_pythons()[0]:
                 continue  # the newest Pythons have no wheels of the oldest versions
-            rows.append(tried(environment(python, choice), python, choice, tests))
-            sys.stdout.write(f"{rows[-1]}\n")
+            row = tried(environment(python, choice), python, choice, tests)
+            sys.stdout.write(f"{row}\n")
             sys.stdout.flush()
-    heading = list(rows[0])
+            store(row, " ".join(["python tools/try_versions.py", *sys.argv[1:]]))
+            failed = failed or bool(row["failed"] or row["error"])
+    sys.exit(failed)
+
+
+def store(row: dict[str, object], command: str) -> None:
+    """Write a row beside those of other environments that earlier runs have stored."""
+    numbers = RESULTS / "versions.csv"
+    rows = []
+    if numbers.exists():
+        with numbers.open(encoding="utf-8", newline="") as file:
+            rows = [dict(held) for held in csv.DictReader(file)]
+    entry = {key: str(value) for key, value in row.items()} | {"command": command}
+    place = (entry["Python"], entry["versions"])
+    rows = [held for held in rows if (held["Python"], held["versions"]) != place]
+    rows = sorted([*rows, entry], key=lambda held: (held["Python"], held["versions"]))
+    heading = list(entry)
     lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
-    lines += [f"| {' | '.join(str(row[key]) for key in heading)} |" for row in rows]
-    command = " ".join(["python tools/try_versions.py", *sys.argv[1:]])
-    page = "\n".join(["# Versions", "", f"`{command}`", "", *lines])
-    (RESULTS / "versions.md").write_text(f"{page}\n", encoding="utf-8")
-    with (RESULTS / "versions.csv").open("w", newline="", encoding="utf-8") as file:
+    lines += [f"| {' | '.join(held[key] for key in heading)} |" for held in rows]
+    (RESULTS / "versions.md").write_text(
+        "\n".join(["# Versions", "", *lines, ""]), encoding="utf-8"
+    )
+    with numbers.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, heading, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    sys.exit(any(row["failed"] or row["error"] for row in rows))
 
 
 if __name__ == "__main__":
