@@ -24,6 +24,7 @@ from tellapart.data.columns import (
 )
 from tellapart.data.design_labels import DesignArguments, take_labels
 from tellapart.data.designed import DROPPING, refuse_pairwise, with_labels
+from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import (
     FEWEST_ROWS,
     check_rows_left,
@@ -281,6 +282,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
             by_column = _label_column("obs", by, nw.from_native(obs[by], series_only=True))
             return open_source(TITLE, table), by_column, "pandas"
         return open_source(TITLE, table), _read_labels(by), "pandas"
+    table = in_memory(TITLE, table)
     frame = as_frame(TITLE, table)
     if frame is None:
         if isinstance(by, str):

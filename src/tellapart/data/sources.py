@@ -24,6 +24,7 @@ from tellapart.data.columns import (
     looks_numeric,
     read_column,
 )
+from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Values
 from tellapart.data.sparsity import check_structure
@@ -144,7 +145,7 @@ class Source:
 
 def open_source(title: str, data: object) -> Source:
     """Open anything that may hold a sample; what cannot is one clear error."""
-    data = _as_named_matrix(title, data)
+    data = _as_named_matrix(title, in_memory(title, data))
     is_matrix = isinstance(data, NamedMatrix) or is_anndata(data) or sparse.issparse(data)
     frame = None if is_matrix else as_frame(title, data)
     if frame is not None:
@@ -205,13 +206,11 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
 
 def as_frame(title: str, data: object) -> Frame | None:
     """Return the data as a narwhals frame, or None if it is no table."""
+    data = in_memory(title, data)
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     elif isinstance(data, pa.RecordBatchReader):
         data = data.read_all()
-    elif _package(data) in ("pyarrow", "tellapart") and hasattr(data, "to_table"):
-        # A dataset or its scanner, where all of it is needed in memory.
-        data = data.to_table()
     try:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:

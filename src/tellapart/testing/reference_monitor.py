@@ -19,6 +19,7 @@ import numpy as np
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
 from tellapart.data.coded_rows import CodedRows
+from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import handle_missing
 from tellapart.data.samples import Samples
 from tellapart.data.sources import open_source
@@ -68,6 +69,7 @@ class ReferenceMonitor(MonitorHistory):
     def __init__(
         self, reference: object, settings: MonitorSettings, state: MonitorState | None = None
     ) -> None:
+        reference = in_memory("reference", reference)
         samples = _read_alone(reference, settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
