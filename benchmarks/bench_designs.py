@@ -7,7 +7,7 @@ Nulls are those of benchmarks/designs.py: small tables in which rows that belong
 so that a test that takes them as independent is wrong, often badly. The scan with the design and
 without it, and the split with the design, each with 199 permutations at level .05. Power: one of
 four columns is shifted; the competitor is the usual test of each column with Holm's correction: the
-paired t test, the t test beside strata, the t test of cluster means. Writes
+t test (no design), the paired one, that beside strata, that of cluster means. Writes
 benchmarks/results/designs.md and .csv.
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from designs import NULLS
+from designs import NULLS, independent
 from store import store, table
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.tables import read_samples
@@ -29,7 +29,8 @@ from tellapart.scan.scan import scan
 from tellapart.testing.two_sample import two_sample_test
 
 PERMUTATIONS, LEVEL = 199, 0.05
-SHIFTS = {"paired": 0.6, "strata": 0.5, "clusters": 1.0, "unequal clusters": 0.8}
+SHIFTS = {"none": 0.5, "paired": 0.6, "strata": 0.5, "clusters": 1.0, "unequal clusters": 0.8}
+POPULATIONS = {"none": independent, **NULLS}
 
 
 def scanned(x: np.ndarray, y: np.ndarray, asked: dict[str, object], seed: int) -> bool:
@@ -48,7 +49,9 @@ def split(x: np.ndarray, y: np.ndarray, asked: dict[str, object], seed: int) -> 
 
 def usual(name: str, x: np.ndarray, y: np.ndarray, asked: dict[str, object]) -> bool:
     """Return whether the usual test of any column rejects after Holm's correction."""
-    if name == "paired":
+    if name == "none":
+        pvalues = stats.ttest_ind(x, y).pvalue
+    elif name == "paired":
         pvalues = stats.ttest_rel(x, y).pvalue
     elif name == "strata":
         pvalues = _within_strata(x, y, *asked["strata"])
@@ -106,7 +109,7 @@ def power_row(name: str, pairs: int) -> dict[str, object]:
     """Return the rates of rejection where the first column is shifted."""
 
     def shifted(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str, object]]:
-        x, y, asked = NULLS[name](rng)
+        x, y, asked = POPULATIONS[name](rng)
         return x, y + SHIFTS[name] * np.eye(1, y.shape[1]), asked
 
     def without(rng: np.random.Generator, i: int) -> bool:
@@ -138,9 +141,9 @@ def main() -> None:
         f"Share of pairs rejected at level {LEVEL} without any difference, {PERMUTATIONS} "
         f"permutations (`python benchmarks/bench_designs.py --nulls {given.nulls} "
         f"--pairs {given.pairs} --split {given.split}`).\n\n{table(levels)}\n\n"
-        "Share rejected where one of four columns is shifted; the usual test is the paired t test, "
-        "the t test beside strata, or that of cluster means, each with Holm's correction. Where a "
-        "test without the design has no level, its rate is no power.\n\n"
+        "Share rejected where one of four columns is shifted; the usual test is the t test (no "
+        "design), the paired one, that beside strata or that of cluster means, each with Holm's "
+        "correction. Where a test without the design has no level, its rate is no power.\n\n"
         f"{table(powers)}\n"
     )
     rows = [{"kind": "level", **row} for row in levels] + [

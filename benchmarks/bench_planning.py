@@ -22,6 +22,7 @@ import sys
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -30,6 +31,7 @@ from store import RESULTS, store, table
 from tellapart.data.tables import read_samples
 from tellapart.planning.named_effects import NamedEffects
 from tellapart.planning.plan_sample_size import plan_sample_size
+from tellapart.planning.planner import Planner
 from tellapart.planning.resampling import RowSource
 from tellapart.scan.scan import scan
 
@@ -78,9 +80,11 @@ def planned(job: Job) -> dict[str, float]:
     name, rows, seed, simulations = job
     rng = np.random.default_rng([seed, rows, 7])
     x, y = population(name).draw(rows, rows, rng)
-    plan = plan_sample_size(
-        x, y, power=POWER, alpha=ALPHA, n_simulations=simulations, n_jobs=1, random_state=seed
-    )
+    # What a plain shift would take plays no part in what is predicted, and takes half of the time.
+    with mock.patch.object(Planner, "_detectable", return_value={}):
+        plan = plan_sample_size(
+            x, y, power=POWER, alpha=ALPHA, n_simulations=simulations, n_jobs=1, random_state=seed
+        )
     source = RowSource.of(read_samples(x, y))
     found: dict[str, float] = {}
     for times in TIMES:

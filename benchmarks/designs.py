@@ -5,6 +5,11 @@ import numpy as np
 N_COLUMNS = 4
 
 
+def independent(rng, n=40):
+    """Rows that have nothing to do with each other: what the scan's breadth costs by itself."""
+    return rng.normal(size=(n, N_COLUMNS)), rng.normal(size=(n, N_COLUMNS)), {}
+
+
 def paired(rng, n=30):
     """Two measurements of the same people, who differ from each other far more."""
     people = 2 * rng.normal(size=(n, N_COLUMNS))

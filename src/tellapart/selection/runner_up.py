@@ -131,8 +131,14 @@ def _without(evidence: Evidence, column: int) -> Evidence:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent, with the digits that tell it from all of it."""
-    digits = 1 if share < 0.999 else 2
+    """Return a share in percent, with the digits that tell it from all of it.
+
+    >>> _percent(0.42), _percent(0.9996), _percent(0.99999), _percent(1.0)
+    ('42.0 %', '99.96 %', 'over 99.99 %', '100.0 %')
+    """
+    if 0.9999 < share < 1:
+        return "over 99.99 %"
+    digits = 2 if 0.999 <= share < 1 else 1
     return f"{100 * share:.{digits}f} %"
 
 
