@@ -22,6 +22,7 @@ from tellapart.data.columns import (
     sorted_labels,
     to_arrow,
 )
+from tellapart.data.described import described
 from tellapart.data.design_labels import DesignArguments, take_labels
 from tellapart.data.designed import DROPPING, refuse_pairwise, with_labels
 from tellapart.data.in_memory import in_memory
@@ -38,7 +39,6 @@ from tellapart.data.settle import settle_columns
 from tellapart.data.sources import (
     Source,
     as_frame,
-    described,
     frame_names,
     from_frame,
     is_anndata,
@@ -237,6 +237,7 @@ def read_grouped(
         (table,), taken = take_labels((table,), design, (TITLE,))
     source, column, library = _open(table, by)
     (source,), notes = settle_columns((source,), keep)
+    notes = notes.with_row_labels(source.row_labels)
     if column.values.size != source.shape[0]:
         raise InputError(
             f"by must have one label for each of the {source.shape[0]} rows of the table; "
