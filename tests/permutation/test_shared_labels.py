@@ -20,8 +20,9 @@ def test_contrasts_are_those_of_dense_weights(n_x):
     assert labels.of_x == (n_x <= 20)
     root = rng.normal(size=(n_rows, n_rows))
     matrix = (root + root.T).astype(np.float32)
-    margin = orders.vector_sums(matrix.sum(axis=1, dtype=np.float64))
-    found = labels.contrast(matrix, orders.form_sums(matrix), margin)
+    sums = matrix.sum(axis=1, dtype=np.float64)
+    margin = orders.vector_sums(sums)
+    found = labels.contrast(matrix, sums, orders.form_sums(matrix), margin)
     smaller = [rows_x if labels.of_x else rows_y, *(order[:size] for order in orders.first)]
     for value, own in zip(found, smaller, strict=True):
         weights = np.full(n_rows, -1 / (n_rows - size))

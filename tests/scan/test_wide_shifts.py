@@ -9,8 +9,8 @@ from tellapart.data.samples import Samples
 from tellapart.permutation.row_orders import RowOrders
 from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.adjusted import Maxima
+from tellapart.scan.permuted_tails import BinMoments, exponent
 from tellapart.scan.scores import make_scores
-from tellapart.scan.tails import tail_pvalues
 from tellapart.scan.wide_names import OTHERS, describe_others, other_pvalues
 from tellapart.scan.wide_scores import WideScores
 from tellapart.scan.wide_shifts import KEPT_SCORES, wide_shifts
@@ -67,6 +67,16 @@ def test_zeros_that_are_stored_are_zeros():
     np.testing.assert_allclose(left.dense(places), right.dense(places), atol=2e-6)
 
 
+def exact_scores(u, own, drawn, size):
+    """Scores of all columns at the true labels and under the orders, by the exact moments of S."""
+    sums = np.array([u[own].sum(axis=0) * (1 if own.size == size else -1), *drawn])
+    z = sums / np.sqrt(size * (N - size) / (N - 1))
+    of_columns = np.array(BinMoments.of([u], size / N).of_sum().shape).T
+    return np.array(
+        [[exponent(v, v * v, *of) for v, of in zip(row, of_columns, strict=True)] for row in z]
+    )
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_largest_are_those_of_all_sums(scores, n_jobs):
     sizes = np.array([min(own.size, N - own.size) for own in ROWS])
@@ -81,12 +91,10 @@ def test_the_largest_are_those_of_all_sums(scores, n_jobs):
         np.testing.assert_allclose(
             found.largest, np.sort(shifts**2, axis=1)[:, -5:], rtol=1e-3, atol=1e-6
         )
-        usual = -np.log(tail_pvalues(np.cbrt(shifts**2)))
-        # Below the start of its tail a column has no score.
-        tailed = named & (usual[0] > np.log(10))
-        np.testing.assert_allclose(found.own[tailed], usual[0, tailed], atol=2e-3)
-        assert (found.own[named & ~tailed] < np.log(10) + 0.01).all()
-        np.testing.assert_allclose(found.scores[:, -1], usual[:, named].max(axis=1), atol=2e-3)
+        usual = exact_scores(u, own, drawn, size)
+        np.testing.assert_allclose(found.own[named], usual[0, named], rtol=1e-4, atol=1e-4)
+        rising = np.sort(usual[:, named], axis=1)[:, -KEPT_SCORES:]
+        np.testing.assert_allclose(found.scores, rising, rtol=1e-4, atol=1e-4)
         assert named[found.places].all()
         delta = u[own].mean(axis=0) - np.delete(u, own, axis=0).mean(axis=0)
         deviation = N / np.sqrt(size * (N - size) * (N - 1))

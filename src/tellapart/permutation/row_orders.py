@@ -9,6 +9,7 @@ Holm's adjustment allows. Sums over the first rows of an order serve all sizes o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,11 @@ RUN = 4
 # What of the features is held together, so that a core keeps it at hand.
 BLOCK_BYTES = 1 << 20
 NARROWEST, WIDEST = 32, 256
+# Entries of a matrix are so many bits long at most: sums of 4,000² of them fit into 64.
+WHOLE_BITS = 30
+TILE = 64
+# So few rows of each order are added up from where they stand.
+FEW_ROWS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +99,23 @@ class RowOrders:
         `values` are features of all rows (N × F), of which some are summed.
         """
         first, last, _ = features.indices(values.shape[1])
+        if end - begin <= FEW_ROWS:
+            _add_few(values[:, first:last], self.first[rows], begin, end, out)
+            return
         width = BLOCK_BYTES // (4 * self.n_rows) // NARROWEST * NARROWEST
         width = min(max(width, NARROWEST), WIDEST)
         _add(values, self.first[rows], begin, end, first, last, width, out)
 
     def form_sums(self, matrix: Singles) -> FloatArray:
-        """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B)."""
-        out = np.empty((self.sizes.size, self.count))
-        _form_sums(matrix, self.first, self.sizes, out)
-        return out
+        """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B).
+
+        Summed in whole multiples of a power of two: in any order the sums are the same.
+        """
+        largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
+        unit = math.ldexp(1.0, math.frexp(largest)[1] - WHOLE_BITS)
+        out = np.empty((self.sizes.size, self.count), dtype=np.int64)
+        _form_sums(_whole(matrix, 1 / unit), self.first, self.sizes, out)
+        return out * unit
 
     def vector_sums(self, vector: FloatArray) -> FloatArray:
         """Return Σ v_i over the first n rows, for every size n and order (sizes × B)."""
@@ -136,18 +150,54 @@ def _add(values, orders, begin, end, first, last, width, out):  # type: ignore[n
 
 
 @compiled
-def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Sum a symmetric matrix over the first rows of every order, row after row."""
+def _add_few(values, orders, begin, end, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up all features of a few rows of every order."""
     for k in range(orders.shape[0]):
-        order = orders[k]
-        total = 0.0
-        place = 0
-        for t in range(sizes[-1]):
-            row = matrix[order[t]]
-            own = 0.0
-            for s in range(t):
-                own += row[order[s]]
-            total += 2.0 * own + row[order[t]]
-            while place < sizes.size and t + 1 == sizes[place]:
-                out[place, k] = total
-                place += 1
+        own, order = out[k], orders[k]
+        i = begin
+        while i + 4 <= end:
+            a, b = values[order[i]], values[order[i + 1]]
+            c, d = values[order[i + 2]], values[order[i + 3]]
+            for q in range(own.size):
+                own[q] += (a[q] + b[q]) + (c[q] + d[q])
+            i += 4
+        while i < end:
+            a = values[order[i]]
+            for q in range(own.size):
+                own[q] += a[q]
+            i += 1
+
+
+@compiled
+def _whole(matrix, per_unit):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return a symmetric matrix in whole units, by its part below the diagonal."""
+    n_rows = matrix.shape[0]
+    found = np.empty((n_rows, n_rows), dtype=np.int32)
+    for top in range(0, n_rows, TILE):
+        for left in range(0, top + 1, TILE):
+            for i in range(top, min(top + TILE, n_rows)):
+                for j in range(left, min(left + TILE, i + 1)):
+                    found[i, j] = found[j, i] = np.int32(np.rint(matrix[i, j] * per_unit))
+    return found
+
+
+@compiled
+def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Sum a symmetric matrix over the first rows of every order, row after row.
+
+    From one size to the next rows are taken as they stand in the matrix, which memory prefers.
+    """
+    order = np.empty(orders.shape[1], dtype=np.uint32)
+    for k in range(orders.shape[0]):
+        total, begin = 0, 0
+        for place in range(sizes.size):
+            end = sizes[place]
+            order[begin:end] = np.sort(orders[k, begin:end])
+            for t in range(begin, end):
+                row = matrix[order[t]]
+                own = 0
+                for s in range(t):
+                    own += row[order[s]]
+                total += 2 * own + row[order[t]]
+            out[place, k] = total
+            begin = end

@@ -46,15 +46,16 @@ class SharedLabels(KeyedBins):
         """Rows of the smaller sample."""
         return int(min(self.rows_x.size, self.rows_y.size))
 
-    def contrast(self, matrix: Singles, sums: FloatArray, margin: FloatArray) -> FloatArray:
+    def contrast(
+        self, matrix: Singles, rows: FloatArray, sums: FloatArray, margin: FloatArray
+    ) -> FloatArray:
         """Return wᵀMw, w = 1/m on x and −1/n on y, for the true labels and every order.
 
-        `sums` and `margin` are the sums of M over the first rows of the orders, and those of its
-        rows' sums: (sizes × B) each.
+        `rows` are the sums of the rows of M, `sums` and `margin` those of M and of `rows` over the
+        first rows of the orders: (sizes × B) each.
         """
         place = int(np.searchsorted(self.orders.sizes, self.size))
         own = self.rows_x if self.of_x else self.rows_y
-        rows = matrix.sum(axis=1, dtype=np.float64)
         inside = np.append(matrix[np.ix_(own, own)].sum(dtype=np.float64), sums[place])
         reached = np.append(rows[own].sum(), margin[place])
         n, rest = self.size, self.n_rows - self.size

@@ -72,14 +72,15 @@ class PermutedTails:
         _spreads(statistics, mean, squares, largest)
         flat = squares <= count * np.square(LEAST_DEVIATION * np.maximum(1.0, 10 * largest))
         found = np.empty(statistics.shape)
-        alpha, beta, square, shift, base, light = self._shape()
+        alpha, beta, square, shift, base, light = self.shape
         held = np.where(flat, 1.0, squares)
         _score(statistics, mean, held, alpha, beta, square, shift, base, light, found)
         found[:, flat] = NOTHING
         return found
 
-    def _shape(self) -> tuple[FloatArray, ...]:
-        """Return α, β, η², ηβ/q, ηq and 1/24 of the excess that is lacking, of every column."""
+    @property
+    def shape(self) -> tuple[FloatArray, ...]:
+        """α, β, η², ηβ/q, ηq and 1/24 of the excess that is lacking, of every column."""
         square = np.square(self.skewness)
         least = 5 / 3 * (1 + ROOM) * square + LEAST_EXCESS
         excess = np.maximum(self.excess, least)
@@ -185,8 +186,21 @@ def _spreads(statistics, mean, squares, largest):  # type: ignore[no-untyped-def
             squares[p] += (statistics[e, p] - mean[p]) ** 2
 
 
-# No order of sums is at stake: the loop is over columns, each by itself.
-@compiled(fastmath={"nnan", "ninf", "nsz", "arcp"})
+# No order of sums is at stake: loops are over columns, each by itself.
+FAST = {"nnan", "ninf", "nsz", "arcp"}
+
+
+@compiled(fastmath=FAST)
+def exponent(z, square, alpha, beta, eta_square, shift, base, light):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return s of what lies z deviations off its mean, `square` being z²."""
+    y = z + shift
+    own = alpha * math.sqrt(eta_square + y * y) - beta * y - base
+    own = min(own, square / 2) if z * beta < 0 else own
+    more = 1.0 + light * (2.0 * own - 3.0)
+    return own * more * more
+
+
+@compiled(fastmath=FAST)
 def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
     statistics, mean, squares, alpha, beta, eta_square, shift, base, light, found
 ):  # fmt: skip
@@ -200,8 +214,6 @@ def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
             square = off * off
             square *= others / max(squares[p] - square * share, LEAST_REST * squares[p])
             z = math.copysign(math.sqrt(square), off)
-            y = z + shift[p]
-            own = alpha[p] * math.sqrt(eta_square[p] + y * y) - beta[p] * y - base[p]
-            own = min(own, square / 2) if z * beta[p] < 0 else own
-            more = 1.0 + light[p] * (2.0 * own - 3.0)
-            found[e, p] = own * more * more
+            found[e, p] = exponent(
+                z, square, alpha[p], beta[p], eta_square[p], shift[p], base[p], light[p]
+            )

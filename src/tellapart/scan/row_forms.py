@@ -62,12 +62,12 @@ class RowForms:
     def _contrast(
         self, name: str, make: Callable[[], FloatArray | Singles], labels: SharedLabels
     ) -> FloatArray:
-        def sums() -> tuple[Singles, FloatArray, FloatArray]:
-            matrix = make()
+        def sums() -> tuple[Singles, FloatArray, FloatArray, FloatArray]:
+            matrix = np.asarray(make(), dtype=np.float32)
             # Centred, what single precision has to hold is small: constants cancel.
-            centred = np.asarray(matrix - matrix.mean(dtype=np.float64), dtype=np.float32)
-            margin = self._orders.vector_sums(centred.sum(axis=1, dtype=np.float64))
-            return centred, self._orders.form_sums(centred), margin
+            matrix -= matrix.mean(dtype=np.float64).astype(np.float32)
+            rows = matrix.sum(axis=1, dtype=np.float64)
+            return matrix, rows, self._orders.form_sums(matrix), self._orders.vector_sums(rows)
 
         return labels.contrast(*self.once(name, sums))
 

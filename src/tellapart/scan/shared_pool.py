@@ -96,7 +96,7 @@ class SharedPool:
         columns = np.arange(whole.n_columns)
         most = columns_in_full(n_rows, len(rows))
         if columns.size > most:
-            self.wide = WideScores.of(whole)
+            self.wide = WideScores.of(whole, n_jobs)
             columns = _least_tied(self.wide, columns, most)
             named = ~np.isin(self.wide.columns, columns)
             self._shifts = wide_shifts(self.wide, self._orders, rows, named, n_jobs)

@@ -32,6 +32,7 @@ class PooledFeatures:
 
     values: Singles
     _kept: dict[int, Singles] = field(default_factory=dict, repr=False)
+    _parts: dict[bytes, PooledFeatures] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @cached_property
@@ -50,6 +51,15 @@ class PooledFeatures:
             out = self._sums_at(orders, anchor)[rows, features].copy()
         orders.add(self.values, anchor, size, out, rows, features)
         return out
+
+    def some(self, features: IntArray) -> PooledFeatures:
+        """Return some of the features: the same object whoever asks for them."""
+        key = features.tobytes()
+        with self._lock:
+            if key not in self._parts:
+                part = np.ascontiguousarray(self.values[:, features])
+                self._parts[key] = PooledFeatures(part)
+            return self._parts[key]
 
     def _sums_at(self, orders: RowOrders, anchor: int) -> Singles:
         with self._lock:
@@ -113,8 +123,7 @@ class SharedHalves(Halves):
 
     def some(self, features: IntArray) -> SharedHalves:
         """Return the sums of some of the features."""
-        part = PooledFeatures(np.ascontiguousarray(self.features.values[:, features]))
-        return SharedHalves.of(part, self.rows_x, self.rows_y)
+        return SharedHalves.of(self.features.some(features), self.rows_x, self.rows_y)
 
     def column(self, place: int) -> tuple[FloatArray, FloatArray]:
         """Return one feature of the rows of X and of Y, and below it that no row keeps a label."""

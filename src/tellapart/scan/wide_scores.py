@@ -7,6 +7,7 @@ what the other values have more: memory and sums are those of the entries.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,12 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.compiling import compiled
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.samples import Samples, Values
-from tellapart.interrupts import check_interrupts
+from tellapart.scan.permuted_tails import BinMoments
+from tellapart.threads import in_threads
 
 Singles = NDArray[np.float32]
 
-# Of what is not sparse, so many columns are taken at a time.
+# So many columns are taken at a time, whatever the number of threads.
 COLUMNS_AT_A_TIME = 512
 
 
@@ -38,6 +40,8 @@ class WideScores:
         U less that, of the values that are not 0, column after column, by rising rows.
     ties : array of length C
         Σ (share of the rows with one value)³ over values: 1 where all rows share one.
+    skewness, kurtosis : arrays of length C
+        Means of U³ and U⁴.
     n_rows : int
         N.
     """
@@ -48,28 +52,35 @@ class WideScores:
     rows: NDArray[np.int32]
     more: Singles
     ties: FloatArray
+    skewness: FloatArray
+    kurtosis: FloatArray
     n_rows: int
 
     @classmethod
-    def of(cls, samples: Samples) -> WideScores:
+    def of(cls, samples: Samples, n_jobs: int = 1) -> WideScores:
         """Return the scores of all rows of the samples, those of X first."""
         numeric = np.flatnonzero([kind == "numeric" for kind in samples.kinds])
-        step = numeric.size if _sparse(samples.x) and _sparse(samples.y) else COLUMNS_AT_A_TIME
-        parts = []
-        for begin in range(0, numeric.size, max(step, 1)):
-            check_interrupts()
-            parts.append(_scored(samples, numeric[begin : begin + step]))
-        columns, common, counts, rows, more, ties = (
-            np.concatenate(part) for part in zip(*parts, strict=True)
+
+        def score(begin: int) -> tuple[NDArray[Any], ...]:
+            return _scored(samples, numeric[begin : begin + COLUMNS_AT_A_TIME])
+
+        begins = range(0, max(numeric.size, 1), COLUMNS_AT_A_TIME)
+        columns, common, counts, rows, more, ties, skewness, kurtosis = (
+            np.concatenate(part) for part in zip(*in_threads(score, begins, n_jobs), strict=True)
         )
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         n_rows = samples.n_x + samples.n_y
-        return cls(columns, common, starts, rows, more, ties, n_rows)
+        return cls(columns, common, starts, rows, more, ties, skewness, kurtosis, n_rows)
 
     @property
     def size(self) -> int:
         """Number of columns, C."""
         return int(self.columns.size)
+
+    def moments(self, share: float) -> BinMoments:
+        """Return the moments of U of single rows, a share of which are those of x."""
+        deviation = np.ones(self.size)
+        return BinMoments(self.n_rows, share, deviation, self.skewness, self.kurtosis)
 
     def dense(self, places: IntArray) -> Singles:
         """Return U of some of the columns (N × k)."""
@@ -91,10 +102,8 @@ def _entries(values: Values, columns: IntArray) -> sparse.csc_array:
     return sparse.csc_array(values[:, columns])
 
 
-def _scored(
-    samples: Samples, columns: IntArray
-) -> tuple[IntArray, Singles, IntArray, NDArray[np.int32], Singles, FloatArray]:
-    """Return place, common score, number of entries, rows, entries and ties of columns."""
+def _scored(samples: Samples, columns: IntArray) -> tuple[NDArray[Any], ...]:
+    """Return place, common score, number of entries, rows, entries, ties, moments of columns."""
     parts = [_entries(values, columns) for values in (samples.x, samples.y)]
     held = sparse.csc_array(sparse.vstack(parts, format="csc"))
     held.sort_indices()
@@ -103,10 +112,10 @@ def _scored(
     zero, ties = np.empty(columns.size), np.empty(columns.size)
     _mid_ranks(held.indptr, held.data, n_rows, quantile, zero, ties)
     score, common = special.ndtri(quantile), special.ndtri(zero)
-    varies = np.empty(columns.size, dtype=np.bool_)
-    _standardise(held.indptr, n_rows, score, common, varies)
+    varies, powers = np.empty(columns.size, dtype=np.bool_), np.zeros((2, columns.size))
+    _standardise(held.indptr, n_rows, score, common, varies, powers)
     counts = np.diff(held.indptr)
-    kept = np.repeat(varies, counts)
+    kept = slice(None) if varies.all() else np.repeat(varies, counts)
     return (
         columns[varies],
         common[varies].astype(np.float32),
@@ -114,6 +123,7 @@ def _scored(
         held.indices[kept].astype(np.int32),
         score[kept].astype(np.float32),
         ties[varies],
+        *powers[:, varies],
     )
 
 
@@ -151,8 +161,11 @@ def _mid_ranks(indptr, data, n_rows, quantile, zero, ties):  # type: ignore[no-u
 
 
 @compiled
-def _standardise(indptr, n_rows, score, common, varies):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Turn scores into those of mean 0 and variance 1, entries into what they are more than 0's."""
+def _standardise(indptr, n_rows, score, common, varies, powers):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Turn scores into those of mean 0 and variance 1, entries into what they are more than 0's.
+
+    `powers` are set to the means of the third and fourth powers.
+    """
     for q in range(common.size):
         first, last = indptr[q], indptr[q + 1]
         zeros = n_rows - (last - first)
@@ -168,5 +181,10 @@ def _standardise(indptr, n_rows, score, common, varies):  # type: ignore[no-unty
         if not varies[q]:
             continue
         common[q] = (common[q] - mean) / deviation
+        third, fourth = zeros * common[q] ** 3, zeros * common[q] ** 4
         for k in range(first, last):
-            score[k] = (score[k] - mean) / deviation - common[q]
+            own = (score[k] - mean) / deviation
+            third += own * own * own
+            fourth += own * own * own * own
+            score[k] = own - common[q]
+        powers[0, q], powers[1, q] = third / n_rows, fourth / n_rows

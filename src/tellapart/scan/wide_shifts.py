@@ -1,10 +1,11 @@
 """Location of every column of a wide table under shared orders of the rows: the largest of each.
 
 For all comparisons at once: with S the sum of U over the smaller sample of n rows,
-|δ(U)| = |S|·N/(n(N − n)), as the sum over all rows is 0. What is kept of each permutation are the
-largest δ² of all columns, and the largest scores −log p of the columns that are named by their
-location alone; p by the tail of the column's own |δ|^(2/3) as in `tellapart.scan.tails`. Every
-permutation, the true labels among them, is treated alike.
+δ(U) = ±S·N/(n(N − n)), as the sum over all rows is 0. Over all permutations S has the mean 0 and
+the variance n(N − n)/(N − 1). What is kept of each permutation are the largest δ² of all columns,
+and the largest scores of the columns that are named by their location alone: s of
+`tellapart.scan.permuted_tails` at S in its deviations. Every permutation, the true labels among
+them, is treated alike.
 """
 
 from __future__ import annotations
@@ -20,17 +21,16 @@ from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.compiling import compiled
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.row_orders import RowOrders
-from tellapart.scan.tails import FEWEST, TAIL_SHARE, TIE
+from tellapart.scan.permuted_tails import MOST_LACKING, exponent
 from tellapart.scan.wide_scores import Singles, WideScores
 from tellapart.threads import in_threads
 
 KEPT_SHIFTS, KEPT_SCORES = 5, 8
 """Of each permutation: largest δ², and largest scores with their columns."""
-COLUMNS_AT_A_TIME = 128
-LANES = 8
+COLUMNS_AT_A_TIME = 256
+"""What a byte can tell apart, and the entries of which a core keeps at hand."""
+LANES = 4
 """Parts of the columns that are looked at side by side: the same for any number of threads."""
-FEWEST_ORDERS = math.ceil(FEWEST / TAIL_SHARE)
-"""Fewer permutations have no tail."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,7 @@ def wide_shifts(
     members = np.zeros((len(rows), n_rows), dtype=np.bool_)
     for k, own in enumerate(rows):
         members[k, own] = True
+    shapes = np.array([scores.moments(size / n_rows).of_sum().shape for size in orders.sizes])
     cuts = np.linspace(0, scores.size, LANES + 1).astype(np.intp)
 
     def lane(which: int) -> tuple[Singles, Singles, NDArray[np.int32], FloatArray, FloatArray]:
@@ -107,7 +108,8 @@ def wide_shifts(
             _shifts(
                 scores.starts[begin : end + 1], scores.rows, scores.more, scores.common[begin:end],
                 orders.first, orders.sizes, members, places, named[begin:end], begin,
-                TAIL_SHARE, TIE, largest, best, where, own[:, part], sums[:, part],
+                np.ascontiguousarray(shapes[:, :, begin:end]), largest, best, where,
+                own[:, part], sums[:, part],
             )  # fmt: skip
         return largest, best, where, own, sums
 
@@ -127,30 +129,14 @@ def wide_shifts(
 
 @compiled
 def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
-    starts, rows, more, common, orders, sizes, members, places, named, first,
-    share, tie, largest, best, where, own, sums,
+    starts, rows, more, common, orders, sizes, members, places, named, first, shapes,
+    largest, best, where, own, sums,
 ):  # fmt: skip
     """Take a block of columns into what is kept of every comparison."""
-    width, n_rows, count = common.size, members.shape[1], orders.shape[0]
+    width, n_rows = common.size, members.shape[1]
     begin, at, extra = _by_row(starts, rows, more, n_rows)
-    # Sums of what the first rows of every order have more, for every size.
-    found = np.empty((sizes.size, width, count), dtype=np.float32)
-    held = np.empty(width, dtype=np.float32)
-    for k in range(count):
-        held[:] = 0.0
-        t = 0
-        for place in range(sizes.size):
-            while t < sizes[place]:
-                row = orders[k, t]
-                for e in range(begin[row], begin[row + 1]):
-                    held[at[e]] += extra[e]
-                t += 1
-            for q in range(width):
-                found[place, q, k] = held[q]
-    values = np.empty(count + 1, dtype=np.float32)
     for c in range(members.shape[0]):
         n = sizes[places[c]]
-        scale = np.float32(n_rows / (n * (n_rows - n)))
         true = np.zeros(width)
         n_x = 0
         for row in range(n_rows):
@@ -158,16 +144,34 @@ def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
                 n_x += 1
                 for e in range(begin[row], begin[row + 1]):
                     true[at[e]] += extra[e]
+        shape = shapes[places[c]]
+        of_smaller = np.empty(width, dtype=np.float32)
         for q in range(width):
             sums[c, q] = true[q] + n_x * common[q]
-            values[0] = abs(np.float32(sums[c, q])) * scale
-            offset = np.float32(n * common[q])
-            source = found[places[c], q]
-            for k in range(count):
-                values[k + 1] = abs(source[k] + offset) * scale
-            _keep(values, largest[c])
+            of_smaller[q] = sums[c, q] if n_x == n else -sums[c, q]
             if named[q]:
-                own[c, q] = _keep_scores(values, share, tie, first + q, best[c], where[c])
+                own[c, q] = _scored(of_smaller[q], _unit(n, n_rows), shape, q)
+        _keep(of_smaller, n, n_rows, shape, named, first, largest[c, 0], best[c, 0], where[c, 0])
+    # Sums of what the first rows of an order have more, on to every size.
+    held, found = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
+    for k in range(orders.shape[0]):
+        held[:] = 0.0
+        t = 0
+        for place in range(sizes.size):
+            n = sizes[place]
+            for row in orders[k, t:n]:
+                for e in range(begin[row], begin[row + 1]):
+                    held[at[e]] += extra[e]
+            t = n
+            size = np.float32(n)
+            for q in range(width):
+                found[q] = held[q] + size * common[q]
+            for c in range(places.size):
+                if places[c] == place:
+                    _keep(
+                        found, n, n_rows, shapes[place], named, first,
+                        largest[c, k + 1], best[c, k + 1], where[c, k + 1],
+                    )  # fmt: skip
 
 
 @compiled
@@ -179,7 +183,7 @@ def _by_row(starts, rows, more, n_rows):  # type: ignore[no-untyped-def]  # prag
         begin[rows[e] + 1] += 1
     for i in range(n_rows):
         begin[i + 1] += begin[i]
-    at = np.empty(high - low, dtype=np.int16)
+    at = np.empty(high - low, dtype=np.uint8)
     extra = np.empty(high - low, dtype=np.float32)
     to = begin[:-1].copy()
     for q in range(starts.size - 1):
@@ -191,81 +195,65 @@ def _by_row(starts, rows, more, n_rows):  # type: ignore[no-untyped-def]  # prag
 
 
 @compiled
-def _keep(values, largest):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Merge the square of each value into the row of its permutation, which rises."""
-    last = largest.shape[1]
-    for k in range(values.size):
-        square = values[k] * values[k]
-        if square > largest[k, 0]:
-            place = 0
-            while place + 1 < last and largest[k, place + 1] < square:
-                largest[k, place] = largest[k, place + 1]
-                place += 1
-            largest[k, place] = square
+def _unit(n, n_rows):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return 1 over the deviation of S."""
+    return math.sqrt((n_rows - 1) / (n * (n_rows - n)))
 
 
 @compiled
-def _keep_scores(values, share, tie, column, best, where):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Merge the scores of one column into the best of each permutation; return that of the first.
+def _scored(total, unit, shape, q):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the score of the sum of one column over the smaller sample."""
+    z = total * unit
+    score = exponent(
+        z, z * z, shape[0, q], shape[1, q], shape[2, q], shape[3, q], shape[4, q], shape[5, q]
+    )
+    return float(np.float32(score))
 
-    Values short of the tail have the score 0, be they those of the true labels or not. A tail of
-    one value, up to rounding, has the share of the permutations that reach it.
+
+@compiled
+def _keep(found, n, n_rows, shape, named, first, largest, best, where):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Merge the sums of a block of columns under one permutation into what is kept of it.
+
+    Nearly all of them are too small to be kept, which one look at their size tells: s is at most
+    z²/2, times (1 + l(z² − 3))² where tails are light, l ≤ MOST_LACKING/24.
     """
-    count = values.size
-    inside = int(share * count)
-    edge = _nth_largest(values, inside)
-    start = np.cbrt(edge * edge)
-    # Those above the edge are `inside`, or fewer where others equal it.
-    above, scores = np.empty(count, dtype=np.int32), np.empty(count)
-    size, excess, top = 0, 0.0, 0.0
-    for k in range(count):
-        if values[k] > edge:
-            above[size], scores[size] = k, np.cbrt(values[k] * values[k])
-            excess += scores[size] - start
-            top = max(top, scores[size])
-            size += 1
-    excess /= inside
-    if excess > tie * max(top, 1e-300):
-        base = math.log(count / (inside + 1))
-        for i in range(size):
-            scores[i] = (scores[i] - start) / excess + base
-    else:
-        reached = edge - tie * values.max()
-        size = 0
-        for k in range(count):
-            if values[k] >= reached:
-                above[size] = k
-                size += 1
-        scores[:size] = -math.log(size / count)
-    last = best.shape[1]
-    for i in range(size):
-        k, score = above[i], np.float32(scores[i])
-        if score > best[k, 0]:
-            place = 0
-            while place + 1 < last and best[k, place + 1] < score:
-                best[k, place] = best[k, place + 1]
-                where[k, place] = where[k, place + 1]
-                place += 1
-            best[k, place] = score
-            where[k, place] = column
-    # The true labels are the first permutation, and the first above where they are at all.
-    return float(np.float32(scores[0])) if size > 0 and above[0] == 0 else 0.0
+    scale = n_rows / (n * (n_rows - n))
+    unit = _unit(n, n_rows)
+    light = max(1.0 + MOST_LACKING / 24 * (2.0 * best[0] - 3.0), 1.0)
+    cut = min(math.sqrt(largest[0]) / scale, math.sqrt(2.0 * best[0]) / light / unit)
+    # Rounding must not keep any out.
+    cut = np.float32(cut * (1 - 1e-5))
+    if _largest_size(found) <= cut:
+        return
+    for q in range(found.size):
+        if abs(found[q]) <= cut:
+            continue
+        square = np.float32((found[q] * scale) ** 2)
+        if square > largest[0]:
+            largest[_place(largest, square)] = square
+        if named[q]:
+            score = np.float32(_scored(found[q], unit, shape, q))
+            if score > best[0]:
+                place = _place(best, score)
+                for i in range(place):
+                    where[i] = where[i + 1]
+                best[place], where[place] = score, first + q
+
+
+@compiled(fastmath={"nnan", "nsz"})
+def _largest_size(values):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the largest |v|."""
+    top = np.float32(0.0)
+    for v in values:
+        top = max(top, abs(v))
+    return top
 
 
 @compiled
-def _nth_largest(values, n):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return the value that n others are no smaller than: the (n + 1)-th largest."""
-    total = 0.0
-    for k in range(values.size):
-        total += values[k]
-    # Of the values above their mean the wanted one is likely to be one; they are half as many.
-    guess = 1.3 * total / values.size
-    few = np.empty(values.size, dtype=np.float32)
-    size = 0
-    for k in range(values.size):
-        few[size] = values[k]
-        size += 1 if values[k] > guess else 0
-    if size <= n:
-        few[:] = values
-        size = values.size
-    return np.partition(few[:size], size - n - 1)[size - n - 1]
+def _place(rising, value):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Move what is smaller than a value down by one, the least of all out; return its place."""
+    place = 0
+    while place + 1 < rising.size and rising[place + 1] < value:
+        rising[place] = rising[place + 1]
+        place += 1
+    return place

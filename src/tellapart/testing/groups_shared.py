@@ -25,7 +25,6 @@ from tellapart.permutation.labels import count_permutations
 from tellapart.progress import showing
 from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared_pool import SharedPart, SharedPool
-from tellapart.scan.wide_shifts import FEWEST_ORDERS
 from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.pipeline import weigh_evidence
 from tellapart.testing.groups_plan import Pair
@@ -142,7 +141,6 @@ def share_scan(
     """Return what the comparisons share; None where they are few, or narrow, or of many rows."""
     n_rows = whole.n_x + whole.n_y
     usual = settings.method == "scan" and settings.by_evidence
-    usual = usual and settings.n_permutations >= FEWEST_ORDERS
     limited = settings.time_limit is not None or settings.memory_budget is not None
     if not usual or limited or len(pairs) < 2:
         return None
