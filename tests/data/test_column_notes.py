@@ -51,6 +51,7 @@ def test_summary_and_record(result):
         "unchosen": [],
         "split_into_parts": {"when": ["days", "hour", "weekday", "month"]},
         "row_labels": [],
+        "moments": [],
         "kept": [],
     }
 

@@ -26,6 +26,8 @@ class ColumnNotes:
         Columns left out because that was asked for.
     parts : mapping from str to tuple of str
         Dates, times and durations, each with the parts that are compared in its place.
+    moments : tuple of str
+        Dates that a monitor leaves out: every batch has its own.
     row_labels : tuple of str
         Columns of files left out because they are row labels that were saved with the rows.
     kept : tuple of str
@@ -45,6 +47,20 @@ class ColumnNotes:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     row_labels: tuple[str, ...] = ()
+    moments: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> ColumnNotes:
+        """Return the notes that `to_dict` was made of."""
+        split = plain["split_into_parts"].items()
+        return cls(
+            dict(plain["naming_rows"]),
+            tuple(plain["unchosen"]),
+            {name: tuple(parts) for name, parts in split},
+            tuple(plain["kept"]),
+            tuple(plain["row_labels"]),
+            tuple(plain["moments"]),
+        )
 
     def with_row_labels(self, labels: Iterable[str]) -> ColumnNotes:
         """Return the notes with more columns that are saved row labels."""
@@ -75,6 +91,9 @@ class ColumnNotes:
         if self.row_labels:
             entries = [repr(name) if name.strip() else UNNAMED for name in self.row_labels]
             found.append(f"Left out: {_listed(entries)}, taken for row labels.")
+        if self.moments:
+            entries = list(map(repr, self.moments))
+            found.append(f"Left out: {_listed(entries)}, since every batch has dates of its own.")
         if self.unchosen:
             found.append(f"Left out as asked: {_listed(map(repr, self.unchosen))}.")
         if self.parts:
@@ -89,6 +108,7 @@ class ColumnNotes:
             "unchosen": list(self.unchosen),
             "split_into_parts": {name: list(parts) for name, parts in self.parts.items()},
             "row_labels": list(self.row_labels),
+            "moments": list(self.moments),
             "kept": list(self.kept),
         }
 

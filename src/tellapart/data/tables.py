@@ -109,7 +109,11 @@ def read_as_is(
     if keep is not None:
         sources, notes = settle_columns(sources, keep)
     notes = notes.with_row_labels(name for source in sources for name in source.row_labels)
-    left, right = sources
+    return read_opened(sources[0], sources[1], notes)
+
+
+def read_opened(left: Source, right: Source, notes: ColumnNotes) -> Samples:
+    """Read two samples that are opened, over columns that are settled; see `read_as_is`."""
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
     return Samples(x, y, names, kinds, categories, notes=notes)
