@@ -1,6 +1,6 @@
 """Tables of very many columns and few rows: time, memory, level and power of the default call.
 
-    python benchmarks/bench_wide.py [--part time|level] [--nulls 200] [--pairs 40]
+    python benchmarks/bench_wide.py [--part time|level] [--columns 5000] [--nulls 200] [--pairs 40]
 
 Time: the whole default call, the choice of variables included, and its page, on 40 × 100,000 and
 200 × 20,000 numbers, on 500 × 50,000 sparse counts, and `tellapart compare` on two CSV files of
@@ -8,8 +8,8 @@ Time: the whole default call, the choice of variables included, and its page, on
 for single shifts and nothing else. Each in a process of its own, wall-clock and CPU seconds, peak
 memory beyond the input. Three columns are shifted by 3 spreads.
 
-Level and power: 20 + 20 rows × 5,000 columns, all in blocks, 99 permutations; without a difference,
-and with three columns shifted. Writes benchmarks/results/wide.md, wide_level.md and .csv of both.
+Level and power: 20 + 20 rows, all columns in blocks, 99 permutations; without a difference, and
+with three columns shifted. Writes benchmarks/results/wide.md, wide_level.md and .csv of both.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SIZES = {
     "200 × 20,000": (200, 20_000, None),
     "500 × 50,000, 5 % counts": (500, 50_000, 0.05),
 }
-LEVEL_SIZE = (20, 5_000)
+LEVEL_ROWS = 20
 LEVEL_PERMUTATIONS = 99
 SHIFTS = (0.0, 1.5, 2.0)
 ALPHA = 0.05
@@ -182,11 +182,10 @@ def time_all() -> None:
     store("wide", text, rows)
 
 
-def trial(shift: float, seed: int) -> dict[str, tuple[bool, int, int]]:
+def trial(shift: float, seed: int, columns: int) -> dict[str, tuple[bool, int, int]]:
     """Return for each way whether it rejects, shifted columns named, and others named."""
-    rows, columns = LEVEL_SIZE
     rng = np.random.default_rng((seed, int(100 * shift)))
-    x, y = (rng.normal(size=(rows, columns)) for _ in range(2))
+    x, y = (rng.normal(size=(LEVEL_ROWS, columns)) for _ in range(2))
     y[:, :SHIFTED] += shift
     found = scan(
         read_samples(x, y),
@@ -213,13 +212,13 @@ def trial(shift: float, seed: int) -> dict[str, tuple[bool, int, int]]:
     return outcomes
 
 
-def level(nulls: int, pairs: int) -> None:
+def level(columns: int, nulls: int, pairs: int) -> None:
     """Measure level and power."""
-    budget.BLOCKED_BYTES = 0
+    budget.BLOCKED_BYTES = budget.FEWEST_BLOCKED = 0
     rows = []
     for shift in SHIFTS:
         count = nulls if shift == 0 else pairs
-        found = [trial(shift, seed) for seed in range(1_000, 1_000 + count)]
+        found = [trial(shift, seed, columns) for seed in range(1_000, 1_000 + count)]
         for name in found[0]:
             rejects, own, others = (
                 np.mean([outcome[name][k] for outcome in found]) for k in range(3)
@@ -237,9 +236,10 @@ def level(nulls: int, pairs: int) -> None:
             print(rows[-1], flush=True)
     text = (
         "# Level and power in blocks of columns\n\n"
-        f"{LEVEL_SIZE[0]} + {LEVEL_SIZE[0]} rows × {LEVEL_SIZE[1]:,} normal columns, "
+        f"{LEVEL_ROWS} + {LEVEL_ROWS} rows × {columns:,} normal columns, "
         f"{LEVEL_PERMUTATIONS} permutations, level {ALPHA}, every column in blocks; "
-        "`python benchmarks/bench_wide.py --part level`.\n\n" + table(rows)
+        f"`python benchmarks/bench_wide.py --part level --columns {columns} --nulls {nulls} "
+        f"--pairs {pairs}`.\n\n" + table(rows)
     )
     store("wide_level", text, rows)
 
@@ -248,13 +248,14 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=["time", "level", "all"], default="all")
+    parser.add_argument("--columns", type=int, default=5_000)
     parser.add_argument("--nulls", type=int, default=200)
     parser.add_argument("--pairs", type=int, default=40)
     asked = parser.parse_args()
     if asked.part != "level":
         time_all()
     if asked.part != "time":
-        level(asked.nulls, asked.pairs)
+        level(asked.columns, asked.nulls, asked.pairs)
 
 
 if __name__ == "__main__":

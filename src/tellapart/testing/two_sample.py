@@ -148,6 +148,7 @@ def two_sample_test(
         reached.
     memory_budget : float or None
         Bytes that a scan may take beyond the input: what needs more is refused before work starts.
+        Of very many columns a scan holds a block at a time in any case.
         With a split of samples in chunks by a kernel that takes drawn rows, what these may take.
 
     Returns

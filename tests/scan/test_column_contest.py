@@ -1,0 +1,77 @@
+"""The contest of columns that come in blocks is that of all of them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tellapart.scan import column_contest
+from tellapart.scan.adjusted import Maxima
+from tellapart.scan.column_contest import ColumnContest
+from tellapart.scan.column_folds import column_blocks
+
+COUNT, SIZE = 199, 60
+
+
+def scores(seed=0):
+    table = np.random.default_rng(seed).exponential(size=(COUNT, SIZE))
+    table[0, [4, 17, 33, 50]] = [20.0, 12.0, 15.0, 9.0]
+    return table
+
+
+def contest(table, first=0):
+    places = np.arange(table.shape[1])
+    return ColumnContest(first + places, table[0], places, table)
+
+
+def in_blocks(table, sizes=(7, 1, 20, 32)):
+    parts, start, joined = [], 0, []
+    for size in sizes:
+        parts.append(contest(table[:, start : start + size], start))
+        start += size
+        joined = [ColumnContest.joined([*joined, parts[-1]])]
+    return joined[0]
+
+
+@pytest.mark.parametrize("kept", [5, 8, 100])
+def test_blocks_keep_the_strongest_and_the_largest_of_the_others(monkeypatch, kept):
+    monkeypatch.setattr(column_contest, "KEPT_ENTRIES", 0)
+    monkeypatch.setattr(column_contest, "FEWEST_KEPT", kept)
+    table = scores()
+    whole, found = contest(table), in_blocks(table)
+    strongest = np.sort(np.argsort(-table[0])[:kept])
+    np.testing.assert_array_equal(found.kept, strongest)
+    np.testing.assert_array_equal(found.table, table[:, strongest])
+    np.testing.assert_array_equal(found.own, table[0])
+    np.testing.assert_array_equal(found.largest(), whole.largest())
+    left = np.setdiff1d(np.arange(SIZE), strongest)
+    if left.size:
+        np.testing.assert_array_equal(found.others, table[:, left].max(axis=1))
+    maxima = Maxima({"columns": whole.largest()})
+    own = found.adjusted(maxima, "columns", 0.05)
+    theirs = whole.adjusted(maxima, "columns", 0.05)
+    np.testing.assert_array_equal(own, theirs)
+    assert found.columns[found.strongest(own, 0.05)].tolist()[:3] == [4, 33, 17]
+    np.testing.assert_array_equal(found.rest()[:, :4], whole.rest()[:, :4])
+
+
+def test_with_fewer_kept_than_named_pvalues_are_no_smaller(monkeypatch):
+    monkeypatch.setattr(column_contest, "KEPT_ENTRIES", 0)
+    monkeypatch.setattr(column_contest, "FEWEST_KEPT", 2)
+    table = scores()
+    whole, found = contest(table), in_blocks(table)
+    maxima = Maxima({"columns": whole.largest()})
+    own = found.adjusted(maxima, "columns", 0.05)
+    theirs = whole.adjusted(maxima, "columns", 0.05)
+    assert (own >= theirs).all()
+    np.testing.assert_array_equal(own[[4, 33]], theirs[[4, 33]])
+    order = np.argsort(-table[0])
+    assert (np.diff(own[order]) >= 0).all()
+
+
+def test_levels_of_one_column_stay_in_one_block():
+    parent = np.repeat(np.arange(30), np.random.default_rng(1).integers(1, 6, size=30))
+    blocks = column_blocks(parent, 8)
+    assert [b.start for b in blocks] == [0, *(b.stop for b in blocks[:-1])]
+    assert blocks[-1].stop == parent.size
+    assert all(parent[a.stop - 1] != parent[b.start] for a, b in itertools.pairwise(blocks))
