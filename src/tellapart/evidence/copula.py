@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.compiling import compiled
 from tellapart.evidence.zscores import standardised
 from tellapart.scan.scores import Singles, without
@@ -34,6 +34,10 @@ class CopulaScores:
         spread = without(np.clip(normal * normal - 1, -2.5, 4), normal)
         wave = without(np.cos(2 * np.pi * quantile), normal)
         return cls(normal.astype(np.float32), spread.astype(np.float32), wave.astype(np.float32))
+
+    def columns(self, places: IntArray) -> CopulaScores:
+        """Return the scores of some of the columns."""
+        return CopulaScores(self.normal[:, places], self.spread[:, places], self.wave[:, places])
 
     def by_name(self, name: str) -> Singles:
         """Return one matrix of scores."""

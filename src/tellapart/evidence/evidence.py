@@ -216,8 +216,13 @@ def _groups(
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
         most = int(triples.most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))
         if columns.size > most:
-            rows, columns = whole_rows(scores, _linked(scores, strongest, most))
-            x, y, columns = _copulas(samples, rows, columns)
+            rows, fewer_columns = whole_rows(scores, _linked(scores, strongest, most))
+            if rows.counted is None:
+                # The most dependent columns are among those of the pairs, and so are their rows.
+                kept = np.flatnonzero(np.isin(columns, fewer_columns))
+                x, y, columns = x.columns(kept), y.columns(kept), columns[kept]
+            else:
+                x, y, columns = _copulas(samples, rows, fewer_columns)
         groups += rows.of_all(triples.find_triples(x, y, columns, MOST_SEEN))
     return sorted(groups, key=lambda group: -group.log_odds)
 

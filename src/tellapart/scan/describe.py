@@ -18,18 +18,27 @@ from tellapart.scan.sums import Halves
 
 
 class Describer:
-    """Describes changes of columns, from the sums over bins."""
+    """Describes changes of columns, from the sums over bins; resamples may be those of another."""
 
-    def __init__(self, names: tuple[str, ...], pool: Pool, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        pool: Pool,
+        rng: np.random.Generator,
+        like: Describer | None = None,
+    ) -> None:
         self._names = names
         self._pool = pool
         self._tables = pool.tables
         self._sums = pool.sums
         self._rng = rng
+        self._like = like
 
     @cached_property
     def _drawn(self) -> effects.Resamples:
         """The resamples of all intervals, drawn where there is anything to tell."""
+        if self._like is not None:
+            return self._like._drawn
         return effects.Resamples(self._pool.labels, self._rng)
 
     def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:

@@ -86,7 +86,7 @@ def find(
         for place, kind, p in _named_columns(maxima, changes, adjusted, alpha)
     ]
     if shifts is not None and samples is not None:
-        found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels)
+        found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels, describer)
     columns = tuple(dict.fromkeys(names.index(f.variables[0]) for f in found))
     moved = {names.index(f.variables[0]) for f in found if f.kind != SHAPE}
     found += [

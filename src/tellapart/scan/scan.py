@@ -196,13 +196,15 @@ def scan_pool(
     rng: np.random.Generator,
     progress: Progress = silent,
     samples: Samples | None = None,
+    begin_with: int = 0,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
-    `samples` are the rows of a wide table, where the sums are those of some of its columns.
+    `samples` are the rows of a wide table, where the sums are those of some of its columns, and
+    `begin_with` the place of the family to begin with.
     """
     labels = pool.labels
-    run = run_families(pool, plan, asked, progress)
+    run = run_families(pool, plan, asked, progress, begin_with)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
     )
@@ -288,8 +290,14 @@ def _check_memory(samples: ChunkedSamples, labels: KeyedBins) -> None:
         )
 
 
-def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> FamilyRuns:
-    """Run every family that the plan has, side by side in the threads of the pool."""
+def run_families(
+    pool: Pool, plan: Plan, asked: Asked, progress: Progress, begin_with: int = 0
+) -> FamilyRuns:
+    """Run every family that the plan has, side by side in the threads of the pool.
+
+    Scans side by side that share sums begin with different families: none then waits for what
+    another is making.
+    """
     run = FamilyRuns()
 
     def location() -> FloatArray:
@@ -328,6 +336,8 @@ def run_families(pool: Pool, plan: Plan, asked: Asked, progress: Progress) -> Fa
     runs = [family for family in every if plan.runs(family.__name__)]
     if asked.requests.missing is not None:
         runs.append(missing)
+    turn = begin_with % max(len(runs), 1)
+    runs = runs[turn:] + runs[:turn]
     progress(
         "scan", f"{len(runs)} families: {plan.pairs.size:,} pairs, {plan.triples.size:,} triples"
     )

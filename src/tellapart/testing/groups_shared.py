@@ -37,6 +37,8 @@ FEWEST_COLUMNS = 100
 """In narrower tables a comparison is the `two_sample_test` with its seed, number for number."""
 MOST_ROWS = 4_000
 """Of more rows bins are permuted, which no two comparisons share."""
+BETWEEN_FAMILIES = 3
+"""How far apart the families are that one comparison and the next begin with."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class SharedScan:
                 rng=np.random.default_rng(permute_seed),
                 progress=progress,
                 samples=samples,
+                begin_with=BETWEEN_FAMILIES * number,
             )
             chosen = weigh_evidence(
                 samples,
