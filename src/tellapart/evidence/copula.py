@@ -28,7 +28,12 @@ class CopulaScores:
     @classmethod
     def of(cls, values: FloatArray) -> CopulaScores:
         """Rank the columns of one sample and score them."""
-        quantile = (mid_ranks(values) - 0.5) / values.shape[0]
+        return cls.of_ranks(mid_ranks(values))
+
+    @classmethod
+    def of_ranks(cls, ranks: FloatArray) -> CopulaScores:
+        """Score the columns of one sample by their mid-ranks."""
+        quantile = (ranks - 0.5) / ranks.shape[0]
         normal = special.ndtri(quantile)
         normal = standardised(normal.astype(np.float32)).astype(np.float64)
         spread = without(np.clip(normal * normal - 1, -2.5, 4), normal)

@@ -114,6 +114,7 @@ class SharedPool:
             )
         scores = score_rows(local, pooled.values, self._n_jobs)
         self._values, self._local = pooled.values, local
+        self.in_full = pooled.values, columns
         # From here on columns are told by their places among all columns of the samples.
         own = columns[local.column]
         self._tables = replace(local, column=own, constant=columns[local.constant])

@@ -20,6 +20,7 @@ from tellapart.data.samples import Samples
 from tellapart.data.shared_rows import SharedRows
 from tellapart.errors import InputError
 from tellapart.evidence.known_scores import KnownScores, OtherColumns
+from tellapart.evidence.pooled_ranks import PooledRanks
 from tellapart.interrupts import heeding_interrupts
 from tellapart.permutation.labels import count_permutations
 from tellapart.progress import showing
@@ -50,6 +51,7 @@ class SharedScan:
     whole: Samples
     shared: SharedRows
     labelled: IntArray
+    ranks: PooledRanks
     effort: float
 
     def fits(self, pair: Pair, settings: TestSettings) -> bool:
@@ -129,7 +131,7 @@ class SharedScan:
         constant = np.ones(n_columns, dtype=np.bool_)
         constant[varying] = False
         zscores = found.differences.zscores
-        return KnownScores(self.pool.scores, order, zscores, constant, others)
+        return KnownScores(self.pool.scores, order, zscores, constant, others, self.ranks)
 
 
 def share_scan(
@@ -164,4 +166,5 @@ def share_scan(
     except InputError:
         # Rows that allow no test: every comparison says why.
         return None
-    return SharedScan(pool, grouped, whole, shared, labelled, effort)
+    ranks = PooledRanks(*pool.in_full, n_jobs)
+    return SharedScan(pool, grouped, whole, shared, labelled, ranks, effort)
