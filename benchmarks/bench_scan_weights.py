@@ -22,14 +22,13 @@ import development.kinds_of_tables  # noqa: F401 - entering the kinds is what th
 from development.kind import KINDS
 from store import store, table
 from tellapart.arrays import FloatArray
+from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.tables import read_samples
-from tellapart.permutation.bins import draw_bins
+from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.progress import silent
 from tellapart.scan.combination import combine, family_score
-from tellapart.scan.families.plan import make_plan
-from tellapart.scan.pool import Pool
-from tellapart.scan.scan import WEIGHTS, run_families
-from tellapart.scan.scores import make_scores
+from tellapart.scan.scan import WEIGHTS, make_pool, run_families
+from tellapart.threads import one_blas_thread
 
 ALPHA, PERMUTATIONS = 0.05, 199
 Scores = dict[str, FloatArray]
@@ -38,10 +37,10 @@ Scores = dict[str, FloatArray]
 def scores_of(kind: str, pair: int) -> Scores:
     """Return the scores of every family on one pair."""
     rng = np.random.default_rng([crc32(kind.encode()), pair])
-    samples = read_samples(*KINDS[kind](rng))
-    labels = draw_bins(samples.n_x, samples.n_y, PERMUTATIONS, rng)
-    pool = Pool(make_scores(samples), labels)
-    run = run_families(pool, make_plan(pool), rng, silent)
+    rows = in_chunks(read_samples(*KINDS[kind](rng)))
+    with one_blas_thread():
+        labels = draw_bins_of(rows, PERMUTATIONS, rng)
+        run = run_families(*make_pool(rows, labels, rng), silent)
     return {name: family_score(statistics) for name, statistics in run.statistics.items()}
 
 
@@ -70,7 +69,8 @@ def main() -> None:
     def mean(weights: dict[str, float]) -> float:
         return float(np.mean([power(own, weights) for own in by_kind.values()]))
 
-    usual = dict(WEIGHTS)
+    ran = {name for own in by_kind.values() for scores in own for name in scores}
+    usual = {name: weight for name, weight in WEIGHTS.items() if name in ran}
     whole = mean(usual)
     variants = []
     for name, weight in usual.items():

@@ -12,6 +12,8 @@ Of two groups, each against the rest is one comparison, not the same one twice. 
 told what would help, and missing values that they can be compared pair by pair. Splits, rows drawn
 for a search and its starts are drawn by the content of rows, not by their numbers, so that the
 order of a table says nothing: what is tuned, searched for or held out has other draws (151 calls).
+Permutations of a split have the content of the rows in their seed, as splits have (92 calls: null
+distributions, critical values and p-values, and nothing else).
 """
 
 import json

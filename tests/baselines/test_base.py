@@ -219,3 +219,24 @@ def test_permutation_null_enumerates_small_samples():
     assert null.exact
     assert null.null_distribution.shape == (35,)
     assert null.pvalue == np.mean(null.null_distribution >= x.sum() - 1e-12)
+
+
+@pytest.mark.parametrize("baseline", SELECTING, ids=ids)
+def test_every_chosen_variable_says_which_way_and_how_much(baseline):
+    x, y = make_tables()
+    result = baseline.test(x, y)
+    for selection in (result.selection, baseline.select(x, y)):
+        assert set(selection.changes) == set(selection.variables)
+        change = selection.changes["height"]
+        low, high = change.interval
+        assert low < change.effect < high < 0  # in spreads, from X to Y
+        assert change.named is None  # the baseline tests the choice, not this size
+    assert "lower in X by 1." in result.summary()
+    told = json.loads(result.to_json())["selection"]["changes"]
+    assert told["height"]["kind"] == "location"
+    again = baseline.test(x, y).selection.changes["height"]
+    assert again == result.selection.changes["height"]
+
+
+def test_what_uses_all_variables_tells_of_none():
+    assert StandardMMD(random_state=0).test(*make_tables()).selection.changes == {}

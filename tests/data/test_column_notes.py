@@ -50,6 +50,8 @@ def test_summary_and_record(result):
         "naming_rows": {"id": "consecutive whole numbers, each at most once in a sample"},
         "unchosen": [],
         "split_into_parts": {"when": ["days", "hour", "weekday", "month"]},
+        "row_labels": [],
+        "moments": [],
         "kept": [],
     }
 

@@ -14,7 +14,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 import tellapart as ta
+from tellapart.data.chunks import chunked_samples
 from tellapart.errors import InputError
+
+SPLIT = {"method": "split", "n_variables": 1, "regularization": 0.1, "n_permutations": 99}
 
 
 def _die(block, folder, times, block_info=None):
@@ -27,14 +30,8 @@ def _die(block, folder, times, block_info=None):
     return block
 
 
-@pytest.mark.slow
-def test_choices_and_splits_survive_and_a_block_that_kills_is_named(tmp_path):
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(500, 3)), rng.normal((0, 1, 0), size=(400, 3))
-    chunked = da.from_array(x, chunks=(100, 3))
-    once, always = tmp_path / "once", tmp_path / "always"
-    once.mkdir()
-    always.mkdir()
+@pytest.fixture(scope="module")
+def cluster():
     settings = {
         "distributed.scheduler.allowed-failures": 2,
         "distributed.logging.distributed": "critical",
@@ -43,14 +40,79 @@ def test_choices_and_splits_survive_and_a_block_that_kills_is_named(tmp_path):
         dask.config.set(settings),
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        Client(cluster),
+        ) as made,
+        Client(made),
     ):
-        dying = chunked.map_blocks(_die, str(once), 1, dtype=float)
-        chosen = ta.select_variables(dying, y, 1, random_state=0)
-        np.testing.assert_array_equal(chosen.z, ta.select_variables(x, y, 1, random_state=0).z)
-        assert len(list(once.iterdir())) == 1
-        deadly = chunked.map_blocks(_die, str(always), 99, dtype=float)
-        with pytest.raises(InputError, match=r"died one after the other.*smaller chunks") as caught:
-            ta.two_sample_test(deadly, y, n_permutations=99, random_state=0)
-        assert "\n" not in str(caught.value)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(500, 3)), rng.normal((0, 1, 0), size=(400, 3))
+
+
+@pytest.fixture
+def dying(cluster, samples, tmp_path):
+    """Return X in chunks; the worker that computes the third one dies so many times."""
+
+    def make(times):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        chunked = da.from_array(samples[0], chunks=(100, 3))
+        return chunked.map_blocks(_die, str(folder), times, dtype=float), folder
+
+    return make
+
+
+def _choice(x, y):
+    return ta.select_variables(x, y, 1, random_state=0).z
+
+
+def _split(x, y):
+    result = ta.two_sample_test(x, y, **SPLIT, random_state=0)
+    return [result.pvalue, result.statistic, *result.selection.z, *result.null_distribution]
+
+
+def _check(x, y):
+    monitor = ta.compare_to_reference(x, n_permutations=99, random_state=0)
+    result = monitor.check(y)
+    return [result.pvalue, result.statistic, monitor.n_rows, *result.selection.z]
+
+
+def _check_against(x, y):
+    return _check(y, x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ask", [_choice, _split, _check, _check_against])
+def test_a_worker_that_dies_once_changes_nothing(dying, samples, ask):
+    x, folder = dying(1)
+    np.testing.assert_array_equal(ask(x, samples[1]), ask(*samples))
+    assert len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.slow
+def test_a_split_that_never_holds_its_rows(dying, samples, monkeypatch):
+    """Halves are summed over chunks then, in several passes."""
+    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 100)
+    x, folder = dying(1)
+    whole = da.from_array(samples[0], chunks=(100, 3))
+    np.testing.assert_array_equal(_split(x, samples[1]), _split(whole, samples[1]))
+    assert len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.slow
+def test_a_block_that_kills_every_worker_is_one_error(dying, samples):
+    x, _ = dying(99)
+    scan = {"n_permutations": 99}
+    for settings in (scan, SPLIT):
+        with pytest.raises(InputError, match=r"^X and Y must .* died one .*smaller chunks") as told:
+            ta.two_sample_test(x, samples[1], **settings, random_state=0)
+        assert "\n" not in str(told.value)
+    with pytest.raises(InputError, match=r"^reference must be Dask data .* smaller chunks"):
+        ta.compare_to_reference(x, random_state=0)
+    monitor = ta.compare_to_reference(samples[1], n_permutations=99, random_state=0)
+    with pytest.raises(InputError, match=r"^batch must be Dask data .* smaller chunks"):
+        monitor.check(x)
+    assert monitor.history == ()  # a batch that was not read is no check

@@ -2,10 +2,12 @@
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.report.latex import LatexTable, escaped, number
+from tellapart.errors import InputError
+from tellapart.report.latex import LatexTable, check_latex, escaped, number
 
 
 @given(st.text())
@@ -32,3 +34,28 @@ def test_a_cell_that_begins_with_a_bracket_is_guarded():
     text = LatexTable("l", ["a"], [["[b]"]]).write("")
     assert r"{}[b] \\" in text
     assert "caption" not in text
+
+
+@given(st.text())
+def test_what_is_escaped_can_stand_in_an_argument(text):
+    assert check_latex("caption", escaped(text)) == escaped(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("50 % more", r"without comments.*write \\%"),
+        ("a } b { c", "matching braces"),
+        (r"\textbf{a", "matching braces"),
+        (r"a \\} b", "matching braces"),
+        (5, "as text, or None; got 5"),
+    ],
+)
+def test_latex_that_would_break_the_document(text, reason):
+    with pytest.raises(InputError, match=f"^caption must be LaTeX.*{reason}"):
+        check_latex("caption", text)
+
+
+def test_latex_of_the_writer_is_left_alone():
+    for text in (r"50\,\% of $\{a_1\}$ \textbf{b {c}} \\ d", "", None):
+        assert check_latex("caption", text) == text

@@ -94,6 +94,8 @@ def test_latex_of_variables_and_captions(scanned, split):
     assert {row[-1] for row in cells_of(split.to_latex())} == {"--"}
     assert r"\caption{Mine.}" in scanned.to_latex(caption="Mine.")
     assert r"\caption" not in scanned.to_latex(caption="")
+    with pytest.raises(InputError, match="caption must be LaTeX without comments"):
+        scanned.to_latex(caption="5 % of all")
     assert "The $p$-values are adjusted." in scanned.to_latex()
     assert "adjusted" not in split.to_latex()
 

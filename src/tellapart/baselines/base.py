@@ -29,6 +29,7 @@ from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.bins import least_binned_pvalue
 from tellapart.permutation.nulls import PermutationNull
 from tellapart.permutation.reach import warn_of_few_rows, warn_of_few_units
+from tellapart.selection.changes import with_changes
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import Method, TestResult
 from tellapart.testing.settings import TestSettings
@@ -54,13 +55,14 @@ class Generators:
     split: np.random.Generator
     fit: np.random.Generator
     permute: np.random.Generator
+    resample: np.random.Generator
 
     @classmethod
     def of(cls, random_state: int | np.random.Generator | None) -> Generators:
         """Draw the seeds as `tellapart.testing.two_sample.run_test` does."""
         seeds = check_random_state(random_state).integers(2**63, size=4)
-        split, fit, _, permute = map(np.random.default_rng, seeds)
-        return cls(split, fit, permute)
+        split, fit, resample, permute = map(np.random.default_rng, seeds)
+        return cls(split, fit, permute, resample)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +90,16 @@ class FittedBaseline(ABC):
             return self
         seconds = time.perf_counter() - started
         return replace(self, selection=replace(self.selection, seconds=seconds))
+
+    def told(
+        self, samples: Samples, rng: np.random.Generator, train: Samples | None = None
+    ) -> Self:
+        """Note what each chosen variable differs in: see `tellapart.selection.changes`."""
+        if self.selection is None:
+            return self
+        joint = self.kernel is not None and not self.kernel.abilities.short_features
+        selection = with_changes(self.selection, samples, rng, train=train, joint=joint)
+        return replace(self, selection=selection)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +212,7 @@ class Baseline(ABC):
         train, held_out = settled.split(samples, rngs.split)
         settled.warn_of_few_rows(held_out)
         fitted, null = settled.fit_and_test(train, held_out, rngs)
+        fitted = fitted.told(held_out, rngs.resample, None if train is held_out else train)
         result = settled.result(fitted, null, train, held_out, started)
         return replace(result, settings={**result.settings, **design.told()})
 
@@ -377,6 +390,7 @@ class SelectingBaseline(Baseline):
     def select(self, X: object, Y: object, *, missing: str = "error") -> Selection:
         """Choose variables by all rows, given as to `test`, which gives a p-value."""
         samples = self.read(X, Y, missing)
-        selection = self.fit(samples, Generators.of(self.random_state).fit).selection
+        rngs = Generators.of(self.random_state)
+        selection = self.fit(samples, rngs.fit).told(samples, rngs.resample).selection
         assert selection is not None
         return selection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,6 +48,7 @@ SETTING_OF = {
     "test_size": "test_size",
     "seed": "random_state",
     "missing": "missing",
+    "keep": "keep",
     "time_limit": "time_limit",
     "memory_budget": "memory_budget",
 }
@@ -106,11 +108,6 @@ def monitor(
     _check_state(
         state, {"--json": options.json, "--plot": plot, "--report": options.report}, inputs
     )
-    if options.keep:
-        raise InputError(
-            "--keep must be left out: a monitor compares all columns as they are; leave columns "
-            "out with --drop"
-        )
     labels = _labels(batches, label)
     if [reference, *batches].count(STANDARD_INPUT) > 1:
         raise InputError("monitor can read one file from standard input, not more")
@@ -127,6 +124,7 @@ def monitor(
         if getattr(context.get_parameter_source(option), "name", "") == "COMMANDLINE"
     }
     (table,), _ = options.chosen(read_input(reference, options.form))
+    settings = replace(settings, keep=options.kept(table))
     watching = _begin(table, state, settings, given)
     before = len(watching.history)
     for path, name in zip(batches, labels, strict=True):

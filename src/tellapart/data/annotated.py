@@ -6,7 +6,8 @@ from typing import Any
 
 from tellapart.arguments import check_flag
 from tellapart.data.choice import nearest
-from tellapart.data.sources import NamedMatrix, check_in_memory, described, distinct, is_anndata
+from tellapart.data.described import described
+from tellapart.data.sources import NamedMatrix, check_in_memory, distinct, is_anndata
 from tellapart.errors import InputError
 
 

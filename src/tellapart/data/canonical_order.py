@@ -95,6 +95,14 @@ def by_content(samples: Samples, most_entries: int = MOST_SORTED) -> Samples:
     return samples if order is None else in_order(samples, order)
 
 
+def drawn_by_content(
+    samples: Samples, rng: np.random.Generator
+) -> tuple[Samples, np.random.Generator]:
+    """Return rows in the canonical order and a generator to permute them by: see `RowOrder`."""
+    order = canonical_order(samples, most_entries=MOST_SORTED)
+    return (samples, rng) if order is None else (in_order(samples, order), order.generator(rng))
+
+
 def split_by_content(
     samples: Samples, test_size: float, rng: np.random.Generator
 ) -> tuple[Samples, Samples]:

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from tellapart.data.chunks.recognize import is_file_dataset
-from tellapart.data.sources import described, is_anndata, quoted
+from tellapart.data.described import described, quoted
+from tellapart.data.sources import is_anndata
 from tellapart.errors import InputError
 
 

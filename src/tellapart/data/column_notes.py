@@ -11,6 +11,7 @@ from tellapart.text import safe
 
 # Lines name this many columns, then say how many more there are.
 MOST_NAMED = 10
+UNNAMED = "a first column without a name"
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class ColumnNotes:
         Columns left out because that was asked for.
     parts : mapping from str to tuple of str
         Dates, times and durations, each with the parts that are compared in its place.
+    moments : tuple of str
+        Dates that a monitor leaves out: every batch has its own.
+    row_labels : tuple of str
+        Columns of files left out because they are row labels that were saved with the rows.
     kept : tuple of str
         Columns compared because that was asked for, although they may seem to name rows.
 
@@ -41,6 +46,25 @@ class ColumnNotes:
     unchosen: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    row_labels: tuple[str, ...] = ()
+    moments: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> ColumnNotes:
+        """Return the notes that `to_dict` was made of."""
+        split = plain["split_into_parts"].items()
+        return cls(
+            dict(plain["naming_rows"]),
+            tuple(plain["unchosen"]),
+            {name: tuple(parts) for name, parts in split},
+            tuple(plain["kept"]),
+            tuple(plain["row_labels"]),
+            tuple(plain["moments"]),
+        )
+
+    def with_row_labels(self, labels: Iterable[str]) -> ColumnNotes:
+        """Return the notes with more columns that are saved row labels."""
+        return replace(self, row_labels=tuple(dict.fromkeys((*self.row_labels, *labels))))
 
     def without(self, unchosen: Iterable[str]) -> ColumnNotes:
         """Return the notes with more columns that were left out as asked."""
@@ -64,6 +88,12 @@ class ColumnNotes:
                 f"Left out: {_listed(entries)}, which {'seems' if one else 'seem'} to name rows: "
                 f"{self.way_back} compares {'it' if one else 'them'}."
             )
+        if self.row_labels:
+            entries = [repr(name) if name.strip() else UNNAMED for name in self.row_labels]
+            found.append(f"Left out: {_listed(entries)}, taken for row labels.")
+        if self.moments:
+            entries = list(map(repr, self.moments))
+            found.append(f"Left out: {_listed(entries)}, since every batch has dates of its own.")
         if self.unchosen:
             found.append(f"Left out as asked: {_listed(map(repr, self.unchosen))}.")
         if self.parts:
@@ -77,6 +107,8 @@ class ColumnNotes:
             "naming_rows": dict(self.naming_rows),
             "unchosen": list(self.unchosen),
             "split_into_parts": {name: list(parts) for name, parts in self.parts.items()},
+            "row_labels": list(self.row_labels),
+            "moments": list(self.moments),
             "kept": list(self.kept),
         }
 

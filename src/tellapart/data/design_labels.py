@@ -13,8 +13,9 @@ import pyarrow as pa
 from tellapart.arrays import IntArray
 from tellapart.data.choice import nearest
 from tellapart.data.columns import label_of
+from tellapart.data.described import described
 from tellapart.data.row_labels import UNKNOWN, Names, RowLabels
-from tellapart.data.sources import as_frame, described, frame_names, is_anndata
+from tellapart.data.sources import as_frame, frame_names, is_anndata
 from tellapart.errors import InputError
 
 ARGUMENTS = ("strata", "paired", "clusters")

@@ -14,11 +14,10 @@ import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
 from tellapart.arguments import check_choice
-from tellapart.errors import InputError, MissingDependencyError, warn_caller
+from tellapart.data.saved_labels import without_row_labels
+from tellapart.errors import InputError, MissingDependencyError
 from tellapart.text import safe
 
-# How pandas names a row index that it writes into a Parquet or Feather file.
-PANDAS_INDEX = "__index_level_"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP_MAGIC = b"\x1f\x8b"
 # What Arrow reads of delimited text at a time: its own block, or so many lines where they are wide.
@@ -34,7 +33,7 @@ def read_table(path: str | os.PathLike[str], form: str | None = None) -> Any:
 
     In CSV and tab-separated files the first line names the columns, and empty fields and the
     usual marks (NA, NaN, null, …) are missing values. A first column without a name, which is
-    how pandas and R write row labels, is left out with a warning.
+    how pandas and R write row labels, is left out with a warning; results tell of it.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ def _read(title: str, reader: Callable[[Content], Any], content: Content) -> Any
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
         reason = " ".join(safe(error).split())  # Arrow quotes the line it could not read
         raise InputError(f"{title}: the file cannot be read: {reason}") from None
-    return _without_row_labels(title, table) if isinstance(table, pa.Table) else table
+    return without_row_labels(title, table) if isinstance(table, pa.Table) else table
 
 
 def _read_commas(content: Content) -> pa.Table:
@@ -239,28 +238,3 @@ def _check_readable(file: Path) -> None:
         raise InputError(f"{title}: the file cannot be read: {error.strerror}") from None
     if size == 0 and file.is_file():
         raise InputError(f"{title}: the file is empty")
-
-
-def _without_row_labels(title: str, table: pa.Table) -> pa.Table:
-    labels = set(row_labels(title, table.column_names))
-    if not labels:
-        return table
-    kept = [place for place, name in enumerate(table.column_names) if name not in labels]
-    return table.select(kept)
-
-
-def row_labels(title: str, names: list[str]) -> list[str]:
-    """Return the columns that are saved row labels, to be left out, and warn of them.
-
-    They would tell any two files apart, and mean nothing.
-    """
-    labels = [
-        name
-        for place, name in enumerate(names)
-        if (place == 0 and not name.strip()) or name.startswith(PANDAS_INDEX)
-    ]
-    if labels:
-        warn_caller(
-            f"{title}: column {', '.join(map(repr, labels))} is taken for row labels and left out",
-        )
-    return labels

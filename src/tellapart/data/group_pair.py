@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from tellapart.arguments import check_choice
 from tellapart.data.choice import nearest
+from tellapart.data.described import quoted
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.grouping import GroupedTable, read_grouped
 from tellapart.data.missing import POLICIES, handle_missing
 from tellapart.data.samples import Samples
-from tellapart.data.sources import check_shape, quoted
+from tellapart.data.sources import check_shape
 from tellapart.errors import InputError
 
 REST = "rest"

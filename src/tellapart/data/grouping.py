@@ -22,8 +22,10 @@ from tellapart.data.columns import (
     sorted_labels,
     to_arrow,
 )
+from tellapart.data.described import described
 from tellapart.data.design_labels import DesignArguments, take_labels
 from tellapart.data.designed import DROPPING, refuse_pairwise, with_labels
+from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import (
     FEWEST_ROWS,
     check_rows_left,
@@ -37,7 +39,6 @@ from tellapart.data.settle import settle_columns
 from tellapart.data.sources import (
     Source,
     as_frame,
-    described,
     frame_names,
     from_frame,
     is_anndata,
@@ -236,6 +237,7 @@ def read_grouped(
         (table,), taken = take_labels((table,), design, (TITLE,))
     source, column, library = _open(table, by)
     (source,), notes = settle_columns((source,), keep)
+    notes = notes.with_row_labels(source.row_labels)
     if column.values.size != source.shape[0]:
         raise InputError(
             f"by must have one label for each of the {source.shape[0]} rows of the table; "
@@ -281,6 +283,7 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
             by_column = _label_column("obs", by, nw.from_native(obs[by], series_only=True))
             return open_source(TITLE, table), by_column, "pandas"
         return open_source(TITLE, table), _read_labels(by), "pandas"
+    table = in_memory(TITLE, table)
     frame = as_frame(TITLE, table)
     if frame is None:
         if isinstance(by, str):

@@ -31,16 +31,23 @@ class RowOrder:
     swapped: bool
     digest: tuple[int, int]
 
+    def generator(self, rng: np.random.Generator) -> np.random.Generator:
+        """Return a generator with the content in its seed, whatever order the rows came in.
+
+        With the seed alone, draws from rows that are sorted by content would favour the same
+        contents in every pair of samples: in a table of zeros and ones a seed would have more ones
+        in the first part of every split, by as much as chance allows once, and its permutations
+        would have one and the same error in every p-value. With the content in the seed every
+        pair of samples has draws of its own, as random as the hash is.
+        """
+        return np.random.default_rng([int(rng.integers(2**63)), *self.digest])
+
     def shuffled(self, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Return the row numbers of X and of Y in random orders that do not depend on theirs.
 
-        The content is part of the seed. With the seed alone, draws from rows that are sorted by
-        content would favour the same contents in every pair of samples: in a table of zeros and
-        ones a seed would have more ones in the first part of every split, by as much as chance
-        allows once. With the content in the seed every pair of samples has draws of its own, as
-        random as the hash is, and so a split that is independent of what the rows hold.
+        The content is part of the seed, so that a split is independent of what the rows hold.
         """
-        own = np.random.default_rng([int(rng.integers(2**63)), *self.digest])
+        own = self.generator(rng)
         if self.swapped:
             of_y, of_x = own.permutation(self.of_y), own.permutation(self.of_x)
         else:

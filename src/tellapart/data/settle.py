@@ -22,6 +22,7 @@ from tellapart.data.identifiers import (
     why_numbers_name_rows,
     why_text_names_rows,
 )
+from tellapart.data.samples import columns_of
 from tellapart.data.sources import Source, distinct
 from tellapart.data.table_columns import TableColumns
 from tellapart.data.times import part_name, parts_of, varying_parts
@@ -65,12 +66,12 @@ def settle_columns(
     times = {name: parts for name in names if (parts := _parts(tables, name))}
     if not gone and not times and not kept:
         return list(sources), ColumnNotes()
-    settled = [_settled(source, k, gone, times, kept) for k, source in enumerate(sources)]
+    settled = [settled_source(source, k, gone, times, kept) for k, source in enumerate(sources)]
     shown = {name: tuple(found) for name, found in times.items()}
     return settled, ColumnNotes(gone, parts=shown, kept=kept)
 
 
-def _settled(
+def settled_source(
     source: Source, k: int, gone: Iterable[str], times: Parts, kept: Iterable[str]
 ) -> Source:
     """Return the sample at place k without some columns, and with parts in the place of others."""
@@ -88,7 +89,9 @@ def _settled(
     else:
         left = [place for place, name in enumerate(every) if name not in gone]
         names = tuple(every[place] for place in left)
-        data = source.data if len(left) == len(every) else source.data[:, left]
+        data = source.data
+        if len(left) < len(every):
+            data = columns_of(data, np.array(left, dtype=np.intp))
     names = distinct(source.title, names)
     return replace(source, names=names, shape=(source.shape[0], len(names)), data=data, dtypes=())
 

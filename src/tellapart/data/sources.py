@@ -13,29 +13,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tellapart.arrays import FloatArray
-from tellapart.data.column_store import ColumnStore, MappedColumns, SparseColumns
-from tellapart.data.columns import (
-    BOOLEAN_LABELS,
-    Column,
-    Series,
-    as_float,
-    is_number,
-    looks_numeric,
-    read_column,
-)
+from tellapart.data.column_store import ColumnStore, SparseColumns
+from tellapart.data.columns import BOOLEAN_LABELS, Column, Series, read_column
+from tellapart.data.described import EXPECTED, described, package_of, quoted
+from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import FEWEST_ROWS
+from tellapart.data.number_arrays import as_array, as_numbers, mapped
 from tellapart.data.samples import Values
+from tellapart.data.saved_labels import remembered
 from tellapart.data.sparsity import check_structure
 from tellapart.errors import InputError
 
 Frame = nw.DataFrame[Any]
-Matrix = np.ndarray[tuple[int, int], np.dtype[Any]]
-
-EXPECTED = (
-    "a 2-dimensional array, a SciPy sparse matrix, a pandas, polars or pyarrow table, or AnnData"
-)
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -107,6 +96,8 @@ class Source:
         Whether a sparse matrix held truth values.
     dtypes : tuple of narwhals dtypes
         Those of a table's columns; empty for a matrix.
+    row_labels : tuple of str
+        Columns that a file had and the table has not: saved row labels.
     """
 
     title: str
@@ -115,6 +106,7 @@ class Source:
     data: NDArray[Any] | ColumnStore | tuple[Series, ...]
     boolean: bool = False
     dtypes: tuple[Any, ...] = ()
+    row_labels: tuple[str, ...] = ()
 
     @property
     def n_columns(self) -> int:
@@ -144,7 +136,7 @@ class Source:
 
 def open_source(title: str, data: object) -> Source:
     """Open anything that may hold a sample; what cannot is one clear error."""
-    data = _as_named_matrix(title, data)
+    data = _as_named_matrix(title, in_memory(title, data))
     is_matrix = isinstance(data, NamedMatrix) or is_anndata(data) or sparse.issparse(data)
     frame = None if is_matrix else as_frame(title, data)
     if frame is not None:
@@ -176,16 +168,14 @@ def open_matrix(title: str, data: object) -> Source:
         names, matrix = None, data
     if sparse.issparse(matrix):
         return _from_sparse(title, names, matrix)
-    values = _as_array(title, matrix)
-    numbers = (
-        _mapped(title, values) if isinstance(matrix, np.memmap) else _as_numbers(title, values)
-    )
+    values = as_array(title, matrix)
+    numbers = mapped(title, values) if isinstance(matrix, np.memmap) else as_numbers(title, values)
     return Source(title, names, values.shape, numbers)
 
 
 def is_anndata(data: object) -> bool:
     """Say whether this is AnnData, without importing it."""
-    return _package(data) == "anndata" and hasattr(data, "var_names") and hasattr(data, "obs")
+    return package_of(data) == "anndata" and hasattr(data, "var_names") and hasattr(data, "obs")
 
 
 def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
@@ -193,25 +183,24 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     n_rows, n_columns = frame.shape
     check_shape(title, n_rows, n_columns)
     dtypes = tuple(frame.schema.values())
+    gone = remembered(frame.to_native())
     if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
         values = frame.to_numpy()
         if values.dtype.kind in "iuf":  # not where a library hands out objects
             floats = values.astype(np.float64, copy=False)
-            return Source(title, names, (n_rows, n_columns), floats, dtypes=dtypes)
+            return Source(title, names, (n_rows, n_columns), floats, False, dtypes, gone)
     # All columns at once: narwhals takes time in proportion to D to find a single one.
     columns = tuple(frame.iter_columns())
-    return Source(title, names, (n_rows, n_columns), columns, dtypes=dtypes)
+    return Source(title, names, (n_rows, n_columns), columns, False, dtypes, gone)
 
 
 def as_frame(title: str, data: object) -> Frame | None:
     """Return the data as a narwhals frame, or None if it is no table."""
+    data = in_memory(title, data)
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     elif isinstance(data, pa.RecordBatchReader):
         data = data.read_all()
-    elif _package(data) in ("pyarrow", "tellapart") and hasattr(data, "to_table"):
-        # A dataset or its scanner, where all of it is needed in memory.
-        data = data.to_table()
     try:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:
@@ -239,25 +228,10 @@ def check_columns(title: str, n_columns: int) -> None:
         raise InputError(f"{title} must have at least one column; got none")
 
 
-def described(data: object) -> str:
-    """Return what messages call an object: its package and type."""
-    package = _package(data)
-    name = type(data).__name__ if package == "builtins" else f"{package} {type(data).__name__}"
-    return f"{name} {data!r}" if isinstance(data, str) else name
-
-
-def quoted(names: Iterable[str]) -> str:
-    """Return "'a', 'b' and 3 more"."""
-    every = list(names)
-    more = len(every) - MOST_NAMED
-    shown = ", ".join(repr(name) for name in every[:MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
 def _as_named_matrix(title: str, data: Any) -> object:
     """Return a pandas table whose columns are all sparse as a sparse matrix, all else as it is."""
     # pandas has the accessor for such tables only, and for tables without any column.
-    if _package(data) != "pandas" or not hasattr(getattr(data, "sparse", None), "to_coo"):
+    if package_of(data) != "pandas" or not hasattr(getattr(data, "sparse", None), "to_coo"):
         return data
     if len(data.columns) == 0:
         return data
@@ -266,10 +240,6 @@ def _as_named_matrix(title: str, data: Any) -> object:
     except ValueError as error:
         raise InputError(f"{title} must have sparse columns with 0 left out; {error}") from None
     return NamedMatrix(matrix, distinct(title, tuple(str(name) for name in data.columns)))
-
-
-def _package(data: object) -> str:
-    return type(data).__module__.partition(".")[0]
 
 
 def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
@@ -323,76 +293,4 @@ def _repeated(title: str, names: tuple[str, ...]) -> InputError:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     return InputError(
         f"{title} must have distinct column names; got more than one {quoted(repeated)}"
-    )
-
-
-def _as_array(title: str, data: object) -> Matrix:
-    """Return the data as an array of two dimensions, of any dtype."""
-    if data is None or isinstance(data, str | bytes | dict | set):
-        raise InputError(f"{title} must be {EXPECTED}; got {described(data)}")
-    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
-        raise InputError(f"{title} must be {EXPECTED}; got {described(data)}: call .collect()")
-    if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf":
-        data = np.ma.filled(data.astype(np.float64), np.nan)
-    try:
-        values = np.asarray(data)
-        if values.dtype.kind in "US" and not isinstance(data, np.ndarray):
-            # NumPy turned the numbers beside a text into text as well: keep them apart.
-            values = np.array(data, dtype=object)
-    except ValueError:
-        raise InputError(
-            f"{title} must be {EXPECTED}; got {described(data)} with rows of unequal length"
-        ) from None
-    if values.ndim == 1:
-        raise InputError(
-            f"{title} must be 2-dimensional (rows × columns); got {described(data)} of one "
-            "dimension; reshape a single variable to one column, .reshape(-1, 1) or .to_frame()"
-        )
-    if values.ndim != 2:
-        raise InputError(
-            f"{title} must be {EXPECTED}; got {described(data)} of {values.ndim} dimensions"
-        )
-    return cast(Matrix, values)
-
-
-def _mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:
-    """Return a memory-mapped array, never as a copy of the whole; see `_as_numbers`."""
-    if values.dtype.kind in "iuf" and values.dtype != np.float64:
-        return MappedColumns(values)
-    return _as_numbers(title, values)
-
-
-def _as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array as float64 or booleans; anything else is refused."""
-    kind = values.dtype.kind
-    if kind == "b":
-        return values
-    if kind in "iuf":
-        with np.errstate(over="ignore"):  # long doubles: infinite values are refused later
-            return values.astype(np.float64, copy=False)
-    if kind == "O":
-        return _from_objects(title, values)
-    if kind in "US":
-        places = np.ndindex(values.shape)
-        place = next((p for p in places if not looks_numeric(str(values[p]))), (0, 0))
-        raise _not_a_number(title, values[place].item(), place)
-    raise InputError(f"{title} must hold numbers; got an array of dtype {values.dtype}")
-
-
-def _from_objects(title: str, values: NDArray[Any]) -> FloatArray:
-    floats = np.empty(values.shape)
-    for place, value in np.ndenumerate(values):
-        if value is None or type(value).__name__ == "NAType":  # pandas.NA, without pandas
-            floats[place] = np.nan
-        elif is_number(value):
-            floats[place] = as_float(value)
-        else:
-            raise _not_a_number(title, value, place)
-    return floats
-
-
-def _not_a_number(title: str, value: object, place: tuple[int, ...]) -> InputError:
-    return InputError(
-        f"{title} must hold numbers; got {value!r} ({type(value).__name__}) "
-        f"at row {place[0]}, column {place[1]}"
     )

@@ -12,12 +12,13 @@ from tellapart.data.choice import Headed
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.columns import pool_columns
+from tellapart.data.described import quoted
 from tellapart.data.design_labels import DesignArguments, take_labels
 from tellapart.data.designed import with_labels
 from tellapart.data.missing import POLICIES, REFUSED, handle_missing
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.settle import settle_columns
-from tellapart.data.sources import Source, open_source, quoted
+from tellapart.data.sources import Source, open_source
 from tellapart.errors import InputError
 
 _NUMERIC: Kind = "numeric"
@@ -107,7 +108,12 @@ def read_as_is(
     notes = ColumnNotes()
     if keep is not None:
         sources, notes = settle_columns(sources, keep)
-    left, right = sources
+    notes = notes.with_row_labels(name for source in sources for name in source.row_labels)
+    return read_opened(sources[0], sources[1], notes)
+
+
+def read_opened(left: Source, right: Source, notes: ColumnNotes) -> Samples:
+    """Read two samples that are opened, over columns that are settled; see `read_as_is`."""
     names, order = match_columns(left, right)
     (x, y), kinds, categories = read_sources((left, right), names, (None, order))
     return Samples(x, y, names, kinds, categories, notes=notes)

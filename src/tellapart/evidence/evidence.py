@@ -31,8 +31,9 @@ from tellapart.evidence.mixture import strength
 from tellapart.evidence.whole_rows import SomeRows, whole_rows
 from tellapart.evidence.zscores import within_samples
 from tellapart.scan.differences import Differences, find_differences
+from tellapart.scan.families.plan import most_varied, tiedness
 from tellapart.scan.scores import Scores, Singles, make_scores
-from tellapart.threads import one_blas_thread
+from tellapart.threads import in_threads, one_blas_thread
 
 SHRINKAGE = 0.2
 """r, or what takes the least eigenvalue of M to half of it."""
@@ -48,6 +49,8 @@ MOST_ENTRIES = 20_000_000
 """Rows times columns at most, unless that leaves fewer than 500 rows a sample."""
 LEAST_VARYING = 0.1
 """Of columns with fewer rows off their most common value, dependence shows by chance."""
+MOST_LINKED = 20_000
+"""Columns whose correlations are looked at for pairs and triples."""
 MOST_SEEN = 50
 """Pairs, and triples, with the largest odds, of which…"""
 MOST_GROUPS = 5
@@ -125,7 +128,7 @@ def gather_evidence(
         found = column_evidence(scores, part.n_x, n_variables, differences, known)
         groups = [
             group
-            for group in _groups(part, scores, n_variables, differences, effort, known)
+            for group in _groups(part, scores, n_variables, differences, effort, known, n_jobs)
             if group.log_odds > _surest_rival(found, group, n_variables)
         ][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
@@ -200,12 +203,13 @@ def _groups(
     differences: Differences | None,
     effort: float,
     known: KnownScores | None,
+    n_jobs: int,
 ) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
     fewer = min(samples.n_x, samples.n_y)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
-    strongest = _strongest(scores, samples)
+    strongest = _strongest(scores, samples, n_jobs)
     in_pairs = int(pairs.MOST_COLUMNS * effort ** (1 / 2))
     rows, columns = whole_rows(scores, _linked(scores, strongest, in_pairs))
     fewer = rows.fewer(samples.n_x)
@@ -259,14 +263,25 @@ def _linked(scores: Scores, strongest: FloatArray, most: int) -> IntArray:
     return places[np.sort(np.argsort(-strongest, kind="stable")[:most])]
 
 
-def _strongest(scores: Scores, samples: Samples) -> FloatArray:
-    """Return the largest correlation of each numeric column with another, within the samples."""
+def _strongest(scores: Scores, samples: Samples, n_jobs: int) -> FloatArray:
+    """Return the largest correlation of each numeric column with another, within the samples.
+
+    Of more than `MOST_LINKED` columns those with the fewest ties are looked at, and the others have
+    none: correlations are as many as the square of the columns.
+    """
     places, most = scores.numeric, pairs.MOST_COLUMNS
-    rest = within_samples(scores.normal[:, places], samples.n_x)
     strongest = np.zeros(places.size)
-    for start in range(0, places.size, most):
+    seen = np.arange(places.size)
+    if places.size > MOST_LINKED:
+        seen = most_varied(tiedness(scores)[places], MOST_LINKED)
+    rest = within_samples(scores.normal[:, places[seen]], samples.n_x)
+
+    def largest(start: int) -> FloatArray:
         block = np.abs(rest.T @ rest[:, start : start + most]) / rest.shape[0]
         index = np.arange(start, start + block.shape[1])
         block[index, np.arange(block.shape[1])] = 0.0
-        strongest = np.maximum(strongest, block.max(axis=1))
+        return np.asarray(block.max(axis=1), dtype=np.float64)
+
+    starts = range(0, seen.size, most)
+    strongest[seen] = np.max(in_threads(largest, starts, n_jobs), axis=0, initial=0.0)
     return strongest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tellapart.arguments import check_choice
-from tellapart.report.latex import LatexTable, escaped, number
+from tellapart.report.latex import LatexTable, check_latex, escaped, number
 from tellapart.report.paper_tables import write_csv
 from tellapart.selection.frame import COLUMNS, variable_rows
 from tellapart.testing.groups_result import GroupsResult
@@ -25,6 +25,7 @@ def groups_csv(result: GroupsResult, what: object) -> str:
 
 def groups_latex(result: GroupsResult, caption: str | None, label: str | None) -> str:
     """Return the comparisons as a LaTeX table, the heaviest variables of each named."""
+    caption, label = check_latex("caption", caption), check_latex("label", label)
     headings = ["Group", "Against", "$n$", "$p$", "Adjusted $p$", "Variables"]
     cells = [
         [

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tellapart.errors import InputError
 from tellapart.text import safe
 
 _SPECIAL = {
@@ -39,6 +40,8 @@ for _letter in _GREEK:
     _name = unicodedata.name(_letter).split()[-1].replace("LAMDA", "LAMBDA")
     _SPECIAL[_letter] = f"\\ensuremath{{\\{_name.lower() if _letter.islower() else _name.title()}}}"
 _ANY_SPECIAL = re.compile("|".join(map(re.escape, _SPECIAL)))
+# A backslash with what it escapes, or what ends an argument too soon.
+_ENDING = re.compile(r"\\.|[{}%]", re.DOTALL)
 
 
 def escaped(text: object) -> str:
@@ -50,6 +53,39 @@ def escaped(text: object) -> str:
     50 \% of a\_b \& c\textbackslash{}d
     """
     return _ANY_SPECIAL.sub(lambda found: _SPECIAL[found.group()], safe(text))
+
+
+def check_latex(name: str, text: object) -> str | None:
+    r"""Return LaTeX that a user wrote, if it can stand in an argument; None if there is none.
+
+    A % or an unmatched brace would take the rest of the table with it, and break the document far
+    from here. What else it does is the writer's business.
+
+    Examples
+    --------
+    >>> check_latex("caption", r"Sizes $\geq 50\,\%$ of \textbf{all}.")
+    'Sizes $\\geq 50\\,\\%$ of \\textbf{all}.'
+    >>> check_latex("caption", "50 % of all")
+    Traceback (most recent call last):
+    ...
+    tellapart.errors.InputError: caption must be LaTeX without comments; got '50 % of all':
+    write \%
+    """
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise InputError(f"{name} must be LaTeX, as text, or None; got {text!r}")
+    marks = [mark for mark in _ENDING.findall(text) if mark in "{}%"]
+    if "%" in marks:
+        raise InputError(f"{name} must be LaTeX without comments; got {text!r}: write \\%")
+    depth = 0
+    for mark in marks:
+        depth += 1 if mark == "{" else -1
+        if depth < 0:
+            break
+    if depth != 0:
+        raise InputError(f"{name} must be LaTeX with matching braces; got {text!r}")
+    return text
 
 
 def number(value: float, form: str) -> str:

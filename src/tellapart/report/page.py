@@ -9,7 +9,7 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from tellapart import __version__
-from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.column_notes import UNNAMED, ColumnNotes
 from tellapart.report.figures import marginal_svg, null_svg
 from tellapart.report.plane import draw_view
 from tellapart.report.resamples import describe_stability
@@ -187,6 +187,9 @@ def _noted(notes: ColumnNotes) -> list[tuple[str, str]]:
         naming = [f"{name} ({reason})" for name, reason in notes.naming_rows.items()]
         rows.append(("Left out, since they seem to name rows", listed(naming)))
         rows.append(("To compare them", notes.way_back))
+    if notes.row_labels:
+        labels = [name if name.strip() else UNNAMED for name in notes.row_labels]
+        rows.append(("Taken for row labels", listed(labels)))
     if notes.unchosen:
         rows.append(("Left out as asked", listed(notes.unchosen)))
     if notes.parts:

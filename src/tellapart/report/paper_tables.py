@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tellapart.arguments import check_choice
-from tellapart.report.latex import LatexTable, escaped, number
+from tellapart.report.latex import LatexTable, check_latex, escaped, number
 from tellapart.scan.finding import LOCATION, SHARE, SPREAD, Finding, finding_rows
 from tellapart.scan.units import CLIP
 from tellapart.selection.frame import variable_rows
@@ -55,6 +55,7 @@ def latex_table(result: TestResult, what: object, caption: str | None, label: st
 
     A caption of None is one that says what the table shows, of which samples and how sure.
     """
+    caption, label = check_latex("caption", caption), check_latex("label", label)
     x, y = map(escaped, result.labels)
     if which_table(result, what) == FINDINGS:
         headings = ["Variables", "What differs", x, y, r"Size [95\,\% CI]", "$p$"]

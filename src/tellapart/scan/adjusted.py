@@ -51,15 +51,23 @@ class Maxima:
         return np.asarray(np.maximum(counts, 1) / least.size)
 
 
-def step_down(maxima: Maxima, name: str, table: FloatArray, alpha: float) -> FloatArray:
+def step_down(
+    maxima: Maxima,
+    name: str,
+    table: FloatArray,
+    alpha: float,
+    others: tuple[FloatArray, FloatArray] | None = None,
+) -> FloatArray:
     """Return the adjusted p-value of every unit of a table of scores (permutations × units).
 
     From the first p-value above `alpha` on the maxima are no longer made smaller, which costs
-    nothing below it: the p-values only become a little larger.
+    nothing below it: the p-values only become a little larger. `others` are the scores of further
+    units at the true labels, none larger than those of the table, and the largest of them under
+    every permutation; their p-values follow those of the table.
     """
     order = np.argsort(-table[0], kind="stable")
     sorted_scores = table[0, order]
-    rest = np.maximum.accumulate(table[:, order[::-1]], axis=1)[:, ::-1]
+    rest = rest_of(table[:, order], None if others is None else others[1])
     adjusted, largest, j = np.ones(order.size), 0.0, 0
     while j < order.size:
         largest = max(
@@ -70,6 +78,23 @@ def step_down(maxima: Maxima, name: str, table: FloatArray, alpha: float) -> Flo
             break
         j += 1
     if j < order.size:
-        others = maxima.adjusted(name, sorted_scores[j:], rest[:, j])
-        adjusted[order[j:]] = np.maximum(np.maximum.accumulate(others), largest)
-    return adjusted
+        further = maxima.adjusted(name, sorted_scores[j:], rest[:, j])
+        adjusted[order[j:]] = np.maximum(np.maximum.accumulate(further), largest)
+    if others is None:
+        return adjusted
+    # A smaller score has a larger p-value: one look at the same maxima keeps their order.
+    of_others = maxima.adjusted(name, others[0], rest[:, j])
+    return np.append(adjusted, np.maximum(of_others, adjusted.max(initial=largest)))
+
+
+def rest_of(table: FloatArray, others: FloatArray | None = None) -> FloatArray:
+    """Return, in each row, the largest of what is left after 0, 1, … of its entries are gone.
+
+    With `others`, which are never gone, that of all entries being gone comes last.
+
+    >>> rest_of(np.array([[3.0, 5.0, 1.0]])).tolist()
+    [[5.0, 5.0, 1.0]]
+    """
+    if others is not None:
+        table = np.concatenate([table, others[:, np.newaxis]], axis=1)
+    return np.asarray(np.maximum.accumulate(table[:, ::-1], axis=1)[:, ::-1])

@@ -57,6 +57,8 @@ class SampleSums:
         1 where a row of `points` has any value.
     missing : array of shape (bins + 1, features), or none
         The features of `tellapart.scan.requests.MissingValues`.
+    lengths : array of shape (2, rows), or none
+        ‖V‖² of every row, and how many of its values are there.
     """
 
     singles: Singles
@@ -70,11 +72,12 @@ class SampleSums:
     others_present: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     points_present: Singles = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     missing: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    lengths: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def arrays(self) -> list[Singles]:
         """Return all arrays, in one order."""
         parts = [self.singles, self.derived, self.others, self.points, self.present]
-        parts += [self.others_present, self.points_present, self.missing]
+        parts += [self.others_present, self.points_present, self.missing, self.lengths]
         for named in (self.pairs, self.triples, self.fours):
             parts += named.values()
         return parts
@@ -84,7 +87,7 @@ class SampleSums:
         if not isinstance(bins, DesignedBins):
             return
         for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
-            if mine is self.points:
+            if mine is self.points or mine is self.lengths:
                 continue
             if mine.ndim == 2:
                 bins.adjust_in_place(mine, theirs)
@@ -134,14 +137,16 @@ class BinSums:
             others_present=zeros(bins + 1, directions + 1) if missing else zeros(0, 0),
             points_present=zeros(bins * asked.points_per_bin if missing else 0),
             missing=zeros(0, 0) if asked.missing is None else zeros(bins + 1, asked.missing.size),
+            lengths=zeros(2, self.bins.n_rows_of[self.sample] if asked.row_lengths else 0),
         )
 
     def add(self, held: SampleSums, first_row: int, values: FloatArray) -> SampleSums:
         """Add a block of rows, as they were read where values may be missing."""
-        indicators = None
-        if self.requests.missing is not None:
-            pattern = self.requests.missing.pattern
-            indicators, values = pattern.indicators(values), pattern.values(values)
+        indicators, pattern = None, self.requests.compared
+        if pattern is not None:
+            if self.requests.missing is not None:
+                indicators = pattern.indicators(values)
+            values = pattern.values(values)
         at, place = self.bins.of_rows(self.sample, first_row, values.shape[0])
         # Sixteen bits are sorted by counting, in a tenth of the time.
         order = np.argsort(at.astype(np.uint16), kind="stable")
@@ -153,6 +158,8 @@ class BinSums:
             scores = self._columns(held, values, order, segments)
             self._products(held, scores, segments)
             self._whole_rows(held, scores, segments, rising, place[order])
+            if self.requests.row_lengths:
+                self._lengths(held, scores, first_row + order)
             if indicators is not None:
                 self._missing(held, indicators[order].T, segments)
         return held
@@ -291,6 +298,11 @@ class BinSums:
             held.points[to] = scores["clipped"][:, here].T
             if present is not None:
                 held.points_present[to] = present[:, here].max(axis=0)
+
+    def _lengths(self, held: SampleSums, scores: dict[str, Singles], rows: IntArray) -> None:
+        held.lengths[0, rows] = np.square(scores["clipped"]).sum(axis=0, dtype=np.float32)
+        present = scores.get(PRESENT)
+        held.lengths[1, rows] = self.tables.size if present is None else present.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,28 @@ MOST_ENTRIES = 60_000_000
 USUAL_PERMUTATIONS = 1_000
 # Columns whose pooled correlations are computed.
 MOST_CORRELATED = 4_000
+BYTES_PER_COLUMN = 300
+"""What the statistics of one permutation take for each column that is held."""
+BLOCKED_BYTES = 2_000_000_000
+"""Where columns would take more than this they are looked at in blocks…"""
+FEWEST_BLOCKED = 4_000
+"""…if they are more than this; few columns that take so much do so for their permutations."""
+HELD_IN_BLOCKS = 1_000
+"""What pairs, triples and named columns amount to, in columns, where all others are in blocks."""
+
+
+def in_blocks(n_columns: int, count: int) -> bool:
+    """Say whether columns are too many to be held at once under every permutation.
+
+    >>> in_blocks(5_000, 1_000), in_blocks(100_000, 1_000), in_blocks(100, 200_000)
+    (False, True, False)
+    """
+    return n_columns > FEWEST_BLOCKED and count * BYTES_PER_COLUMN * n_columns > BLOCKED_BYTES
+
+
+def columns_held(n_columns: int, count: int) -> int:
+    """Return how many columns' statistics under every permutation are held at once."""
+    return HELD_IN_BLOCKS if in_blocks(n_columns, count) else n_columns
 
 
 def affordable(labels: KeyedBins, kinds: int = 1, effort: float = 1.0) -> int:

@@ -18,14 +18,19 @@ from dataclasses import dataclass
 from tellapart.data.chunks.fold import Cut, block_rows
 from tellapart.permutation.keyed_bins import count_bins
 from tellapart.scan.budget import (
+    BYTES_PER_COLUMN,
+    MOST_CORRELATED,
     MOST_ENTRIES,
     MOST_PRODUCTS,
     USUAL_PERMUTATIONS,
     columns_for_pairs,
     columns_for_triples,
+    columns_held,
+    in_blocks,
 )
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.plan import TRIPLES_SHARE
+from tellapart.scan.in_blocks import PART_BYTES
 from tellapart.scan.requests import N_DERIVED, SINGLES
 
 COEFFICIENTS = (0.17, 7.3e-8, 8.6e-11, 0.0, 5.5e-11, 2.8e-7)
@@ -35,6 +40,8 @@ BYTES_PER_SECOND = 1e9
 """What a network carries, where nobody knows better."""
 # What a block of rows takes, in values of single precision for each value of the block.
 SCORES_PER_VALUE = 12
+KEPT_BYTES = 200_000_000
+"""What is kept of columns in blocks: the strongest of them, and what a few blocks take."""
 DRAWN_ROWS = 65_536
 CELLS = 4_097
 
@@ -130,14 +137,18 @@ class ScanCost:
         """The most that is held beyond the input: sums, a block, drawn rows, statistics."""
         block = min(block_rows(self.n_columns), max(self.n_x, self.n_y)) * self.n_columns
         drawn = min(self.n_rows, DRAWN_ROWS) * self.n_columns
-        statistics = 300 * (self.n_permutations + 1) * self.n_columns
-        tables = 48 * min(CELLS, self.n_rows) * self.n_columns
+        count = self.n_permutations + 1
+        statistics = BYTES_PER_COLUMN * count * columns_held(self.n_columns, count)
+        sums = 2 * self.bytes_of_sums + 48 * min(CELLS, self.n_rows) * self.n_columns
+        if in_blocks(self.n_columns, count):
+            # Of all columns those of a part, and of each part and all pairs one after the other.
+            share = min(MOST_CORRELATED / self.n_columns, 1.0)
+            sums = min(sums, 2 * PART_BYTES) + int(share * sums) + KEPT_BYTES
         return (
-            2 * self.bytes_of_sums
+            sums
             + (BYTES_PER_VALUE + 4 * SCORES_PER_VALUE) * block
             + 2 * BYTES_PER_VALUE * drawn
             + statistics
-            + tables
         )
 
     def _columns(self) -> tuple[int, int, int]:

@@ -18,7 +18,11 @@ from tellapart.scan.sums import Halves
 
 
 class Describer:
-    """Describes changes of columns, from the sums over bins; resamples may be those of another."""
+    """Describes changes of columns, from the sums over bins.
+
+    Where other columns of the same rows are described, too, `like` another one, the resamples are
+    the same.
+    """
 
     def __init__(
         self,

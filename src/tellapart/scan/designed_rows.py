@@ -10,26 +10,33 @@ block and units of one size that is the usual one. Where columns are more than u
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.interrupts import check_interrupts
+from tellapart.permutation.bins import Singles
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.scan.design_scales import scales, stacked
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
-from tellapart.scan.row_matrices import crowd
+from tellapart.scan.row_matrices import crowd, distances, distances_by_products
+from tellapart.scan.row_products import RowProducts, UnitProducts, kept_rows
 from tellapart.scan.whole_rows import BLOCK_ENTRIES
 from tellapart.threads import in_slices
 
 
 @dataclass(frozen=True)
 class DesignedRows:
-    """Rows of the units of a design, some of each where they are many."""
+    """Rows of the units of a design, some of each where they are many.
+
+    `products` are those of all columns, where these are too many to be held at once.
+    """
 
     pool: Pool
     bins: DesignedBins
+    products: RowProducts | None = None
 
     def energy(self) -> FloatArray:
         """Return the energy distance within blocks of each permutation."""
@@ -37,47 +44,51 @@ class DesignedRows:
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
+        if self.products is None and self.pool.tables.size <= self.bins.n_bins:
+            return self._decorrelated_by_columns(ridge)
+        found = None if self.products is None else self.products.units
+        found = found or UnitProducts.of(self.pool, self.bins)
+        inner = found.inner.copy()
+        inner[np.diag_indices_from(inner)] += ridge
+        matrix = (found.own - found.across.T @ np.linalg.solve(inner, found.across)) / ridge
+        return self._form(matrix, self.bins.units.weights(self.bins.labels))
+
+    def _decorrelated_by_columns(self, ridge: float) -> FloatArray:
         halves = self.pool.sums.of("clipped")
         features = stacked(halves) * scales(self.bins, halves)
         spread = self.bins.units.spread_out(features) / self.bins.units.unit
-        if features.shape[1] <= features.shape[0]:
-            values, vectors = np.linalg.eigh(spread.T @ spread)
-            turn = vectors / np.sqrt(np.maximum(values, 0.0) + ridge)
-            changes = self.pool.differences("clipped").astype(np.float64) @ turn
-            return np.asarray(np.square(changes).sum(axis=1))
-        # What all rows have in common has no part in δ.
-        features -= self.bins.units.counts[:, np.newaxis] * (
-            features.sum(axis=0) / self.bins.n_rows
-        )
-        across = spread @ features.T
-        inner = spread @ spread.T
-        inner[np.diag_indices_from(inner)] += ridge
-        matrix = (features @ features.T - across.T @ np.linalg.solve(inner, across)) / ridge
-        return self._form(matrix, self.bins.units.weights(self.bins.labels))
+        values, vectors = np.linalg.eigh(spread.T @ spread)
+        turn = vectors / np.sqrt(np.maximum(values, 0.0) + ridge)
+        changes = self.pool.differences("clipped").astype(np.float64) @ turn
+        return np.asarray(np.square(changes).sum(axis=1))
 
     def _distance_sums(self) -> FloatArray:
         """Return the sums of distances over the rows of two units, for all units."""
         kept, rows = self.pool.requests.points_per_bin, self.bins.units.rows
-        there = np.arange(kept) < rows[:, np.newaxis]
-        points = self.pool.sums.points[there.ravel()] / crowd(self.pool.tables.column)
-        used = there.sum(axis=1)
+        used = np.minimum(rows, kept)
         starts = np.cumsum(used) - used
-        lengths = np.square(points).sum(axis=1)
         sums = np.empty((rows.size, rows.size))
-        step = max(BLOCK_ENTRIES // max(points.shape[0], 1) // kept, 1)
+        step = max(BLOCK_ENTRIES // max(int(used.sum()), 1) // kept, 1)
+        apart = self._distances()
         for first in range(0, rows.size, step):
             check_interrupts()
             last = min(first + step, rows.size)
             mine = slice(int(starts[first]), int(starts[last - 1] + used[last - 1]))
-            squares = -2 * (points[mine] @ points.T)
-            squares += lengths[mine, np.newaxis]
-            squares += lengths
-            distances = np.sqrt(np.maximum(squares, 0, out=squares)).astype(np.float64)
-            by_column = np.add.reduceat(distances, starts, axis=1)
+            by_column = np.add.reduceat(apart(mine).astype(np.float64), starts, axis=1)
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - mine.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
         weight = self.bins.units.counts / used
         return np.asarray(sums * weight * weight[:, np.newaxis])
+
+    def _distances(self) -> Callable[[slice], FloatArray | Singles]:
+        """Return what gives the distances of some of the rows kept from all of them."""
+        if self.products is not None:
+            products = self.products.products
+            return lambda rows: distances_by_products(products, rows)
+        points = self.pool.sums.points[kept_rows(self.pool, self.bins)]
+        points = points / crowd(self.pool.tables.column)
+        lengths = np.square(points).sum(axis=1)
+        return lambda rows: distances(points, lengths, rows)
 
     def _form(self, matrix: FloatArray, weights: FloatArray) -> FloatArray:
         """Return wᵀMw of every permutation."""

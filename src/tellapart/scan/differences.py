@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,6 +100,20 @@ class Differences:
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
             found = dict(zip(keys, changes.tolist(), strict=True))
         return cls(tables.column, tables.level, table, found, design is not None)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Differences]) -> Differences:
+        """Return the differences of several parts of the columns, one after the other."""
+        return cls(
+            np.concatenate([part.column for part in parts]),
+            tuple(level for part in parts for level in part.level),
+            {
+                name: np.concatenate([part.zscores[name] for part in parts])
+                for name in parts[0].zscores
+            },
+            {pair: z for part in parts for pair, z in part.correlations.items()},
+            parts[0].by_design,
+        )
 
     def correlation_changes(self, s: IntArray, t: IntArray, own: FloatArray) -> FloatArray:
         """Return the z-scores of pairs of columns: those of `own` where there are none here."""

@@ -9,7 +9,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.scan.adjusted import Maxima, step_down
-from tellapart.scan.column_changes import ColumnChanges, column_changes
+from tellapart.scan.column_contest import ColumnContest, Contestants
 from tellapart.scan.describe import Describer
 from tellapart.scan.families.correlation import PairScan
 from tellapart.scan.families.missingness import MissingScan
@@ -22,13 +22,18 @@ from tellapart.scan.wide_names import OTHERS, describe_others, other_pvalues
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings, the surest first, and the adjusted p-value of every column of the samples."""
+    """The findings, the surest first, and the adjusted p-value of every column of the samples.
+
+    `n_undescribed` columns are named by their p-values alone: of very many, the surest have
+    findings.
+    """
 
     findings: tuple[Finding, ...]
     column_pvalues: FloatArray
     columns: tuple[int, ...] = ()
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
+    n_undescribed: int = 0
 
 
 def find(
@@ -42,17 +47,21 @@ def find(
     alpha: float,
     rng: np.random.Generator,
     samples: Samples | None = None,
+    contestants: Contestants | None = None,
 ) -> Findings:
     """Name what differs; `samples` are the rows of a wide table, of which `pool` has some columns.
 
-    No adjusted p-value is smaller than that of the scan itself, so nothing is named where the
-    samples as a whole do not differ.
+    So it has where all columns are `contestants` already: it is then that of pairs and triples. No
+    adjusted p-value is smaller than that of the scan itself, so nothing is named where the samples
+    as a whole do not differ.
     """
     parent = pool.tables.column
-    changes = column_changes(pool)
+    place_of = {name: place for place, name in enumerate(names)}
+    contestants = contestants or Contestants.of(pool)
+    contest = contestants.contest
     pairs = GroupScores(_pair_kinds(pair_scans), parent)
     triples = GroupScores(_triple_kinds(triple_scan), parent)
-    largest = {"columns": changes.largest().max(axis=1)}
+    largest = {"columns": contest.largest()}
     if pairs.candidates:
         largest["pairs"] = pairs.largest()
     if triples.candidates:
@@ -63,9 +72,9 @@ def find(
     if shifts is not None:
         largest[OTHERS] = shifts.maximum_without(set())
     maxima = Maxima(largest)
-    adjusted = step_down(maxima, "columns", changes.largest(), alpha)
+    adjusted = contest.adjusted(maxima, "columns", alpha)
     of_column = np.ones(len(names))
-    of_column[changes.columns] = np.maximum(adjusted, pvalue)
+    of_column[contest.columns] = np.maximum(adjusted, pvalue)
     of_others = np.empty(0)
     if shifts is not None:
         of_others = np.maximum(other_pvalues(maxima, shifts, alpha), pvalue)
@@ -75,20 +84,30 @@ def find(
         of_missing = np.maximum(step_down(maxima, "missing", missing_scan.scores, alpha), pvalue)
         for name, p in zip(missing_scan.names, of_missing.tolist(), strict=True):
             # A column differs where its values do, or what is missing of it.
-            if name in names:
-                place = names.index(name)
+            if name in place_of:
+                place = place_of[name]
                 of_column[place] = min(of_column[place], p)
     if pvalue > alpha:
         return Findings((), of_column)
     describer = Describer(names, pool, rng)
-    found = [
-        describer.column(changes, place, kind, max(p, pvalue))
-        for place, kind, p in _named_columns(maxima, changes, adjusted, alpha)
-    ]
+    named = contest.strongest(adjusted, alpha)
+    described = named[: contestants.most]
+    found = []
+    if described.size:
+        own, changes = contestants.look_closer(np.sort(contest.columns[described]))
+        places = np.searchsorted(changes.columns, contest.columns[described])
+        close = Describer(names, own, rng, like=describer)
+        found = [
+            close.column(changes, int(places[j]), kind, max(p, pvalue))
+            for j, kind, p in _named_kinds(
+                maxima, contest, changes.scores[:, 0, places], adjusted[described], alpha
+            )
+        ]
     if shifts is not None and samples is not None:
         found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels, describer)
-    columns = tuple(dict.fromkeys(names.index(f.variables[0]) for f in found))
-    moved = {names.index(f.variables[0]) for f in found if f.kind != SHAPE}
+    columns = tuple(dict.fromkeys(place_of[f.variables[0]] for f in found))
+    moved = {place_of[f.variables[0]] for f in found if f.kind != SHAPE}
+    moved |= set(contest.columns[named[described.size :]].tolist())
     found += [
         describer.missing(int(place), float(of_missing[place]))
         for place in np.argsort(of_missing, kind="stable")
@@ -103,31 +122,35 @@ def find(
     known = [set(candidate.columns) for candidate, _ in paired] + [{column} for column in columns]
     tripled = [(c, p) for c, p in tripled if not any(group <= set(c.columns) for group in known)]
     found += [describer.triple(candidate, max(p, pvalue)) for candidate, p in tripled]
-    return Findings(tuple(found), of_column, columns, _members(paired), _members(tripled))
+    undescribed = int(np.count_nonzero(adjusted <= alpha)) - described.size
+    return Findings(
+        tuple(found), of_column, columns, _members(paired), _members(tripled), undescribed
+    )
 
 
 def _members(named: list[tuple[Candidate, float]]) -> tuple[tuple[int, ...], ...]:
     return tuple(candidate.columns for candidate, _ in named)
 
 
-def _named_columns(
-    maxima: Maxima, changes: ColumnChanges, adjusted: FloatArray, alpha: float
+def _named_kinds(
+    maxima: Maxima,
+    contest: ColumnContest,
+    scores: FloatArray,
+    adjusted: FloatArray,
+    alpha: float,
 ) -> list[tuple[int, int, float]]:
-    """Return (column, kind, p-value) of what is named, the strongest column first.
+    """Return (place, kind, p-value) of what is named of the strongest columns, in their order.
 
     A kind is named where it alone would name the column; shape only where nothing simpler does.
+    `scores` are those of the kinds at the true labels, (kinds × columns).
     """
-    order = np.argsort(-changes.largest()[0], kind="stable")
-    order = order[adjusted[order] <= alpha]
-    left = changes.largest()
+    rest = contest.rest()
     named: list[tuple[int, int, float]] = []
-    for place in order:
-        rest = left.max(axis=1)
-        own = maxima.adjusted("columns", changes.scores[:, 0, place], rest)
-        own = np.maximum(own, adjusted[place])
+    for j in range(adjusted.size):
+        own = maxima.adjusted("columns", scores[:, j], rest[:, j])
+        own = np.maximum(own, adjusted[j])
         kinds = [kind for kind in (0, 1) if own[kind] <= alpha] or [2]
-        named += [(int(place), kind, float(own[kind])) for kind in kinds if own[kind] <= alpha]
-        left[:, place] = -np.inf
+        named += [(j, kind, float(own[kind])) for kind in kinds if own[kind] <= alpha]
     return named
 
 

@@ -154,9 +154,11 @@ class MissingValues:
 class Requests:
     """All that is summed over bins, beyond the scores of single columns.
 
-    `points_per_bin` rows of each bin are kept as they are, for statistics of whole rows. Where
-    values may be missing, `present_of` names for each product another one: of the scores that are
-    1 where a value is there, so that it counts the rows which have all its columns.
+    `points_per_bin` rows of each bin are kept as they are, for statistics of whole rows, and with
+    `row_lengths` ‖V‖² of every row. Where values may be missing, `present_of` names for each
+    product another one: of the scores that are 1 where a value is there, so that it counts the rows
+    which have all its columns. `pattern` says what is compared of rows where nothing is asked of
+    what they miss.
     """
 
     pairs: dict[str, ProductOfTwo] = field(default_factory=dict)
@@ -165,7 +167,9 @@ class Requests:
     directions: Directions | None = None
     row_score: RowScore | None = None
     points_per_bin: int = 0
+    row_lengths: bool = False
     missing: MissingValues | None = None
+    pattern: MissingPattern | None = None
     present_of: dict[str, str] = field(default_factory=dict)
 
     def count_present(self) -> None:
@@ -192,11 +196,16 @@ class Requests:
         names |= {four.score for four in self.fours.values()}
         if self.directions is not None:
             names.add("normal")
-        if self.row_score is not None or self.points_per_bin:
+        if self.row_score is not None or self.points_per_bin or self.row_lengths:
             names.add("clipped")
-        if self.missing is not None:
+        if self.compared is not None:
             names.add(PRESENT)
         return names
+
+    @property
+    def compared(self) -> MissingPattern | None:
+        """What is compared of rows as they were read; None where none misses anything."""
+        return self.pattern if self.missing is None else self.missing.pattern
 
 
 def _equal(left: IntArray, right: IntArray) -> bool:

@@ -11,10 +11,21 @@ from tellapart.permutation.bins import Singles
 
 def distances(points: Singles, lengths: Singles, rows: slice) -> Singles:
     """Return the distances of some of the points from all of them; `lengths` are their squares."""
-    squares = -2 * (points[rows] @ points.T)
+    return np.asarray(_distances(points[rows] @ points.T, lengths, rows))
+
+
+def distances_by_products(products: FloatArray, rows: slice) -> FloatArray:
+    """Return the same distances from the inner products of all points."""
+    return np.asarray(_distances(products[rows], np.diagonal(products), rows))
+
+
+def _distances(
+    products: FloatArray | Singles, lengths: FloatArray | Singles, rows: slice
+) -> FloatArray | Singles:
+    squares = -2 * products
     squares += lengths[rows, np.newaxis]
     squares += lengths
-    return np.asarray(np.sqrt(np.maximum(squares, 0, out=squares)))
+    return np.sqrt(np.maximum(squares, 0, out=squares))
 
 
 def ridge_matrix(points: Singles, ridge: float) -> FloatArray:
@@ -22,8 +33,13 @@ def ridge_matrix(points: Singles, ridge: float) -> FloatArray:
 
     K(K/N + ridge·I)⁻¹ = N·(I − ridge·(K/N + ridge·I)⁻¹): one factorisation, no spectrum.
     """
-    n_rows = points.shape[0]
-    matrix = (points @ points.T).astype(np.float64) / n_rows
+    return ridge_by_products((points @ points.T).astype(np.float64), ridge)
+
+
+def ridge_by_products(products: FloatArray, ridge: float) -> FloatArray:
+    """Return the same matrix from K, the inner products of all points."""
+    n_rows = products.shape[0]
+    matrix = products / n_rows
     matrix[np.diag_indices_from(matrix)] += ridge
     matrix = inverse_definite(matrix)
     matrix *= -ridge * n_rows

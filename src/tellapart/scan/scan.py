@@ -10,14 +10,14 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
-from tellapart.data.chunks.fold import block_rows
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.nulls import PermutationNull, null_of
-from tellapart.progress import Progress, ShareDone, silent
-from tellapart.scan.bin_sums import BinSums
+from tellapart.progress import Progress, silent
+from tellapart.scan.budget import BYTES_PER_COLUMN, columns_held, in_blocks
+from tellapart.scan.column_folds import ColumnStatistics
 from tellapart.scan.combination import TIE, combine, family_score
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.asked import Asked, ask_families
@@ -36,10 +36,11 @@ from tellapart.scan.families.shape import shape_statistics
 from tellapart.scan.families.triple import TripleScan, triple_statistics
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
+from tellapart.scan.in_blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
-from tellapart.scan.sums import Sums
+from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import tables_of
 from tellapart.threads import in_threads, one_blas_thread
 
@@ -55,9 +56,8 @@ WEIGHTS = {
     "higher": 0.5,
     "missing": 2.0,
 }
-# What the statistics of one permutation take, for each column and each bin.
-BYTES_PER_COLUMN = 300
 BYTES_PER_BIN = 8
+"""What the labels and statistics of one permutation take for each bin."""
 MOST_BYTES = 8_000_000_000
 
 
@@ -85,6 +85,8 @@ class Scan:
         Columns of the best choice by the kernel family: as many as carry nearly all.
     differences : Differences or None
         How much every score of every column differs, over all rows.
+    n_undescribed : int
+        Of very many columns that are named those without a finding, by their p-values alone.
     """
 
     null: PermutationNull
@@ -99,6 +101,7 @@ class Scan:
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
+    n_undescribed: int = 0
 
     @property
     def by_design(self) -> bool:
@@ -181,9 +184,15 @@ def _scan(
 ) -> Scan:
     labels = draw_bins_of(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
-    _check_memory(samples, labels)
-    pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
-    return scan_pool(samples.names, pool, plan, asked, alpha=alpha, rng=rng, progress=progress)
+    _check_memory(samples.n_columns, labels)
+    blocks = None
+    if in_blocks(samples.n_columns, labels.count):
+        pool, plan, asked, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
+    else:
+        pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
+    return scan_pool(
+        samples.names, pool, plan, asked, alpha=alpha, rng=rng, progress=progress, blocks=blocks
+    )
 
 
 def scan_pool(
@@ -196,15 +205,18 @@ def scan_pool(
     rng: np.random.Generator,
     progress: Progress = silent,
     samples: Samples | None = None,
+    blocks: ColumnsInBlocks | None = None,
     begin_with: int = 0,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
-    `samples` are the rows of a wide table, where the sums are those of some of its columns, and
-    `begin_with` the place of the family to begin with.
+    `samples` are the rows of a wide table, where the sums are those of some of its columns;
+    `blocks` is what was found of all columns, where the sums are those of pairs and triples;
+    `begin_with` is the place of the family to begin with.
     """
     labels = pool.labels
-    run = run_families(pool, plan, asked, progress, begin_with)
+    known = None if blocks is None else blocks.statistics
+    run = run_families(pool, plan, asked, progress, known, begin_with)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
     )
@@ -220,7 +232,18 @@ def scan_pool(
         alpha=alpha,
         rng=rng,
         samples=samples,
+        contestants=None if blocks is None else blocks.contestants,
     )
+    differences = Differences.of(
+        pool.sums,
+        pool.tables,
+        labels.n_x,
+        labels.n_y,
+        plan.pairs if CORRELATED.name in pool.requests.pairs else None,
+        pool.design,
+    )
+    if blocks is not None:
+        differences = replace(blocks.differences, correlations=differences.correlations)
     return Scan(
         null=null,
         families=combined.pvalues,
@@ -233,14 +256,8 @@ def scan_pool(
         pairs=found.pairs,
         triples=found.triples,
         n_variables=run.n_variables,
-        differences=Differences.of(
-            pool.sums,
-            pool.tables,
-            labels.n_x,
-            labels.n_y,
-            plan.pairs if CORRELATED.name in pool.requests.pairs else None,
-            pool.design,
-        ),
+        differences=differences,
+        n_undescribed=found.n_undescribed,
     )
 
 
@@ -267,47 +284,44 @@ def make_pool(
     plan = make_plan(outline, labels, effort)
     missing = asked_missing(samples)
     asked = ask_families(plan, outline, labels, rng, n_jobs, missing)
-    step = block_rows(tables.size)
-    bins, parts = labels.without_labels(), []
-    share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
-    for sample, store in enumerate((samples.x, samples.y)):
-        threads = 1 if store.side_by_side else n_jobs
-        fold = BinSums(tables, bins, asked.requests, sample, threads)
-        parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    parts[0].adjust_with(parts[1], labels)
-    sums = Sums(parts[0], parts[1], labels.full, asked.requests.present_of)
+    sums = sum_bins(samples, tables, labels, asked.requests, n_jobs, progress)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
-def _check_memory(samples: ChunkedSamples, labels: KeyedBins) -> None:
+def _check_memory(n_columns: int, labels: KeyedBins) -> None:
     """Raise if the statistics of so many permutations would not fit into memory."""
-    each = BYTES_PER_COLUMN * samples.n_columns + BYTES_PER_BIN * labels.n_bins
+    each = BYTES_PER_COLUMN * columns_held(n_columns, labels.count) + BYTES_PER_BIN * labels.n_bins
     if labels.count * each > MOST_BYTES:
         raise InputError(
             f"n_permutations must be at most {MOST_BYTES // each:,} for a scan of "
-            f"{samples.n_columns:,} columns (their statistics may take {MOST_BYTES / 1e9:g} GB); "
+            f"{n_columns:,} columns (their statistics may take {MOST_BYTES / 1e9:g} GB); "
             f"got {labels.count - 1:,}"
         )
 
 
 def run_families(
-    pool: Pool, plan: Plan, asked: Asked, progress: Progress, begin_with: int = 0
+    pool: Pool,
+    plan: Plan,
+    asked: Asked,
+    progress: Progress,
+    known: ColumnStatistics | None = None,
+    begin_with: int = 0,
 ) -> FamilyRuns:
     """Run every family that the plan has, side by side in the threads of the pool.
 
-    Scans side by side that share sums begin with different families: none then waits for what
-    another is making.
+    Those of single columns may be `known` already. Scans side by side that share sums begin with
+    different families: none then waits for what another is making.
     """
     run = FamilyRuns()
 
     def location() -> FloatArray:
-        return location_statistics(pool)
+        return location_statistics(pool) if known is None else known.location
 
     def shape() -> FloatArray:
-        return shape_statistics(pool)
+        return shape_statistics(pool) if known is None else known.shape
 
     def kernel() -> FloatArray:
-        found = kernel_statistics(pool)
+        found = kernel_statistics(pool) if known is None else known.kernel
         run.n_variables = found.n_variables
         return found.statistics
 

@@ -9,9 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunks.fold import block_rows
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.scan.bin_sums import SampleSums, Singles
-from tellapart.scan.requests import N_WAVES, POWERS, SINGLES, SQUARED
+from tellapart.progress import Progress, ShareDone, silent
+from tellapart.scan.bin_sums import BinSums, SampleSums, Singles
+from tellapart.scan.requests import N_WAVES, POWERS, SINGLES, SQUARED, Requests
+from tellapart.scan.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,3 +195,27 @@ class Sums:
             return np.concatenate([one_by_one, sums.derived[place]])
 
         return Halves(side(self.x), side(self.y), self.present)
+
+
+def sum_bins(
+    samples: ChunkedSamples,
+    tables: Tables,
+    labels: KeyedBins,
+    requests: Requests,
+    n_jobs: int = 1,
+    progress: Progress = silent,
+    width: int | None = None,
+) -> Sums:
+    """Return the sums over the bins of both samples: one pass over all rows of each.
+
+    `width` is how many columns the rows have, where the tables are those of some of them.
+    """
+    step = block_rows(tables.size if width is None else width)
+    bins, parts = labels.without_labels(), []
+    share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
+    for sample, store in enumerate((samples.x, samples.y)):
+        threads = 1 if store.side_by_side else n_jobs
+        fold = BinSums(tables, bins, requests, sample, threads)
+        parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
+    parts[0].adjust_with(parts[1], labels)
+    return Sums(parts[0], parts[1], labels.full, requests.present_of)

@@ -30,7 +30,7 @@ cell of each column is that of a missing one: all its scores are 0, their mean.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,32 @@ class Tables:
         spreads = np.abs(self.cells[:, 1])
         return np.asarray(np.maximum.reduceat(spreads, self.cell_start[:-1]) == 0)
 
+    def part(self, places: slice) -> Tables:
+        """Return the tables of some score columns that follow each other."""
+        first, last = places.start, places.stop
+        starts = (self.edge_start, self.cell_start, self.bucket_start)
+        edges, cells, buckets = (slice(start[first], start[last]) for start in starts)
+        edge_start, cell_start, bucket_start = (
+            start[first : last + 1] - start[first] for start in starts
+        )
+        return replace(
+            self,
+            column=self.column[places],
+            level=self.level[places],
+            told_by=self.told_by[places],
+            edges=self.edges[edges],
+            edge_start=edge_start,
+            cells=self.cells[cells],
+            cell_start=cell_start,
+            gaps=self.gaps[places],
+            buckets=self.buckets[buckets],
+            bucket_start=bucket_start,
+            bucket_low=self.bucket_low[places],
+            bucket_scale=self.bucket_scale[places],
+            units=self.units.some(places),
+            frequent=self.frequent[places],
+        )
+
 
 @dataclass(frozen=True)
 class _Part:
@@ -148,16 +174,27 @@ def tables_of(samples: Samples | ChunkedSamples, pooled: Outline, n_jobs: int = 
         return shared.once(
             "tables", lambda whole: tables_of(whole, Outline.of_all_rows(whole), n_jobs)
         )
-    places = {name: s for s, name in enumerate(samples.names)}
-    return make_tables(
-        pooled.values,
-        samples.kinds,
-        {places[name]: labels for name, labels in samples.categories.items()},
-        pooled.limits,
+    return tables_of_columns(samples, pooled, np.arange(samples.n_columns), n_jobs)
+
+
+def tables_of_columns(
+    samples: Samples | ChunkedSamples, pooled: Outline, columns: IntArray, n_jobs: int = 1
+) -> Tables:
+    """Return the tables of some columns, which rise, told by their places among all."""
+    every = columns.size == samples.n_columns
+    names = [samples.names[s] for s in columns]
+    found = make_tables(
+        pooled.values if every else pooled.values[:, columns],
+        [samples.kinds[s] for s in columns],
+        {q: samples.categories[name] for q, name in enumerate(names) if name in samples.categories},
+        pooled.limits if every else (pooled.limits[0][columns], pooled.limits[1][columns]),
         complete=pooled.complete,
         missing=pooled.missing,
         n_jobs=n_jobs,
     )
+    if every:
+        return found
+    return replace(found, column=columns[found.column], constant=columns[found.constant])
 
 
 def make_tables(

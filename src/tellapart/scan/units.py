@@ -53,7 +53,7 @@ class Units:
             *(np.concatenate([getattr(part, name) for part in (empty, *parts)]) for name in names)
         )
 
-    def some(self, places: IntArray) -> Units:
+    def some(self, places: IntArray | slice) -> Units:
         """Return the units of some score columns."""
         return Units(*(getattr(self, field.name)[places] for field in fields(self)))
 

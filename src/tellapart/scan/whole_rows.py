@@ -16,7 +16,14 @@ from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
-from tellapart.scan.row_matrices import crowd, distances, ridge_matrix
+from tellapart.scan.row_matrices import (
+    crowd,
+    distances,
+    distances_by_products,
+    ridge_by_products,
+    ridge_matrix,
+)
+from tellapart.scan.row_products import RowProducts
 from tellapart.threads import in_slices
 
 # Rows whose distances are summed; the matrix itself is made in blocks of this many entries.
@@ -35,7 +42,8 @@ class WholeRows:
     """Rows of the bins, as points in the space of the clipped scores.
 
     Where values may be missing, `present` is 0 for rows without any, which do not count; what else
-    is missing is 0, the middle of its column.
+    is missing is 0, the middle of its column. `products` are the inner products of the points,
+    where these have too many columns to be held.
     """
 
     points: Singles
@@ -43,6 +51,7 @@ class WholeRows:
     rows_per_bin: int
     n_jobs: int = 1
     present: Singles | None = None
+    products: FloatArray | None = None
 
     @classmethod
     def of(cls, pool: Pool) -> WholeRows:
@@ -50,6 +59,13 @@ class WholeRows:
         points = np.ascontiguousarray(pool.sums.points / crowd(pool.tables.column))
         per_bin, present = pool.requests.points_per_bin, pool.sums.points_present
         return cls(points, pool.labels.labels, per_bin, pool.n_jobs, present)
+
+    @classmethod
+    def by_products(cls, pool: Pool, rows: RowProducts) -> WholeRows:
+        """Return the same rows of columns that are too many to be held at once."""
+        none = np.empty((rows.products.shape[0], 0), dtype=np.float32)
+        per_bin, labels = pool.requests.points_per_bin, pool.labels.labels
+        return cls(none, labels, per_bin, pool.n_jobs, rows.present, rows.products)
 
     @property
     def n_rows(self) -> int:
@@ -62,7 +78,12 @@ class WholeRows:
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, of δ the differences of the means of V."""
-        return -self._contrast(self._sum_blocks(ridge_matrix(self.points, ridge)))
+        matrix = (
+            ridge_matrix(self.points, ridge)
+            if self.products is None
+            else ridge_by_products(self.products, ridge)
+        )
+        return -self._contrast(self._sum_blocks(matrix))
 
     def _distance_sums(self) -> FloatArray:
         """Return the sums of distances over pairs of bins."""
@@ -74,7 +95,12 @@ class WholeRows:
             check_interrupts()
             stop = min(start + step, bins)
             rows = slice(start * self.rows_per_bin, stop * self.rows_per_bin)
-            sums[start:stop] = self._sum_blocks(distances(self.points, lengths, rows), rows.start)
+            apart = (
+                distances(self.points, lengths, rows)
+                if self.products is None
+                else distances_by_products(self.products, rows)
+            )
+            sums[start:stop] = self._sum_blocks(apart, rows.start)
         return sums
 
     def _sum_blocks(self, matrix: FloatArray | Singles, first: int = 0) -> FloatArray:

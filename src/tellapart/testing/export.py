@@ -96,7 +96,8 @@ class Exports:
         what : {"auto", "findings", "variables"}
             What differs, or the chosen variables; "auto": the first for a scan.
         caption : str or None
-            LaTeX, set as it is; None for one that says what the table shows, "" for none.
+            LaTeX, set as it is: write \% for a per cent sign, and \_ in names. None for one
+            that says what the table shows, with all names escaped; "" for none.
         label : str or None
             The label to refer to it by.
 

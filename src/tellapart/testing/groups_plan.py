@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tellapart.data.columns import label_of
+from tellapart.data.described import described, quoted
 from tellapart.data.grouping import GroupedTable, check_group_size
-from tellapart.data.sources import described, quoted
 from tellapart.errors import InputError
 from tellapart.testing.groups_result import REST, Skipped
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
 from tellapart.strs import Solver
@@ -36,6 +37,7 @@ def compare_to_reference(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     missing: str = "error",
+    keep: Sequence[str] = (),
     gap: float = 1e-4,
     time_limit: float | None = None,
 ) -> ReferenceMonitor:
@@ -90,6 +92,10 @@ def compare_to_reference(
         Threads; −1 is every core.
     missing : str
         What to do about missing values; see `tellapart.data.tables.read_samples`.
+    keep : sequence of str
+        Columns to compare although they seem to name rows; others of the reference that do are
+        left out with a warning, of all batches. Of dates and times the time of day is compared,
+        of durations their seconds: day, weekday and month are every batch's own.
     gap, time_limit : float
         As in `two_sample_test`.
 
@@ -151,6 +157,7 @@ def compare_to_reference(
         reference_ratio=reference_ratio,
         pool_rows=pool_rows,
         missing=missing,
+        keep=keep,
     )
     return ReferenceMonitor(reference, settings)
 
@@ -193,11 +200,14 @@ def load_monitor(
         promise = settings.promise
         bets_on = None if isinstance(promise, Planned) else promise
         state = MonitorState.from_dict(stored, bets_on)
+        # Before any were left out, a state had nothing to say about it.
+        told = stored.get("left_out")
+        notes = ColumnNotes() if told is None else ColumnNotes.from_dict(told)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"path must be a file that a monitor saved; {os.fspath(path)!r} was altered: {error}"
         ) from None
-    monitor = ReferenceMonitor(reference, settings, state)
+    monitor = ReferenceMonitor(reference, settings, state, notes)
     if monitor.fingerprint != stored["reference"]:
         raise InputError(
             f"reference must be the one that {os.fspath(path)!r} was made with; got other rows, "

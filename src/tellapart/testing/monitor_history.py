@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.testing.check_record import CheckRecord, history_frame
 from tellapart.testing.monitor_settings import MonitorSettings
 from tellapart.text import safe
@@ -26,6 +27,8 @@ class MonitorHistory:
         The columns of the reference.
     n_rows : int
         Rows of the reference.
+    column_notes : ColumnNotes
+        Columns of the reference that are left out of every check, or compared in parts.
     """
 
     def __init__(
@@ -34,10 +37,12 @@ class MonitorHistory:
         names: tuple[str, ...],
         n_rows: int,
         history: Sequence[CheckRecord] = (),
+        column_notes: ColumnNotes | None = None,
     ) -> None:
         self.settings = settings
         self.names = names
         self.n_rows = n_rows
+        self.column_notes = column_notes or ColumnNotes()
         self._history = list(history)
 
     @property
@@ -70,7 +75,7 @@ class MonitorHistory:
 
     def summary(self) -> str:
         """Return the history as plain text, one line per check, and what its alarms named."""
-        lines = [self.verdict, self.promise, ""]
+        lines = [self.verdict, self.promise, *self.column_notes.lines(), ""]
         lines += [self.summary_of(record) for record in self._history]
         return "\n".join(lines).rstrip()
 
@@ -94,6 +99,7 @@ class MonitorHistory:
             "promise": self.promise,
             "n_rows": self.n_rows,
             "columns": list(self.names),
+            "left_out": self.column_notes.to_dict(),
             "settings": self.settings.to_dict(),
             "history": [record.to_dict() for record in self._history],
         }

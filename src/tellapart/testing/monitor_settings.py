@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,13 +18,14 @@ USUAL_RATIO = 10.0
 LATER_ROWS = 20_000
 """Rows of batches that are kept beside a whole reference, before rows are let go at random."""
 
-OWN = {
+OWN: dict[str, object] = {
     "n_checks": None,
     "run_length": None,
     "smallest_effect": None,
     "reference_ratio": USUAL_RATIO,
     "pool_rows": None,
     "missing": "error",
+    "keep": [],
 }
 USUAL: Mapping[str, object] = TestSettings().to_dict() | OWN
 """Every argument of `compare_to_reference` that decides answers, with its default."""
@@ -41,6 +42,7 @@ class MonitorSettings:
     reference_ratio: float | None = USUAL_RATIO
     pool_rows: int | None = None
     missing: str = "error"
+    keep: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.n_checks is not None:
@@ -113,12 +115,14 @@ class MonitorSettings:
             "reference_ratio": self.reference_ratio,
             "pool_rows": self.pool_rows,
             "missing": self.missing,
+            "keep": list(self.keep),
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], n_jobs: int | None = None) -> MonitorSettings:
         """Return the settings that `to_dict` was made of."""
-        own = {name: plain[name] for name in OWN}
+        # States of before there was such a setting have none.
+        own = {"keep": (), **{name: plain[name] for name in OWN if name != "keep" or name in plain}}
         known = {field.name for field in fields(TestSettings)}
         of_test = {name: value for name, value in plain.items() if name in known}
         return cls(test=TestSettings(**of_test, n_jobs=n_jobs), **own)

@@ -120,12 +120,10 @@ def coded_rows(plain: Mapping[str, Any]) -> CodedRows:
     return CodedRows(values, names, tuple(plain["kinds"]), labels)
 
 
-def write_file(
-    path: str | os.PathLike[str], settings: dict[str, Any], reference: str, state: MonitorState
-) -> None:
-    """Write settings, the reference's fingerprint and a state; the file appears whole or not."""
+def write_file(path: str | os.PathLike[str], head: Mapping[str, Any], state: MonitorState) -> None:
+    """Write settings, reference and columns, the head, and a state; the file is whole or not."""
     target = check_writable("path", path)
-    content = {"format": FORMAT, "settings": settings, "reference": reference} | state.to_dict()
+    content = {"format": FORMAT, **head, **state.to_dict()}
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     write_atomically(target, f"{text}\n".encode())
 

@@ -19,10 +19,13 @@ import numpy as np
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
 from tellapart.data.coded_rows import CodedRows
+from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import handle_missing
+from tellapart.data.reference_columns import decide_columns, follow_columns
 from tellapart.data.samples import Samples
-from tellapart.data.sources import open_source
-from tellapart.data.tables import read_as_is, read_sources
+from tellapart.data.sources import Source, open_source
+from tellapart.data.tables import read_opened, read_sources
 from tellapart.errors import InputError
 from tellapart.progress import Progress
 from tellapart.testing.batch_label import label_text
@@ -66,14 +69,22 @@ class ReferenceMonitor(MonitorHistory):
     """
 
     def __init__(
-        self, reference: object, settings: MonitorSettings, state: MonitorState | None = None
+        self,
+        reference: object,
+        settings: MonitorSettings,
+        state: MonitorState | None = None,
+        notes: ColumnNotes | None = None,
     ) -> None:
-        samples = _read_alone(reference, settings.missing)
+        reference = in_memory("reference", reference)
+        source = open_source("reference", reference)
+        # Decided once: a monitor that was stored goes on with the columns that it had.
+        notes = decide_columns(source, settings.keep) if notes is None else notes
+        samples = _read_alone(follow_columns(source, notes, source.names), settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
         # A scan compares which values are missing, too: all rows take part.
         n_rows = samples.n_x if settings.test.method == "split" else samples.n_read[0]
-        super().__init__(settings, samples.names, n_rows)
+        super().__init__(settings, samples.names, n_rows, column_notes=notes)
         self.fingerprint = fingerprint(CodedRows.first_of(samples))
         self._reference = copy.deepcopy(reference)
         self._halves: ReferenceHalves | None = None
@@ -160,7 +171,10 @@ class ReferenceMonitor(MonitorHistory):
 
         A split has its halves by row number, so that rows must be left out before.
         """
-        samples = read_as_is(self._reference, batch, TITLES)
+        reference, new = open_source(TITLES[0], self._reference), open_source(TITLES[1], batch)
+        notes, names = self.column_notes, reference.names
+        left, right = (follow_columns(source, notes, names) for source in (reference, new))
+        samples = read_opened(left, right, notes.with_row_labels(new.row_labels))
         if self._halves is None:
             return samples
         return replace(handle_missing(samples, self.settings.missing, TITLES), as_read=None)
@@ -184,8 +198,12 @@ class ReferenceMonitor(MonitorHistory):
                     f"{name} must be one that has a name, for a monitor that is saved; "
                     f"got {settings[name]}: pickle the monitor instead"
                 )
-        state = MonitorState(self.history, self._bets, self._seen)
-        write_file(path, settings, self.fingerprint, state)
+        head = {
+            "settings": settings,
+            "reference": self.fingerprint,
+            "left_out": self.column_notes.to_dict(),
+        }
+        write_file(path, head, MonitorState(self.history, self._bets, self._seen))
 
     def _compared(self, samples: Samples, parts: IntArray, rng: np.random.Generator) -> Samples:
         """Return the rows to compare, drawn from those seen, and those of the batch."""
@@ -250,9 +268,8 @@ class ReferenceMonitor(MonitorHistory):
         )
 
 
-def _read_alone(reference: object, missing: str) -> Samples:
+def _read_alone(source: Source, missing: str) -> Samples:
     """Read the reference by the rules for two samples: it stands on both sides."""
-    source = open_source("reference", reference)
     names = source.names or tuple(f"x{s}" for s in range(source.shape[1]))
     (x,), kinds, categories = read_sources((source,), names, (None,))
     try:

@@ -18,7 +18,8 @@ from tellapart.errors import warn_caller
 from tellapart.permutation.bins import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.nulls import PermutationNull
-from tellapart.scan.scan import BYTES_PER_BIN, BYTES_PER_COLUMN, scan
+from tellapart.scan.budget import BYTES_PER_COLUMN
+from tellapart.scan.scan import BYTES_PER_BIN, scan
 from tellapart.testing.result import TestResult
 
 MOST_PERMUTATIONS = 99_999

@@ -9,7 +9,7 @@ import numpy as np
 
 from tellapart.arguments import check_random_state
 from tellapart.arrays import IntArray
-from tellapart.data.canonical_order import by_content, split_by_content
+from tellapart.data.canonical_order import drawn_by_content, split_by_content
 from tellapart.data.chunks.chunked_samples import (
     ChunkedSamples,
     in_chunks,
@@ -132,13 +132,14 @@ def _run_split(
         progress=progress,
     )
     progress("test", f"{settings.n_permutations} permutations")
+    rows, permute_rng = drawn_by_content(held_out, np.random.default_rng(permute_seed))
     null = permutation_test(
-        by_content(held_out),
+        rows,
         chosen.kernel,
         chosen.selection.z,
         n_permutations=settings.n_permutations,
         alpha=settings.alpha,
-        rng=np.random.default_rng(permute_seed),
+        rng=permute_rng,
         n_jobs=None if settings.n_jobs is None else settings.threads,
     )
     drawn_from = None if (samples.n_x, samples.n_y) == all_rows else all_rows

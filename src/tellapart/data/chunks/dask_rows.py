@@ -26,6 +26,7 @@ from tellapart.data.chunks.fold import A, Cut, Fold, RowsDone, RowStore, lanes_o
 from tellapart.data.chunks.source import ChunkSource
 from tellapart.data.chunks.summary import Summary, Survey
 from tellapart.data.columns import to_arrow
+from tellapart.data.in_memory import dead_workers_told
 from tellapart.data.sources import distinct
 from tellapart.errors import InputError, MissingDependencyError
 
@@ -152,18 +153,11 @@ def _fold(fold: Any, chunks: Sequence[Any], starts: Sequence[int], progress: Any
     for held in lanes[1:]:
         total = merge(settings, total, held)
     client = None if progress is None else _client()
-    try:
+    with dead_workers_told("X and Y"):
         if client is not None and progress is not None:
             return _computed_by(client, total, lanes, done, progress)
         with nullcontext() if progress is None else _telling(done, progress):
             return total.compute()
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":
-            raise
-        raise InputError(
-            "X and Y must be Dask data that its workers can compute; those that tried a block died "
-            "one after the other, often for want of memory; use smaller chunks or larger workers"
-        ) from error
 
 
 def _telling(done: dict[str, int], progress: RowsDone) -> Any:

@@ -16,8 +16,10 @@ from pyarrow import dataset as ds
 from tellapart.arguments import check_choice
 from tellapart.data.chunks.batches import one_line
 from tellapart.data.columns import is_arrow_number
-from tellapart.data.files import DELIMITERS, check_delimited, form_of, row_labels
-from tellapart.data.sources import distinct, quoted
+from tellapart.data.described import quoted
+from tellapart.data.files import DELIMITERS, check_delimited, form_of
+from tellapart.data.saved_labels import row_labels, warn_of_row_labels
+from tellapart.data.sources import distinct
 from tellapart.errors import InputError
 from tellapart.text import safe
 
@@ -248,7 +250,8 @@ def _chosen(
                 f"{argument} must name columns of {title}; it has none called {quoted(unknown)}"
             )
     if columns is None:
-        labels = row_labels(title, [name for name in every if name not in set(drop)])
+        labels = row_labels([name for name in every if name not in set(drop)])
+        warn_of_row_labels(title, labels)
         columns = [name for name in every if name not in set(labels)]
     chosen = tuple(name for name in columns if name not in set(drop))
     if not chosen:

@@ -35,6 +35,7 @@ from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.missing import POLICIES, check_rows_left, settle_missing
 from tellapart.data.missing_pattern import MissingPattern
 from tellapart.data.samples import Kind, Samples
+from tellapart.data.saved_labels import remembered, row_labels
 from tellapart.data.sources import check_columns, check_shape, open_source
 from tellapart.data.tables import match_columns
 from tellapart.threads import in_threads
@@ -112,7 +113,9 @@ def read_chunked(
     together = all(source.waits for source in sources)
     summaries = in_threads(survey, (0, 1), 2 if together else 1)
     left, notes = readings.settle(summaries)
-    notes = notes.without(name for data in (X, Y) for name in _unchosen(data))
+    for data in (X, Y):
+        labels_gone, unchosen = _left_behind(data)
+        notes = notes.with_row_labels(labels_gone).without(unchosen)
     summaries = [one.of(left) for one in summaries]
     own = [reading.columns(left) for reading in readings.of]
     kinds, labels = pool_summaries(*summaries)
@@ -140,11 +143,13 @@ def _source(title: str, data: Any) -> ChunkSource:
     return MemorySource(open_source(title, data))
 
 
-def _unchosen(data: Any) -> list[str]:
-    """Return the columns of files that are not compared because that was asked for."""
+def _left_behind(data: Any) -> tuple[Sequence[str], list[str]]:
+    """Return the columns of files that are not compared: saved row labels, and others, as asked."""
     if not is_file_dataset(data):
-        return []
-    return [name for name in data.dataset.schema.names if name not in set(data.names)]
+        return remembered(data), []
+    gone = [name for name in data.dataset.schema.names if name not in set(data.names)]
+    labels = [name for name in row_labels(data.dataset.schema.names) if name in gone]
+    return labels, [name for name in gone if name not in labels]
 
 
 def _settled(

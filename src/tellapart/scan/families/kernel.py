@@ -39,7 +39,14 @@ class KernelScan:
 
 def kernel_statistics(pool: Pool) -> KernelScan:
     """Return S_d² for d = 1, 3, 8, and the number of columns that carries nearly all."""
-    squares = np.square(column_mmd(pool))
+    return kernel_scan(np.square(column_mmd(pool)))
+
+
+def kernel_scan(squares: Singles) -> KernelScan:
+    """Return the same of the squares of a_s under every permutation, of all columns or the largest.
+
+    The ten largest of each permutation are enough.
+    """
     path = [d for d in PATH if d <= squares.shape[1]]
     lengths = np.column_stack(top_sums(squares, tuple(path)))
     surprise = -np.log(tail_pvalues(np.cbrt(lengths))[0])

@@ -14,10 +14,13 @@ from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.designed_rows import DesignedRows
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.row_forms import RowForms
+from tellapart.scan.row_products import RowProducts
 from tellapart.scan.scores import Scores
 from tellapart.scan.whole_rows import WholeRows
 
 FEW = 5
+LARGEST = (1, FEW)
+"""So many of the largest δ(U)² are added up."""
 RIDGE = 0.3
 
 
@@ -33,11 +36,25 @@ def location_statistics(pool: Pool) -> FloatArray:
     return np.column_stack([one, few, _decorrelated(pool, rows), rows.energy()])
 
 
+def whole_row_statistics(pool: Pool, products: RowProducts) -> list[FloatArray]:
+    """Return the last two of the statistics, by products of rows over all columns."""
+    if pool.design is not None:
+        designed = DesignedRows(pool, pool.design, products)
+        return [designed.decorrelated(RIDGE), designed.energy()]
+    rows = WholeRows.by_products(pool, products)
+    return [rows.decorrelated(RIDGE), rows.energy()]
+
+
 def _largest(pool: Pool) -> list[FloatArray]:
     """Return the largest δ(U)² and the sum of the five largest."""
     if pool.shifts is not None:
         return pool.shifts.top_sums(FEW)
-    return top_sums(np.square(pool.differences("normal")), (1, FEW))
+    return top_sums(shifts(pool), LARGEST)
+
+
+def shifts(pool: Pool) -> Singles:
+    """Return δ(U)² of every column and permutation."""
+    return np.square(pool.differences("normal"))
 
 
 def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:

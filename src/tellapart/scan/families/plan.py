@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.permutation.bins import Singles
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.budget import (
     MOST_CORRELATED,
@@ -52,15 +53,18 @@ class Plan:
         return family not in self.skipped
 
 
-def make_plan(scores: Scores, labels: KeyedBins, effort: float = 1.0) -> Plan:
+def make_plan(
+    scores: Scores, labels: KeyedBins, effort: float = 1.0, whole: tuple[int, int] | None = None
+) -> Plan:
     """Plan the families of dependence by the scores of pooled rows, drawn without labels.
 
-    `effort` is the share of the usual work that pairs, triples and fours may take.
+    `effort` is the share of the usual work that pairs, triples and fours may take. `whole` counts
+    the columns that vary, and the numeric ones, where the scores are those of some of them.
     """
     every = np.arange(scores.column.size)
     known = every
     if every.size > MOST_CORRELATED:
-        known = _most_varied(scores, MOST_CORRELATED)
+        known = most_varied(tiedness(scores), MOST_CORRELATED)
     correlation = pooled_correlation(scores.normal[:, known], scores.column[known])
     planner = _Planner(known, dependence(correlation))
     numeric = np.flatnonzero(np.isin(known, scores.numeric))
@@ -86,7 +90,8 @@ def make_plan(scores: Scores, labels: KeyedBins, effort: float = 1.0) -> Plan:
         skipped={},
         notes={},
     )
-    _explain(scores, labels, plan, for_pairs, for_shapes, for_triples)
+    counts = whole or (np.unique(scores.column).size, scores.numeric.size)
+    _explain(scores, labels, plan, for_pairs, for_shapes, for_triples, counts)
     return plan
 
 
@@ -104,11 +109,14 @@ class _Planner:
         return self.known[places]
 
 
-def _most_varied(scores: Scores, most: int) -> IntArray:
-    """Return the columns whose most frequent value is the least frequent."""
-    # A value shared by many rows makes the fourth moment of the scores large.
-    kurtosis = np.mean(np.square(np.square(scores.normal)), axis=0)
-    return np.sort(np.argsort(kurtosis, kind="stable")[:most])
+def tiedness(scores: Scores) -> Singles:
+    """Return the fourth moment of each score column: large where many rows share a value."""
+    return np.asarray(np.mean(np.square(np.square(scores.normal)), axis=0))
+
+
+def most_varied(ties: Singles, most: int) -> IntArray:
+    """Return the columns whose most frequent value is the least frequent, by their ties."""
+    return np.sort(np.argsort(ties, kind="stable")[:most])
 
 
 def _explain(
@@ -118,11 +126,11 @@ def _explain(
     for_pairs: IntArray,
     for_shapes: IntArray,
     for_triples: IntArray,
+    counts: tuple[int, int],
 ) -> None:
     """Say which families cannot run, and which look at some of the columns only."""
     fewest = labels.fewest
-    n_columns = np.unique(scores.column).size
-    numeric = scores.numeric.size
+    n_columns, numeric = counts
     sizes = {
         "correlation": (plan.pairs.size, "two columns that vary"),
         "pair": (plan.shaped.size, "two numeric columns that vary"),

@@ -6,14 +6,17 @@ leaves alone, and δ(r)² of whole rows, r the normal score of ‖V‖².
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import special
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.scores import Scores
+from tellapart.scan.sums import Halves
 
 FEW = 3
 # Rows for each column without which a regression fits noise.
@@ -24,12 +27,20 @@ WAVES = ("wave 2", "wave 3", "wave 4")
 
 def shape_statistics(pool: Pool) -> FloatArray:
     """Return the statistics of shape, one row per permutation."""
-    columns: list[FloatArray] = []
+    columns = [top_sums(table, (FEW,))[0] for table in shape_changes(pool)]
+    return np.column_stack([*columns, scale_changes(pool, pool.sums.row_score)])
+
+
+def shape_changes(pool: Pool) -> Iterator[Singles]:
+    """Give δ(S)² of every column and permutation, of one score after the other."""
     for name in ("spread", "skew", "fourth", "atom"):
-        columns += top_sums(np.square(pool.differences(name)), (FEW,))
-    columns += top_sums(wave_changes(pool), (FEW,))
-    columns += list(np.square(pool.changes(pool.sums.row_score)).T)
-    return np.column_stack(columns)
+        yield np.square(pool.differences(name))
+    yield wave_changes(pool)
+
+
+def scale_changes(pool: Pool, row_score: Halves) -> FloatArray:
+    """Return δ(r)² of the score of whole rows under every permutation."""
+    return np.asarray(np.square(pool.changes(row_score))[:, 0], dtype=np.float64)
 
 
 def wave_changes(pool: Pool) -> Singles:
@@ -49,11 +60,26 @@ def row_score(outline: Scores) -> RowScore:
         there = outline.present.sum(axis=1)
         lengths = full_lengths(lengths, there, outline.present.shape[1])[there > 0]
         values = values[there > 0]
-    known, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - counts / 2
-    scores = special.ndtri(ranks / lengths.size)
+    known, scores, place = _ranked(lengths)
     slopes = np.zeros(values.shape[1])
     if values.shape[1] <= values.shape[0] / FEWEST_ROWS_PER_COLUMN:
-        slopes = np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0]
+        slopes = np.asarray(np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0])
+    return _thinned(known, scores, slopes)
+
+
+def score_of_lengths(lengths: Singles) -> RowScore:
+    """Return what gives the normal score of ‖V‖² of a row where columns are many."""
+    known, scores, _ = _ranked(lengths)
+    return _thinned(known, scores, np.empty(0))
+
+
+def _ranked(lengths: Singles) -> tuple[Singles, FloatArray, IntArray]:
+    """Return the lengths that occur, their normal scores, and which of them each row has."""
+    known, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - counts / 2
+    return known, special.ndtri(ranks / lengths.size), place
+
+
+def _thinned(known: Singles, scores: FloatArray, slopes: FloatArray) -> RowScore:
     kept = np.unique(np.linspace(0, known.size - 1, min(known.size, KNOWN_LENGTHS)).astype(np.intp))
     return RowScore(known[kept].astype(np.float64), scores[kept], slopes)

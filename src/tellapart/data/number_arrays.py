@@ -1,0 +1,88 @@
+"""Arrays of anything as arrays of numbers: whatever else is in them is refused, with its place."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray
+from tellapart.data.column_store import ColumnStore, MappedColumns
+from tellapart.data.columns import as_float, is_number, looks_numeric
+from tellapart.data.described import EXPECTED, described
+from tellapart.errors import InputError
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[Any]]
+
+
+def as_array(title: str, data: object) -> Matrix:
+    """Return the data as an array of two dimensions, of any dtype."""
+    if data is None or isinstance(data, str | bytes | dict | set):
+        raise InputError(f"{title} must be {EXPECTED}; got {described(data)}")
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        raise InputError(f"{title} must be {EXPECTED}; got {described(data)}: call .collect()")
+    if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf":
+        data = np.ma.filled(data.astype(np.float64), np.nan)
+    try:
+        values = np.asarray(data)
+        if values.dtype.kind in "US" and not isinstance(data, np.ndarray):
+            # NumPy turned the numbers beside a text into text as well: keep them apart.
+            values = np.array(data, dtype=object)
+    except ValueError:
+        raise InputError(
+            f"{title} must be {EXPECTED}; got {described(data)} with rows of unequal length"
+        ) from None
+    if values.ndim == 1:
+        raise InputError(
+            f"{title} must be 2-dimensional (rows × columns); got {described(data)} of one "
+            "dimension; reshape a single variable to one column, .reshape(-1, 1) or .to_frame()"
+        )
+    if values.ndim != 2:
+        raise InputError(
+            f"{title} must be {EXPECTED}; got {described(data)} of {values.ndim} dimensions"
+        )
+    return cast(Matrix, values)
+
+
+def mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:
+    """Return a memory-mapped array, never as a copy of the whole; see `as_numbers`."""
+    if values.dtype.kind in "iuf" and values.dtype != np.float64:
+        return MappedColumns(values)
+    return as_numbers(title, values)
+
+
+def as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array as float64 or booleans; anything else is refused."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return values
+    if kind in "iuf":
+        with np.errstate(over="ignore"):  # long doubles: infinite values are refused later
+            return values.astype(np.float64, copy=False)
+    if kind == "O":
+        return _from_objects(title, values)
+    if kind in "US":
+        places = np.ndindex(values.shape)
+        place = next((p for p in places if not looks_numeric(str(values[p]))), (0, 0))
+        raise _not_a_number(title, values[place].item(), place)
+    raise InputError(f"{title} must hold numbers; got an array of dtype {values.dtype}")
+
+
+def _from_objects(title: str, values: NDArray[Any]) -> FloatArray:
+    floats = np.empty(values.shape)
+    for place, value in np.ndenumerate(values):
+        if value is None or type(value).__name__ == "NAType":  # pandas.NA, without pandas
+            floats[place] = np.nan
+        elif is_number(value):
+            floats[place] = as_float(value)
+        else:
+            raise _not_a_number(title, value, place)
+    return floats
+
+
+def _not_a_number(title: str, value: object, place: tuple[int, ...]) -> InputError:
+    return InputError(
+        f"{title} must hold numbers; got {value!r} ({type(value).__name__}) "
+        f"at row {place[0]}, column {place[1]}"
+    )
