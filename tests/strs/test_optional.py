@@ -29,14 +29,14 @@ def test_says_who_needs_what_and_how_to_get_it(monkeypatch, module, name):
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(("version", "enough"), [("5.2.9", False), ("5.3.0", True), ("6.0", True)])
+@pytest.mark.parametrize(("version", "enough"), [("5.3.9", False), ("5.4.0", True), ("6.0", True)])
 def test_a_library_that_is_too_old_is_named(monkeypatch, version, enough):
     pytest.importorskip("pyscipopt")
     monkeypatch.setattr(metadata, "version", lambda name: version)
     if enough:
         assert load("pyscipopt", "convex-integer")
         return
-    with pytest.raises(MissingDependencyError, match=r"PySCIPOpt 5\.3 or newer; got 5\.2\.9"):
+    with pytest.raises(MissingDependencyError, match=r"PySCIPOpt 5\.4 or newer; got 5\.3\.9"):
         load("pyscipopt", "convex-integer")
 
 

@@ -10,7 +10,7 @@ from tellapart.errors import MissingDependencyError
 
 DISTRIBUTIONS = {"clarabel": "clarabel", "highspy": "highspy", "pyscipopt": "PySCIPOpt"}
 """Module name → what the package is called in messages."""
-OLDEST = {"clarabel": "0.10", "highspy": "1.8", "pyscipopt": "5.3"}
+OLDEST = {"clarabel": "0.10", "highspy": "1.8", "pyscipopt": "5.4"}
 """Module name → the oldest version that has what is called here, as in pyproject.toml."""
 
 
