@@ -17,6 +17,7 @@ from scipy import sparse
 
 from annotated_data import annotated
 from each import each
+from tellapart.data import files
 from tellapart.data.files import READERS, read_stream, read_table
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError, MissingDependencyError
@@ -232,3 +233,37 @@ def test_wide_files_are_read_in_blocks_of_many_lines(tmp_path, ending):
         assert table.shape == (8, 20_000)
         assert table.column(0).num_chunks == 1
         assert table.column(19_999).to_pylist() == list(range(8))
+
+
+@each(
+    "text, kinds",
+    [
+        ("a,b,c,d\n0.5,1,x,-2.5e3\n1.5,2,y,7\n", ["double", "int64", "string", "double"]),
+        # What comes further below decides, as it does for tables that are not wide.
+        ("a,b,c,d\n0.5,1,x,2.5\nword,2,y,\n2,3,z,1\n", ["string", "int64", "string", "double"]),
+        (
+            '"a",b,"c,c",d\r\n0.5,NA,1.0,2.5\r\n1,NA,NA,1\r\n',
+            ["double", "null", "double", "double"],
+        ),
+        ("a,a,c,d\n0.5,1,2.5,2.5\n0.5,1.5,2.5,2.5\n", ["double"] * 4),
+        ("a,b,c,d\n0.5,1.5,2.5,3.5\n", ["double"] * 4),
+    ],
+)
+def test_wide_text_has_the_types_that_arrow_finds(tmp_path, monkeypatch, text, kinds):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    as_usual = read_table(path)
+    monkeypatch.setattr(files, "WIDE_COLUMNS", 3)
+    found = read_table(path)
+    assert [str(kind) for kind in found.schema.types] == kinds
+    assert found.equals(as_usual)
+
+
+def test_wide_text_through_a_pipe_or_gzip_reads_the_same(tmp_path, monkeypatch):
+    text = "a,b,c,d\n0.5,1,x,-2.5e3\n1.5,2,y,7\n"
+    packed = tmp_path / "a.csv.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    as_usual = read_table(packed)
+    monkeypatch.setattr(files, "WIDE_COLUMNS", 3)
+    assert read_table(packed).equals(as_usual)
+    assert read_stream(io.BytesIO(text.encode())).equals(as_usual)

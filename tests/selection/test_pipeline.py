@@ -1,11 +1,13 @@
 """Tune, fit, choose: one limit of time for all of it, by a clock the test holds."""
 
+import warnings
 from functools import partial
 
 import numpy as np
 
 import tellapart as ta
 from each import each
+from tellapart.evidence import evidence
 from tellapart.selection import pipeline
 from tellapart.strs.control import Control
 
@@ -52,3 +54,28 @@ def test_tuning_may_take_half_of_the_time_and_says_when_that_was_too_little(monk
     never = ta.two_sample_test(x, y, time_limit=1.0, **settings)
     assert never.tuning.n_variables == 5
     assert "ended tuning before any split was scored" in never.summary()
+
+
+def test_of_very_many_columns_the_chosen_ones_have_bandwidths(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 6)), rng.normal(size=(50, 6))
+    y[:, 2] += 3
+    x[:, 4] = y[:, 4] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = ta.two_sample_test(x, y, n_permutations=49, random_state=0)
+        monkeypatch.setattr(pipeline, "MOST_SHOWN", 5)
+        some = ta.two_sample_test(x, y, n_permutations=49, random_state=0)
+    assert some.variables == whole.variables == ("x2",)
+    assert some.selection.constant == whole.selection.constant == ("x4",)
+    np.testing.assert_array_equal(some.witness(x), whole.witness(x))
+
+
+def test_links_are_sought_among_the_least_tied_columns(monkeypatch):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(80, 12)), rng.normal(size=(80, 12))
+    y[:, 1] = y[:, 0] + 0.1 * y[:, 1]
+    x[:, 6:], y[:, 6:] = np.round(x[:, 6:]), np.round(y[:, 6:])
+    monkeypatch.setattr(evidence, "MOST_LINKED", 6)
+    found = ta.select_variables(x, y, 2, random_state=0)
+    assert found.variables == ("x0", "x1")

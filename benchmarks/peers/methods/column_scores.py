@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 
 from peers.base import CHOSEN, THREADS, Answer, Peer, chosen
 from peers.task import Pair
@@ -20,7 +21,10 @@ def mutual_information(pair: Pair, seed: int) -> Answer:
     """Select by the nearest-neighbour estimate."""
     from sklearn.feature_selection import SelectKBest, mutual_info_classif
 
-    score = partial(mutual_info_classif, discrete_features=False, random_state=seed, n_jobs=THREADS)
+    # Older versions of scikit-learn have one thread.
+    threads = "n_jobs" in signature(mutual_info_classif).parameters
+    more = {"n_jobs": THREADS} if threads else {}
+    score = partial(mutual_info_classif, discrete_features=False, random_state=seed, **more)
     model = SelectKBest(score, k=CHOSEN).fit(pair.values, pair.labels)
     return chosen(model.get_support(indices=True))
 

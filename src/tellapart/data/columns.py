@@ -205,6 +205,10 @@ def is_arrow_number(kind: Any) -> bool:
 
 def to_arrow(series: Series) -> Any:
     """Return a column as an Arrow array, or None where Arrow has no type for them."""
+    native = series.to_native()
+    if isinstance(native, pa.ChunkedArray):
+        # As narwhals would, which takes its time for each of very many columns.
+        return native.combine_chunks()
     try:
         # Without its name: polars cannot hand over one with a null character in it.
         return series.alias("").to_arrow()

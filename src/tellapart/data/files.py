@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv as text_lines
 import gzip
 import os
 import re
@@ -23,6 +24,9 @@ GZIP_MAGIC = b"\x1f\x8b"
 # What Arrow reads of delimited text at a time: its own block, or so many lines where they are wide.
 LEAST_BLOCK_BYTES, MOST_BLOCK_BYTES = 1 << 20, 1 << 28
 LINES_PER_BLOCK = 64
+# Columns from which on their number is what takes time.
+WIDE_COLUMNS = 5_000
+_DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
 
 Content = Path | bytes
 """A file, or the bytes that came through a pipe."""
@@ -111,12 +115,23 @@ def _read_tabs(content: Content) -> pa.Table:
 def _read_delimited(content: Content, delimiter: str) -> pa.Table:
     if isinstance(content, bytes) and content.startswith(GZIP_MAGIC):
         content = gzip.decompress(content)
-    table = csv.read_csv(
-        pa.BufferReader(content) if isinstance(content, bytes) else content,
-        read_options=csv.ReadOptions(block_size=_block_bytes(content)),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(strings_can_be_null=True),
-    )
+    block = _block_bytes(content)
+    decimals = _decimals(content, delimiter)
+
+    def read(types: dict[str, Any]) -> pa.Table:
+        return csv.read_csv(
+            pa.BufferReader(content) if isinstance(content, bytes) else content,
+            # Of very many columns, handing each to a thread takes longer than reading it.
+            read_options=csv.ReadOptions(block_size=block, use_threads=not decimals),
+            parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True, column_types=types),
+        )
+
+    try:
+        table = read(dict.fromkeys(decimals, pa.float64()))
+    except pa.ArrowInvalid:
+        # Something else comes further below: Arrow finds out what, or says what is wrong.
+        table = read({})
     check_delimited(table.schema, delimiter)
     return table
 
@@ -135,6 +150,29 @@ def _block_bytes(content: Content) -> int:
     if line < 0:
         return MOST_BLOCK_BYTES
     return min(max(LINES_PER_BLOCK * line, LEAST_BLOCK_BYTES), MOST_BLOCK_BYTES)
+
+
+def _decimals(content: Content, delimiter: str) -> list[str]:
+    """Return the columns of a very wide table that begin with a decimal number, such as 0.5.
+
+    Arrow tries one type after the other for every column, which takes longer than to read it. A
+    column whose first value is a decimal number holds such numbers, or it is read again.
+    """
+    if isinstance(content, bytes):
+        text = content[:MOST_BLOCK_BYTES]
+    else:
+        with pa.input_stream(str(content)) as stream:
+            text = stream.read(LEAST_BLOCK_BYTES)
+            if text.count(delimiter.encode()) < WIDE_COLUMNS:
+                return []
+            text += stream.read(MOST_BLOCK_BYTES // LINES_PER_BLOCK)
+    if text.count(delimiter.encode(), 0, text.find(b"\n")) < WIDE_COLUMNS:
+        return []
+    lines = text.decode(errors="replace").splitlines()[:-1]
+    header, *rows = text_lines.reader(lines[:2], delimiter=delimiter)
+    if not rows or len(rows[0]) != len(header) or len(set(header)) < len(header):
+        return []
+    return [name for name, value in zip(header, rows[0], strict=True) if _DECIMAL.fullmatch(value)]
 
 
 def check_delimited(schema: pa.Schema, delimiter: str) -> None:

@@ -115,7 +115,7 @@ class RowOrders:
         unit = math.ldexp(1.0, math.frexp(largest)[1] - WHOLE_BITS)
         out = np.empty((self.sizes.size, self.count), dtype=np.int64)
         _form_sums(_whole(matrix, 1 / unit), self.first, self.sizes, out)
-        return out * unit
+        return np.asarray(out * unit, dtype=np.float64)
 
     def vector_sums(self, vector: FloatArray) -> FloatArray:
         """Return Σ v_i over the first n rows, for every size n and order (sizes × B)."""

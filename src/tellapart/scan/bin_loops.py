@@ -130,6 +130,22 @@ def sum_waves(v, table, starts, bins, place, full, derived, last):  # type: igno
 
 
 @compiled
+def sum_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
+    found, v, g, table, cells, cell_start, starts, bins, first, full, singles, derived
+):  # fmt: skip
+    """Add up all of score columns, from `first` on, one per row of what is given.
+
+    One call for many columns of few rows; of many rows each loop by itself takes several at once.
+    """
+    for q in range(found.shape[0]):
+        p = first + q
+        own = cells[cell_start[p] : cell_start[p + 1]]
+        sum_cells(found[q], own, starts, bins, p, full, singles, derived)
+        sum_values(v[q], g[q], starts, bins, p, full, singles, derived)
+        sum_waves(v[q], table, starts, bins, p, full, derived, singles.shape[1] - 1)
+
+
+@compiled
 def sum_pairs_by_row(first, second, s, t, starts, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add Σ first[r, s_q]·second[r, t_q] over each segment to out[bin, q]."""
     for i in range(bins.size):

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.scan.bin_loops import sum_cells, sum_values, sum_waves, wave_table
-from tellapart.scan.cells import CELL_SCORES
-from tellapart.scan.lookup import gather, take_scores
+from tellapart.scan.bin_loops import sum_cells, sum_columns, sum_values, sum_waves, wave_table
 from tellapart.scan.products import Segments, add_features, add_fours, add_pairs, add_triples
 from tellapart.scan.requests import (
     N_DERIVED,
@@ -23,13 +21,11 @@ from tellapart.scan.requests import (
     Requests,
     full_lengths,
 )
-from tellapart.scan.scores import in_units, look_up
+from tellapart.scan.scores import columns_at_a_time, look_up
 from tellapart.scan.tables import Tables
 from tellapart.threads import in_slices, one_blas_thread
 
 Singles = NDArray[np.float32]
-
-COLUMNS_AT_A_TIME = 2
 
 
 @dataclass(eq=False)
@@ -184,30 +180,27 @@ class BinSums:
         starts, bins = segments.starts, segments.bins
 
         def score(places: slice) -> None:
-            found = np.empty(rows, dtype=np.int32)
-            own = np.empty(rows)
-            spare = np.empty((2, rows), dtype=np.float32)
-            for p in range(places.start, places.stop):
-                gather(values[:, tables.column[p]], order, own)
-                look_up(tables, p, own, found)
-                v = kept["clipped"][p] if "clipped" in kept else spare[0]
-                g = kept["squared"][p] if "squared" in kept else spare[1]
-                in_units(tables, p, own, found, v, g)
-                cells = tables.cells[tables.cell_start[p] : tables.cell_start[p + 1]]
-                to = (starts, bins, p, self._full)
-                sum_cells(found, cells, *to, held.singles, held.derived)
-                sum_values(v, g, *to, held.singles, held.derived)
-                sum_waves(v, waves, *to, held.derived, held.singles.shape[1] - 1)
-                for kind, name in enumerate(CELL_SCORES):
-                    if name in kept:
-                        take_scores(found, cells, kind, kept[name][p])
+            found, v, g = look_up(tables, places, values, order, kept)
+            to = (starts, bins, places.start, self._full)
+            if not self._full:
+                sum_columns(
+                    found, v, g, waves, tables.cells, tables.cell_start, *to,
+                    held.singles, held.derived,
+                )  # fmt: skip
+            for q, p in enumerate(range(places.start, places.stop)):
+                if self._full:
+                    cells = tables.cells[tables.cell_start[p] : tables.cell_start[p + 1]]
+                    own = (starts, bins, p, self._full)
+                    sum_cells(found[q], cells, *own, held.singles, held.derived)
+                    sum_values(v[q], g[q], *own, held.singles, held.derived)
+                    sum_waves(v[q], waves, *own, held.derived, held.singles.shape[1] - 1)
                 if tables.missing:
-                    there = ~np.isnan(own)
+                    there = ~np.isnan(values[order, tables.column[p]])
                     self._present(held, there, waves, segments, p)
                     if PRESENT in kept:
                         kept[PRESENT][p] = there
 
-        in_slices(score, tables.size, COLUMNS_AT_A_TIME, self.n_jobs)
+        in_slices(score, tables.size, columns_at_a_time(rows), self.n_jobs)
         return kept
 
     def _present(

@@ -62,14 +62,6 @@ class Cut:
     cell_start: IntArray
     gaps: bool
 
-    def edges_of(self, q: int) -> FloatArray:
-        """Return the edges of one column."""
-        return self.edges[self.edge_start[q] : self.edge_start[q + 1]].copy()
-
-    def cells_of(self, q: int) -> slice:
-        """Return where the cells of one column lie."""
-        return slice(int(self.cell_start[q]), int(self.cell_start[q + 1]))
-
 
 def cut_columns(rising: FloatArray, most: int, *, gaps: bool) -> Cut:
     """Cut columns, rows of `rising` with their values in order, at no more than `most` edges."""

@@ -1,19 +1,19 @@
-"""Compiled look-ups: from values to their cells, and from cells to scores."""
+"""Compiled look-ups: from values to their cells, and from cells to scores.
+
+Columns are many where rows are few: what is done for each of them is done in one call for a slice.
+"""
 
 from __future__ import annotations
+
+import math
+
+import numpy as np
 
 from tellapart.compiling import compiled
 from tellapart.scan.units import CLIP
 
 # Edges of one bucket that are counted one by one: no branch to guess wrong.
 _FEW = 8
-
-
-@compiled
-def gather(values, order, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Set out[i] to values[order[i]]."""
-    for i in range(order.size):
-        out[i] = values[order[i]]
 
 
 @compiled
@@ -28,6 +28,14 @@ def count_before(edges, low, scale, out):  # type: ignore[no-untyped-def]  # pra
         out[step + 1] += 1
     for j in range(1, out.size):
         out[j] += out[j - 1]
+
+
+@compiled
+def count_all_before(edges, edge_start, low, scale, out, starts):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Count the edges before the buckets of every column."""
+    for q in range(low.size):
+        own = edges[edge_start[q] : edge_start[q + 1]]
+        count_before(own, low[q], scale[q], out[starts[q] : starts[q + 1]])
 
 
 @compiled
@@ -71,3 +79,52 @@ def clip_values(values, centre, half_spread, mean, scale, square, slope, offset,
         c = min(max(c, -CLIP), CLIP)
         v[i] = (c - mean) * scale
         g[i] = (square * c + slope) * c + offset
+
+
+@compiled
+def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
+    values, order, columns, edges, edge_start, gaps, buckets, bucket_start, low, scale,
+    cells, cell_start, missing, is_level, units, first, found, v, g,
+):  # fmt: skip
+    """Write the cells, V and G of score columns, from `first` on, one per row of what is written.
+
+    `order` says which rows come one after the other, `units` has one row for each number of
+    `tellapart.scan.units.Units` that turns values into V and G. Of a level V is U, and there is no
+    G; a value that is missing has the last cell of its column, and neither.
+    """
+    own = np.empty(order.size)
+    absent = np.zeros(order.size, dtype=np.bool_)
+    for q in range(found.shape[0]):
+        p = first + q
+        mine = edges[edge_start[p] : edge_start[p + 1]]
+        for i in range(order.size):
+            own[i] = values[order[i], columns[p]]
+            if missing:
+                absent[i] = math.isnan(own[i])
+                own[i] = mine[0] if absent[i] else own[i]
+        steps = buckets[bucket_start[p] : bucket_start[p + 1]]
+        find_cells(own, mine, gaps[p], steps, low[p], scale[p], found[q])
+        if missing:
+            last = cell_start[p + 1] - cell_start[p] - 1
+            for i in range(order.size):
+                found[q, i] = last if absent[i] else found[q, i]
+        if is_level[p]:
+            take_scores(found[q], cells[cell_start[p] : cell_start[p + 1]], 0, v[q])
+            g[q, :] = 0.0
+            continue
+        clip_values(
+            own, units[0, p], units[1, p], units[2, p], units[3, p], units[4, p], units[5, p],
+            units[6, p], v[q], g[q],
+        )  # fmt: skip
+        if missing:
+            for i in range(order.size):
+                if absent[i]:
+                    v[q, i] = 0.0
+                    g[q, i] = 0.0
+
+
+@compiled
+def take_columns(found, cells, cell_start, first, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write one score of the cells found of score columns, from `first` on."""
+    for q in range(found.shape[0]):
+        take_scores(found[q], cells[cell_start[first + q] :], kind, out[q])

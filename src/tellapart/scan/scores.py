@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.scan.cells import CELL_SCORES
-from tellapart.scan.lookup import clip_values, find_cells, take_scores
+from tellapart.scan.lookup import score_columns, take_columns
 from tellapart.scan.outline import Outline
 from tellapart.scan.tables import Tables, tables_of
 from tellapart.scan.units import LEAST_REST
@@ -19,8 +19,8 @@ from tellapart.threads import in_slices
 
 Singles = NDArray[np.float32]
 
-# Of the rows in memory, values are read so many columns at a time.
-COLUMNS_AT_A_TIME = 16
+# Values that a thread takes at a time.
+BLOCK_ENTRIES = 40_000
 
 
 @dataclass(frozen=True)
@@ -84,22 +84,12 @@ def score_rows(
     """Return the scores of rows by tables that are there already."""
     n_rows = values.shape[0]
     held = {name: np.empty((tables.size, n_rows), dtype=np.float32) for name in names}
-    unused = np.empty(n_rows, dtype=np.float32)
+    every = np.arange(n_rows)
 
     def score(places: slice) -> None:
-        found = np.empty(n_rows, dtype=np.int32)
-        for p in range(places.start, places.stop):
-            own = values[:, tables.column[p]]
-            look_up(tables, p, own, found)
-            cells = tables.cells[tables.cell_start[p] : tables.cell_start[p + 1]]
-            for kind, name in enumerate(CELL_SCORES):
-                if name in held:
-                    take_scores(found, cells, kind, held[name][p])
-            v = held["clipped"][p] if "clipped" in held else unused.copy()
-            g = held["squared"][p] if "squared" in held else unused.copy()
-            in_units(tables, p, own, found, v, g)
+        look_up(tables, places, values, every, held)
 
-    in_slices(score, tables.size, COLUMNS_AT_A_TIME, n_jobs)
+    in_slices(score, tables.size, columns_at_a_time(n_rows), n_jobs)
     return Scores(
         {name: np.ascontiguousarray(rows.T) for name, rows in held.items()},
         tables.column,
@@ -109,46 +99,43 @@ def score_rows(
     )
 
 
-def look_up(tables: Tables, p: int, values: FloatArray, found: NDArray[np.int32]) -> None:
-    """Write the cells of the values of one column."""
-    edges = tables.edges[tables.edge_start[p] : tables.edge_start[p + 1]]
-    if tables.missing:
-        absent = np.isnan(values)
-        values = np.where(absent, edges[0], values)
-    find_cells(
-        values,
-        edges,
-        tables.gaps[p],
-        tables.buckets[tables.bucket_start[p] : tables.bucket_start[p + 1]],
-        tables.bucket_low[p],
-        tables.bucket_scale[p],
-        found,
-    )
-    if tables.missing:
-        found[absent] = tables.cell_start[p + 1] - tables.cell_start[p] - 1
+def columns_at_a_time(n_rows: int) -> int:
+    """Return how many columns a thread takes at a time: few of many rows.
+
+    >>> columns_at_a_time(40), columns_at_a_time(1_000_000)
+    (1000, 2)
+    """
+    return max(BLOCK_ENTRIES // max(n_rows, 1), 2)
 
 
-def in_units(
+def look_up(
     tables: Tables,
-    p: int,
+    places: slice,
     values: FloatArray,
-    found: NDArray[np.int32],
-    v: Singles,
-    g: Singles,
-) -> None:
-    """Write V and G of the values of one column; of a level V is U, and there is no G."""
-    units = tables.units
-    if units.is_level[p]:
-        take_scores(found, tables.cells[tables.cell_start[p] : tables.cell_start[p + 1]], 0, v)
-        g[:] = 0
-        return
-    clip_values(
-        values, units.centre[p], units.half_spread[p], units.mean[p], units.scale[p],
-        units.square[p], units.slope[p], units.offset[p], v, g,
+    order: IntArray,
+    held: Mapping[str, Singles],
+) -> tuple[NDArray[np.int32], Singles, Singles]:
+    """Write the scores of some columns to what is held, and return their cells, V and G.
+
+    All are (columns × rows), the rows of `values` in this order.
+    """
+    shape = (places.stop - places.start, order.size)
+    found = np.empty(shape, dtype=np.int32)
+    v, g = (
+        held[name][places] if name in held else np.empty(shape, dtype=np.float32)
+        for name in ("clipped", "squared")
+    )
+    score_columns(
+        values, order, tables.column, tables.edges, tables.edge_start, tables.gaps,
+        tables.buckets, tables.bucket_start, tables.bucket_low, tables.bucket_scale,
+        tables.cells, tables.cell_start, tables.missing, tables.units.is_level,
+        tables.units.turning, places.start, found, v, g,
     )  # fmt: skip
-    if tables.missing:
-        absent = np.isnan(values)
-        v[absent] = g[absent] = 0
+    for kind, name in enumerate(CELL_SCORES):
+        if name in held:
+            own = held[name][places]
+            take_columns(found, tables.cells, tables.cell_start, places.start, kind, own)
+    return found, v, g
 
 
 def standardised(values: FloatArray) -> FloatArray:

@@ -31,28 +31,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
-from tellapart.data.yes_no import place_of_yes
 from tellapart.interrupts import check_interrupts
-from tellapart.scan.cells import CellScores, cut_columns, score_cells
-from tellapart.scan.lookup import count_before
+from tellapart.scan.cells import CellScores
+from tellapart.scan.lookup import count_all_before
 from tellapart.scan.outline import Outline
-from tellapart.scan.units import Units, measure_units
+from tellapart.scan.table_parts import TablePart, level_part, numeric_part
+from tellapart.scan.units import Units
 from tellapart.threads import in_threads
 
-# Levels of a categorical column with a score of their own; the others share one.
-MOST_LEVELS = 20
-# Edges of a column of which not all rows were drawn.
-MOST_EDGES = 2_048
-# A value is frequent where it makes up at least this share of the rows.
-LEAST_ATOM = 0.02
 # Values a thread takes at a time, 64 MB for all threads.
 BLOCK_ENTRIES = 2_000_000
 # Where edges are many for the rows, and where they are few.
@@ -61,6 +55,7 @@ BUCKETS_PER_EDGE, MORE_BUCKETS_PER_EDGE = 2, 8
 BUCKET_MARGIN = 0.01
 
 Singles = NDArray[np.float32]
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,20 +148,6 @@ class Tables:
         )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Tables of some score columns, before they are put one after the other."""
-
-    column: list[int]
-    level: list[str | None]
-    told_by: list[str | None]
-    edges: list[FloatArray]
-    cells: list[Singles]
-    gaps: bool
-    units: Units
-    frequent: FloatArray
-
-
 def tables_of(samples: Samples | ChunkedSamples, pooled: Outline, n_jobs: int = 1) -> Tables:
     """Return the tables of two samples, from pooled rows; once where other samples share these."""
     shared = (samples if isinstance(samples, Samples) else samples.drawn).shared
@@ -234,18 +215,18 @@ def make_tables(
     alike = _by_present(values, numbers) if missing else [numbers]
     groups = [part[i : i + step] for part in alike for i in range(0, part.size, step)]
 
-    def numeric(places: IntArray) -> _Part:
+    def numeric(places: IntArray) -> TablePart:
         check_interrupts()
         own = np.ascontiguousarray(values[:, places].T)
         if missing:
             own = _present(own, low[places], high[places])
-        return _numeric_part(own, places, low, high, complete=complete)
+        return numeric_part(own, places, low, high, complete=complete)
 
     parts = in_threads(numeric, groups, n_jobs)
     for s in np.flatnonzero(varies & categorical):
         codes = values[:, s]
         codes = codes[~np.isnan(codes)] if missing else codes
-        parts.append(_level_part(codes, int(s), categories[int(s)], complete=complete))
+        parts.append(level_part(codes, int(s), categories[int(s)], complete=complete))
     return _joined(parts, np.flatnonzero(~varies), missing=missing)
 
 
@@ -265,120 +246,84 @@ def _present(own: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     return np.ascontiguousarray(own[:, :count])
 
 
-def _numeric_part(
-    own: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
-) -> _Part:
-    """Return the tables of columns, one per row of `own`, which is sorted in place."""
-    units = measure_units(own.T)
-    own.sort(axis=1)
-    # A column of which the rows drawn show one value only: its extremes stand for the others.
-    still = own[:, 0] == own[:, -1]
-    if still.any():
-        own[still, 0], own[still, -1] = low[places[still]], high[places[still]]
-    cut = cut_columns(own, own.shape[1] if complete else MOST_EDGES, gaps=not complete)
-    normal = special.ndtri(cut.quantile)
-    least = max(5, LEAST_ATOM * own.shape[1])
-    cells, frequent = score_cells(cut, normal, least)
-    return _Part(
-        column=places.tolist(),
-        level=[None] * places.size,
-        told_by=[None] * places.size,
-        edges=[cut.edges_of(q) for q in range(places.size)],
-        cells=[cells[cut.cells_of(q)] for q in range(places.size)],
-        gaps=not complete,
-        units=units,
-        frequent=frequent,
-    )
-
-
-def _level_part(
-    codes: FloatArray, column: int, labels: tuple[str, ...], *, complete: bool
-) -> _Part:
-    """Return the indicators of the levels that occur; one of two levels says all."""
-    present, counts = np.unique(codes, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    named, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    if present.size == 2:
-        named = named[:1]
-    names = [labels[int(present[i])] for i in named]
-    chosen = [np.arange(present.size) == i for i in named]
-    if rare.size > 1:
-        chosen.append(np.isin(np.arange(present.size), rare))
-        names.append(f"{rare.size} rare levels")
-    gaps = not complete
-    cells = [
-        CellScores.of_level(indicator.astype(np.float64), counts.astype(np.float64), gaps)
-        for indicator in chosen
-    ]
-    size = len(names)
-    told_by: list[str | None] = [None] * size
-    if present.size == 2:
-        pair = [labels[int(code)] for code in present]
-        yes = place_of_yes(pair)
-        told_by = [None if yes is None or pair[yes] == names[0] else pair[yes]]
-    return _Part(
-        column=[column] * size,
-        level=list(names),
-        told_by=told_by,
-        edges=[present.astype(np.float64)] * size,
-        cells=cells,
-        gaps=gaps,
-        units=Units.of_levels(size),
-        frequent=np.full(size, np.nan),
-    )
-
-
-def _joined(parts: list[_Part], constant: IntArray, *, missing: bool) -> Tables:
+def _joined(parts: list[TablePart], constant: IntArray, *, missing: bool) -> Tables:
     column = np.array([c for part in parts for c in part.column], dtype=np.intp)
     order = np.argsort(column, kind="stable")
     level = [name for part in parts for name in part.level]
     told_by = [name for part in parts for name in part.told_by]
-    edges = [e for part in parts for e in part.edges]
-    cells = [c for part in parts for c in part.cells]
-    gaps = np.array([part.gaps for part in parts for _ in part.column], dtype=bool)
+    gaps = np.array([part.gaps for part in parts for _ in part.column], dtype=bool)[order]
     units = Units.joined([part.units for part in parts])
     frequent = np.concatenate([np.empty(0), *(part.frequent for part in parts)])
-    edges, cells = [edges[i] for i in order], [cells[i] for i in order]
-    if missing:
-        neutral = np.zeros((1, CellScores.count), dtype=np.float32)
-        cells = [np.concatenate([own, neutral]) for own in cells]
-    buckets = [_buckets(e, gap) for e, gap in zip(edges, gaps[order], strict=True)]
+    none = np.empty((0, CellScores.count), dtype=np.float32)
+    edges = np.concatenate([np.empty(0), *(part.edges for part in parts)])
+    cells = np.concatenate([none, *(part.cells for part in parts)])
+    n_edges, n_cells = (
+        np.concatenate([np.empty(0, dtype=np.intp), *counts])
+        for counts in ([part.n_edges for part in parts], [part.n_cells for part in parts])
+    )
+    edges, edge_start = _in_order(edges, n_edges, order)
+    # The cell of a missing value, 0, comes last.
+    cells, cell_start = _in_order(cells, n_cells, order, more=int(missing))
+    buckets, bucket_start, low, scale = _buckets(edges, edge_start, gaps)
     return Tables(
         column=column[order],
         level=tuple(level[i] for i in order),
         told_by=tuple(told_by[i] for i in order),
         constant=constant,
-        edges=np.concatenate([np.empty(0), *edges]),
-        edge_start=_starts(edges),
-        cells=np.concatenate([np.empty((0, CellScores.count), dtype=np.float32), *cells]),
-        cell_start=_starts(cells),
-        gaps=gaps[order],
-        buckets=np.concatenate([np.empty(0, dtype=np.int32), *(b[0] for b in buckets)]),
-        bucket_start=_starts([b[0] for b in buckets]),
-        bucket_low=np.array([b[1] for b in buckets]),
-        bucket_scale=np.array([b[2] for b in buckets]),
+        edges=edges,
+        edge_start=edge_start,
+        cells=cells,
+        cell_start=cell_start,
+        gaps=gaps,
+        buckets=buckets,
+        bucket_start=bucket_start,
+        bucket_low=low,
+        bucket_scale=scale,
         units=units.some(order),
         frequent=frequent[order],
         missing=missing,
     )
 
 
-def _starts(arrays: Sequence[NDArray[np.generic]]) -> IntArray:
-    return np.concatenate([[0], np.cumsum([a.shape[0] for a in arrays])]).astype(np.intp)
+def _starts(counts: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
 
 
-def _buckets(edges: FloatArray, gaps: bool) -> tuple[NDArray[np.int32], float, float]:
+def _in_order(
+    values: NDArray[Number], counts: IntArray, order: IntArray, more: int = 0
+) -> tuple[NDArray[Number], IntArray]:
+    """Return runs of so many values in another order, each with `more` zeros after it.
+
+    Where the runs begin comes with them.
+    """
+    starts = _starts(counts[order] + more)
+    if not more and bool((order[1:] > order[:-1]).all()):
+        return values, starts
+    inside = np.repeat(np.arange(order.size), counts[order])
+    within = np.arange(values.shape[0]) - np.repeat(_starts(counts[order])[:-1], counts[order])
+    found = np.zeros((int(starts[-1]), *values.shape[1:]), dtype=values.dtype)
+    found[starts[inside] + within] = values[_starts(counts)[order][inside] + within]
+    return found, starts
+
+
+def _buckets(
+    edges: FloatArray, edge_start: IntArray, gaps: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], IntArray, FloatArray, FloatArray]:
     """Return for each of M + 1 equal steps along the line how many edges come before it.
 
     The step of a value is found by one product: the same, in the same order, as in
-    `tellapart.scan.lookup`, so that rounding puts an edge and its equals into one step.
+    `tellapart.scan.lookup`, so that rounding puts an edge and its equals into one step. With the
+    steps of all columns, one after the other, come where those of each begin, the least value and
+    the scale of each.
     """
-    count = (MORE_BUCKETS_PER_EDGE if gaps else BUCKETS_PER_EDGE) * edges.size
-    margin = int(BUCKET_MARGIN * edges.size)
-    low, high = float(edges[margin]), float(edges[edges.size - 1 - margin])
+    size = np.diff(edge_start)
+    count = np.where(gaps, MORE_BUCKETS_PER_EDGE, BUCKETS_PER_EDGE) * size
+    margin = (BUCKET_MARGIN * size).astype(np.intp)
+    low, high = edges[edge_start[:-1] + margin], edges[edge_start[1:] - 1 - margin]
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scale = count / (high - low) if high > low else 0.0
-        scale = scale if np.isfinite(scale) else 0.0
-    before = np.zeros(count + 1, dtype=np.int32)
-    count_before(edges, low, scale, before)
-    return before, low, scale
+        scale = np.where(high > low, count / (high - low), 0.0)
+    scale = np.where(np.isfinite(scale), scale, 0.0)
+    starts = _starts(count + 1)
+    before = np.zeros(int(starts[-1]), dtype=np.int32)
+    count_all_before(edges, edge_start, low, scale, before, starts)
+    return before, starts, low, scale

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,21 @@ class Units:
         names = [field.name for field in fields(cls)]
         return cls(
             *(np.concatenate([getattr(part, name) for part in (empty, *parts)]) for name in names)
+        )
+
+    @cached_property
+    def turning(self) -> FloatArray:
+        """What turns values into V and G: the arrays from `centre` to `offset`, one per row."""
+        return np.stack(
+            [
+                self.centre,
+                self.half_spread,
+                self.mean,
+                self.scale,
+                self.square,
+                self.slope,
+                self.offset,
+            ]
         )
 
     def some(self, places: IntArray | slice) -> Units:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.samples import Samples
+from tellapart.data.samples import Samples, extremes_of
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.evidence.known_scores import KnownScores
@@ -37,6 +37,8 @@ TUNING_SHARE = 0.5
 """Of a time limit, what tuning may take: the choice gets the rest."""
 SHOWN_ROWS = 20_000
 """Rows of each sample that give the kernel by which a choice by evidence is shown."""
+MOST_SHOWN = 20_000
+"""Columns of which all have a bandwidth in that kernel; of more, those that are chosen."""
 
 
 @dataclass(frozen=True)
@@ -144,18 +146,21 @@ def weigh_evidence(
     the Gaussian one where variables were chosen for how they depend on each other, with bandwidths
     from `SHOWN_ROWS` rows of each sample at most. `differences` are those over all rows, where the
     samples are rows drawn from them, or evidence draws some. `effort` is the share of the usual
-    candidates, for one choice of many. Where many choices share all rows, `known` are their scores,
-    and the kernel has the bandwidths of the chosen variables: no others are shown.
+    candidates, for one choice of many. Where many choices share all rows, `known` are their scores.
+    Then, and of more than `MOST_SHOWN` columns, the kernel has the bandwidths of the chosen
+    variables: no others are shown.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
     shown = samples.draw(SHOWN_ROWS, rng)
     linear: FittedKernel | None = None
-    if known is None:
+    if known is not None:
+        constant = known.constant
+    elif samples.n_columns > MOST_SHOWN:
+        constant = _constant(shown)
+    else:
         linear = Linear().fit(shown, n_jobs=threads)
         constant = linear.constant
-    else:
-        constant = known.constant
     check_varying(samples, constant)
     number = settings.n_variables
     all_rows = samples.n_x, samples.n_y
@@ -200,6 +205,12 @@ def weigh_evidence(
     else:
         kernel = linear or _fitted_to(shown, selection.support, constant)
     return Chosen(Tuning(number, 0.0), kernel, selection)
+
+
+def _constant(samples: Samples) -> BoolArray:
+    """Return which columns never vary."""
+    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
+    return np.asarray(np.minimum(low_x, low_y) == np.maximum(high_x, high_y))
 
 
 def _fitted_to(samples: Samples, support: IntArray, constant: BoolArray) -> FittedKernel:

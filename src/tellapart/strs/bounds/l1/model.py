@@ -262,10 +262,11 @@ def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
     Return whether SCIP gave up with an error of its own, such as an LP it could not solve.
     """
     errors: list[Exception] = []
+    solve = model.optimizeNogil
 
     def optimise() -> None:
         try:
-            model.optimizeNogil()
+            solve()
         except Exception as error:
             errors.append(error)
 
