@@ -14,7 +14,7 @@ from pyarrow import dataset as ds
 import tellapart as ta
 from each import each
 from row_sums import write_parts
-from tellapart.scan import differences, scan
+from tellapart.scan import differences, sums
 
 NAMES = [f"x{s}" for s in range(4)]
 
@@ -22,7 +22,7 @@ NAMES = [f"x{s}" for s in range(4)]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Several lanes of several blocks, though rows are few."""
-    monkeypatch.setattr(scan, "block_rows", lambda n_columns: 128)
+    monkeypatch.setattr(sums, "block_rows", lambda n_columns: 128)
     monkeypatch.setattr(differences, "block_rows", lambda n_columns: 128)
 
 
