@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from tellapart.threads import _ONE_THREAD, in_threads, one_blas_thread
+from tellapart.threads import _ONE_THREAD, MadeOnce, in_threads, one_blas_thread
 
 
 def blas_threads():
@@ -113,3 +113,18 @@ def test_the_last_to_go_restores_whichever_thread_that_is():
     with one_blas_thread():
         assert blas_threads() == {1}
     assert blas_threads() == before
+
+
+def test_what_is_shared_is_made_once_and_different_things_side_by_side():
+    shared, meet, calls = MadeOnce(), Barrier(2, timeout=30), []
+
+    def make(name):
+        calls.append(name)
+        meet.wait()  # both are being made at once, or this would never end
+        return [name]
+
+    asked = ["a", "b", "a", "b"]
+    found = in_threads(lambda name: shared.get(name, lambda: make(name)), asked, n_jobs=4)
+    assert found == [["a"], ["b"], ["a"], ["b"]]
+    assert sorted(calls) == ["a", "b"]
+    assert found[0] is found[2]

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
 from threading import Event, Lock, local
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import LibController, ThreadpoolController
 
@@ -110,6 +110,31 @@ class _Depth(local):
 
 
 _DEPTH = _Depth()
+
+
+class MadeOnce:
+    """What threads share: whoever asks for a thing first makes it, and others who ask for it wait.
+
+    Different things are made side by side.
+
+    >>> shared = MadeOnce()
+    >>> shared.get("one", lambda: 1), shared.get("one", lambda: 2)
+    (1, 1)
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._made: dict[object, tuple[Lock, list[Any]]] = {}
+
+    def get(self, name: object, make: Callable[[], T]) -> T:
+        """Return what `make` makes, or what was made under this name before."""
+        with self._lock:
+            making, made = self._made.setdefault(name, (Lock(), []))
+        with making:
+            if not made:
+                made.append(make())
+        found: T = made[0]
+        return found
 
 
 def in_slices(work: Callable[[slice], None], count: int, step: int, n_jobs: int) -> None:

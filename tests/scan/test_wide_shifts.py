@@ -143,3 +143,10 @@ def test_rare_values_are_named_no_more_often_than_permuted_ones():
     assert found.own.max() == pytest.approx(found.scores[0, -1])
     pvalues = other_pvalues(Maxima({OTHERS: found.maximum_without(set())}), found, 0.05)
     assert pvalues.min() > 0.1
+
+
+def test_a_wide_table_without_numbers_has_no_scores():
+    codes = np.random.default_rng(0).integers(2, size=(N, 3)).astype(float)
+    names = tuple("abc")
+    own = Samples(codes[:1], codes[1:], names, ("categorical",) * 3)
+    assert WideScores.of(own).size == 0

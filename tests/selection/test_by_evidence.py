@@ -98,6 +98,15 @@ def test_few_variables_are_enough_where_few_differ():
     assert ta.two_sample_test(x, y, n_permutations=99, random_state=0).variables == ("x5", "x6")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_number_is_the_least_of_all_that_are_enough(seed):
+    x, y = mixed_case(seed, n_columns=14)
+    evidence = gather_evidence(samples_of(x, y), 10, rng=np.random.default_rng(0))
+    values = [best_of(evidence, d, Control(), HEURISTIC).value for d in range(1, 11)]
+    least = next(d for d in range(1, 11) if values[d - 1] >= 0.95 * values[-1])
+    assert enough_variables(evidence, Control()) == least
+
+
 def test_a_time_limit_leaves_a_proved_bound():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 60, 60)) @ rng.normal(size=(60, 60))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.compiling import compiled
 from tellapart.evidence.zscores import standardised
 from tellapart.scan.scores import Singles, without
@@ -28,12 +28,21 @@ class CopulaScores:
     @classmethod
     def of(cls, values: FloatArray) -> CopulaScores:
         """Rank the columns of one sample and score them."""
-        quantile = (mid_ranks(values) - 0.5) / values.shape[0]
+        return cls.of_ranks(mid_ranks(values))
+
+    @classmethod
+    def of_ranks(cls, ranks: FloatArray) -> CopulaScores:
+        """Score the columns of one sample by their mid-ranks."""
+        quantile = (ranks - 0.5) / ranks.shape[0]
         normal = special.ndtri(quantile)
         normal = standardised(normal.astype(np.float32)).astype(np.float64)
         spread = without(np.clip(normal * normal - 1, -2.5, 4), normal)
         wave = without(np.cos(2 * np.pi * quantile), normal)
         return cls(normal.astype(np.float32), spread.astype(np.float32), wave.astype(np.float32))
+
+    def columns(self, places: IntArray) -> CopulaScores:
+        """Return the scores of some of the columns."""
+        return CopulaScores(self.normal[:, places], self.spread[:, places], self.wave[:, places])
 
     def by_name(self, name: str) -> Singles:
         """Return one matrix of scores."""

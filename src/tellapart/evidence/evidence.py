@@ -128,7 +128,7 @@ def gather_evidence(
         found = column_evidence(scores, part.n_x, n_variables, differences, known)
         groups = [
             group
-            for group in _groups(part, scores, n_variables, differences, effort, n_jobs)
+            for group in _groups(part, scores, n_variables, differences, effort, known, n_jobs)
             if group.log_odds > _surest_rival(found, group, n_variables)
         ][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
@@ -202,6 +202,7 @@ def _groups(
     n_variables: int,
     differences: Differences | None,
     effort: float,
+    known: KnownScores | None,
     n_jobs: int,
 ) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
@@ -214,25 +215,38 @@ def _groups(
     fewer = rows.fewer(samples.n_x)
     if fewer < pairs.FEWEST_ROWS:
         return []
-    x, y, columns = _copulas(samples, rows, columns)
+    x, y, columns = _copulas(samples, rows, columns, known)
     groups = rows.of_all(pairs.find_pairs(x, y, columns, MOST_SEEN, differences))
     by_design = differences is not None and differences.by_design
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
         most = int(triples.most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))
         if columns.size > most:
-            rows, columns = whole_rows(scores, _linked(scores, strongest, most))
-            x, y, columns = _copulas(samples, rows, columns)
+            rows, fewer_columns = whole_rows(scores, _linked(scores, strongest, most))
+            if rows.counted is None:
+                # The most dependent columns are among those of the pairs, and so are their rows.
+                kept = np.flatnonzero(np.isin(columns, fewer_columns))
+                x, y, columns = x.columns(kept), y.columns(kept), columns[kept]
+            else:
+                x, y, columns = _copulas(samples, rows, fewer_columns, known)
         groups += rows.of_all(triples.find_triples(x, y, columns, MOST_SEEN))
     return sorted(groups, key=lambda group: -group.log_odds)
 
 
 def _copulas(
-    samples: Samples, rows: SomeRows, columns: IntArray
+    samples: Samples, rows: SomeRows, columns: IntArray, known: KnownScores | None
 ) -> tuple[CopulaScores, CopulaScores, IntArray]:
     """Return the scores by own ranks of the columns that vary enough in both samples."""
-    x, y = rows.of(samples.x[:, columns], samples.y[:, columns])
-    varies = (_share_off_median(x) >= LEAST_VARYING) & (_share_off_median(y) >= LEAST_VARYING)
-    return CopulaScores.of(x[:, varies]), CopulaScores.of(y[:, varies]), columns[varies]
+    if known is not None and known.ranks is not None and rows.counted is None:
+        ranks = known.ranks.within(columns, known.order, samples.n_x)
+        varies = (ranks.off_median >= LEAST_VARYING).all(axis=0)
+        x, y = (
+            CopulaScores.of_ranks(np.asfortranarray(own[:, varies])) for own in (ranks.x, ranks.y)
+        )
+        return x, y, columns[varies]
+    of_x, of_y = rows.of(samples.x[:, columns], samples.y[:, columns])
+    varies = _share_off_median(of_x) >= LEAST_VARYING
+    varies &= _share_off_median(of_y) >= LEAST_VARYING
+    return CopulaScores.of(of_x[:, varies]), CopulaScores.of(of_y[:, varies]), columns[varies]
 
 
 def _share_off_median(values: FloatArray) -> FloatArray:

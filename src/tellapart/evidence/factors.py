@@ -48,12 +48,14 @@ def without_factors(normal: Singles, n_x: int) -> Singles | None:
         return None
     some = normal[:, calm[:: -(-calm.size // MOST_COLUMNS)]]
     within = within_samples(some, n_x)
-    values, vectors = np.linalg.eigh(within.T @ within / n_rows)
+    correlation = within.T @ within / n_rows
     edge = (1 + np.sqrt(some.shape[1] / n_rows)) ** 2
-    above = int((values > ABOVE_NOISE * edge).sum())
+    # Vectors take longer than values, and most tables have no factors.
+    above = int((np.linalg.eigvalsh(correlation) > ABOVE_NOISE * edge).sum())
     count = min(above, MOST_FACTORS, calm.size // COLUMNS_OF_A_FACTOR)
     if count == 0:
         return None
+    _, vectors = np.linalg.eigh(correlation)
     factors = standardised(some @ vectors[:, -count:])
     inside = centred_within(factors, n_x)
     slopes = np.linalg.lstsq(inside, centred_within(normal, n_x), rcond=None)[0]

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.evidence.pooled_ranks import PooledRanks
 from tellapart.evidence.zscores import standardised
 from tellapart.scan.scores import Scores, Singles
 from tellapart.scan.units import FAR_OUT
@@ -58,6 +59,8 @@ class KnownScores:
         Which columns of the samples do not vary.
     others : OtherColumns or None
         Columns that have no such scores.
+    ranks : PooledRanks or None
+        The rows in the order of every column that has such scores.
     """
 
     scores: Scores
@@ -65,6 +68,7 @@ class KnownScores:
     zscores: Mapping[str, FloatArray]
     constant: BoolArray
     others: OtherColumns | None = None
+    ranks: PooledRanks | None = None
 
     @cached_property
     def of_samples(self) -> Scores:

@@ -80,13 +80,15 @@ class Linear:
         self, kinds: Sequence[Kind], bandwidths: FloatArray, constant: BoolArray
     ) -> FittedKernel:
         """Return the kernel of columns whose bandwidths are known, and which of them never vary."""
-        made = {bandwidth: self._scalar(bandwidth) for bandwidth in set(bandwidths.tolist())}
-        scalars = tuple(
-            Indicator() if kind == "categorical" else made[bandwidth]
-            for kind, bandwidth in zip(kinds, bandwidths.tolist(), strict=True)
-        )
+        listed = bandwidths.tolist()
+        made = {bandwidth: self._scalar(bandwidth) for bandwidth in set(listed)}
+        scalars: list[ScalarKernel] = list(map(made.__getitem__, listed))
+        if "categorical" in kinds:
+            for place, kind in enumerate(kinds):
+                if kind == "categorical":
+                    scalars[place] = Indicator()
         return FittedKernel(
-            self.name, scalars, constant, WEIGHTS["linear"], Identity(), self.abilities
+            self.name, tuple(scalars), constant, WEIGHTS["linear"], Identity(), self.abilities
         )
 
     def _scalar(self, bandwidth: float) -> ScalarKernel:

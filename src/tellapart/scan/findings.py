@@ -104,7 +104,7 @@ def find(
             )
         ]
     if shifts is not None and samples is not None:
-        found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels)
+        found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels, describer)
     columns = tuple(dict.fromkeys(place_of[f.variables[0]] for f in found))
     moved = {place_of[f.variables[0]] for f in found if f.kind != SHAPE}
     moved |= set(contest.columns[named[described.size :]].tolist())

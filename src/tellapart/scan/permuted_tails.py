@@ -211,9 +211,11 @@ def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
         for p in range(size):
             # Off the mean of the others, in deviations of the others.
             off = (statistics[e, p] - mean[p]) / share
-            square = off * off
-            square *= others / max(squares[p] - square * share, LEAST_REST * squares[p])
-            z = math.copysign(math.sqrt(square), off)
+            rest = max(squares[p] - off * off * share, LEAST_REST * squares[p])
+            found[e, p] = off * math.sqrt(others / rest)
+        # By itself: a loop over fewer arrays is one that compilers make vectors of.
+        for p in range(size):
+            z = found[e, p]
             found[e, p] = exponent(
-                z, square, alpha[p], beta[p], eta_square[p], shift[p], base[p], light[p]
+                z, z * z, alpha[p], beta[p], eta_square[p], shift[p], base[p], light[p]
             )

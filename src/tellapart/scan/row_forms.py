@@ -7,8 +7,7 @@ for every size of a sample is summed once for all comparisons.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from tellapart.permutation.row_orders import RowOrders
 from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.bin_sums import Singles
 from tellapart.scan.row_matrices import crowd, distances, ridge_matrix
+from tellapart.threads import MadeOnce
 
 T = TypeVar("T")
 
@@ -40,16 +40,11 @@ class RowForms:
     def __init__(self, values: Singles, parent: IntArray, orders: RowOrders) -> None:
         self._points = np.ascontiguousarray(values / crowd(parent))
         self._orders = orders
-        self._made: dict[str, Any] = {}
-        self._lock = Lock()
+        self._made = MadeOnce()
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` makes, made by whoever asks for it first."""
-        with self._lock:
-            if name not in self._made:
-                self._made[name] = make()
-            found: T = self._made[name]
-        return found
+        return self._made.get(name, make)
 
     def energy(self, labels: SharedLabels) -> FloatArray:
         """Return the energy distance of each permutation."""

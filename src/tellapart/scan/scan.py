@@ -206,14 +206,17 @@ def scan_pool(
     progress: Progress = silent,
     samples: Samples | None = None,
     blocks: ColumnsInBlocks | None = None,
+    begin_with: int = 0,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
     `samples` are the rows of a wide table, where the sums are those of some of its columns;
-    `blocks` is what was found of all columns, where the sums are those of pairs and triples.
+    `blocks` is what was found of all columns, where the sums are those of pairs and triples;
+    `begin_with` is the place of the family to begin with.
     """
     labels = pool.labels
-    run = run_families(pool, plan, asked, progress, None if blocks is None else blocks.statistics)
+    known = None if blocks is None else blocks.statistics
+    run = run_families(pool, plan, asked, progress, known, begin_with)
     combined = combine(
         {name: family_score(table) for name, table in run.statistics.items()}, WEIGHTS
     )
@@ -302,10 +305,12 @@ def run_families(
     asked: Asked,
     progress: Progress,
     known: ColumnStatistics | None = None,
+    begin_with: int = 0,
 ) -> FamilyRuns:
     """Run every family that the plan has, side by side in the threads of the pool.
 
-    Those of single columns may be `known` already.
+    Those of single columns may be `known` already. Scans side by side that share sums begin with
+    different families: none then waits for what another is making.
     """
     run = FamilyRuns()
 
@@ -345,6 +350,8 @@ def run_families(
     runs = [family for family in every if plan.runs(family.__name__)]
     if asked.requests.missing is not None:
         runs.append(missing)
+    turn = begin_with % max(len(runs), 1)
+    runs = runs[turn:] + runs[:turn]
     progress(
         "scan", f"{len(runs)} families: {plan.pairs.size:,} pairs, {plan.triples.size:,} triples"
     )

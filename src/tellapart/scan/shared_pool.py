@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,11 +27,11 @@ from tellapart.scan.outline import Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import RowForms
 from tellapart.scan.scores import score_rows
-from tellapart.scan.shared_sums import PooledFeatures, SharedSums
+from tellapart.scan.shared_sums import SharedSums
 from tellapart.scan.tables import Tables, tables_of
 from tellapart.scan.wide_scores import WideScores
 from tellapart.scan.wide_shifts import WideShifts, wide_shifts
-from tellapart.threads import one_blas_thread
+from tellapart.threads import MadeOnce, one_blas_thread
 
 MOST_COLUMNS = 8_000
 """Columns of all comparisons together that are looked at in full…"""
@@ -102,8 +101,7 @@ class SharedPool:
             self._shifts = wide_shifts(self.wide, self._orders, rows, named, n_jobs)
         with one_blas_thread():
             self._score(whole, columns)
-        self._made: dict[int, tuple[Plan, Asked, dict[str, Any]]] = {}
-        self._lock = Lock()
+        self._made = MadeOnce()
 
     def _score(self, whole: Samples, columns: IntArray) -> None:
         """Score all rows of the columns that are looked at in full."""
@@ -116,6 +114,7 @@ class SharedPool:
             )
         scores = score_rows(local, pooled.values, self._n_jobs)
         self._values, self._local = pooled.values, local
+        self.in_full = pooled.values, columns
         # From here on columns are told by their places among all columns of the samples.
         own = columns[local.column]
         self._tables = replace(local, column=own, constant=columns[local.constant])
@@ -135,11 +134,8 @@ class SharedPool:
 
     def _planned(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
         """Return plan, requests and scores of comparisons with so many rows in either sample."""
-        with self._lock:
-            if fewest not in self._made:
-                with one_blas_thread():
-                    self._made[fewest] = self._plan(fewest)
-            return self._made[fewest]
+        with one_blas_thread():
+            return self._made.get(fewest, lambda: self._plan(fewest))
 
     def _plan(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
         n_rows, rng = self._orders.n_rows, np.random.default_rng(int(self._seeds[1]))
@@ -154,8 +150,7 @@ class SharedPool:
         requests = replace(asked.requests, points_per_bin=0)
         fold = BinSums(self._local, bins, requests, 0, self._n_jobs)
         held = fold.add(fold.start(), 0, self._values)
-        made: dict[object, PooledFeatures] = {}
-        return plan, asked, {"x": held, "y": held, "made": made, "making": Lock()}
+        return plan, asked, {"x": held, "y": held, "made": MadeOnce()}
 
 
 def columns_in_full(n_rows: int, n_comparisons: int) -> int:

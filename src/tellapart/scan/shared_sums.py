@@ -21,6 +21,7 @@ from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.bin_sums import Singles
 from tellapart.scan.requests import SINGLES
 from tellapart.scan.sums import Halves, Sums
+from tellapart.threads import MadeOnce
 
 MOST_KEPT = 400_000_000
 """Bytes of the sums of one table of features that are kept; of more, comparisons make their own."""
@@ -32,7 +33,7 @@ class PooledFeatures:
 
     values: Singles
     _kept: dict[int, Singles] = field(default_factory=dict, repr=False)
-    _parts: dict[bytes, PooledFeatures] = field(default_factory=dict, repr=False)
+    _parts: MadeOnce = field(default_factory=MadeOnce, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @cached_property
@@ -54,12 +55,10 @@ class PooledFeatures:
 
     def some(self, features: IntArray) -> PooledFeatures:
         """Return some of the features: the same object whoever asks for them."""
-        key = features.tobytes()
-        with self._lock:
-            if key not in self._parts:
-                part = np.ascontiguousarray(self.values[:, features])
-                self._parts[key] = PooledFeatures(part)
-            return self._parts[key]
+        return self._parts.get(
+            features.tobytes(),
+            lambda: PooledFeatures(np.ascontiguousarray(self.values[:, features])),
+        )
 
     def _sums_at(self, orders: RowOrders, anchor: int) -> Singles:
         with self._lock:
@@ -137,16 +136,15 @@ class SharedSums(Sums):
 
     Attributes
     ----------
-    made : dict
+    made : MadeOnce
         Tables of features, made once for all comparisons.
     rows_x, rows_y : arrays
         The rows of the two samples.
     """
 
-    made: dict[object, PooledFeatures] = field(kw_only=True)
+    made: MadeOnce = field(kw_only=True)
     rows_x: IntArray = field(kw_only=True)
     rows_y: IntArray = field(kw_only=True)
-    making: Lock = field(kw_only=True)
 
     def of(self, name: str) -> Halves:
         """Return one score of every column."""
@@ -184,8 +182,5 @@ class SharedSums(Sums):
         return self._features(("derived", place), lambda: function(self.x.singles[kind, :-1]))
 
     def _features(self, key: object, make: Callable[[], Singles]) -> Halves:
-        with self.making:
-            if key not in self.made:
-                self.made[key] = PooledFeatures(make())
-            found = self.made[key]
+        found = self.made.get(key, lambda: PooledFeatures(make()))
         return SharedHalves.of(found, self.rows_x, self.rows_y)

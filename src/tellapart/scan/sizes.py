@@ -61,6 +61,8 @@ class Sizes:
         Draws the resamples of the intervals.
     labels : KeyedBins or None
         The bins to draw, where these are known.
+    like : Describer or None
+        Whoever has drawn them already.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Sizes:
         groups: Sequence[tuple[int, ...]],
         rng: np.random.Generator,
         labels: KeyedBins | None = None,
+        like: Describer | None = None,
     ) -> None:
         self._place = {column: place for place, column in enumerate(columns)}
         rows = in_chunks(samples.columns(list(columns)))
@@ -89,7 +92,7 @@ class Sizes:
         x.adjust_with(y, labels)
         sums = Sums(x, y, labels.full, requests.present_of)
         pool = Pool(self._tables, outline, labels, requests, sums)
-        self._describer = Describer(rows.names, pool, rng)
+        self._describer = Describer(rows.names, pool, rng, like)
 
     def aspects(self, columns: tuple[int, ...], kinds: Sequence[str] = ()) -> Aspects:
         """Return what can be told of one, two or three columns.

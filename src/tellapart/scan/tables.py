@@ -47,8 +47,8 @@ from tellapart.scan.table_parts import TablePart, level_part, numeric_part
 from tellapart.scan.units import Units
 from tellapart.threads import in_threads
 
-# Values a thread takes at a time, 64 MB for all threads.
-BLOCK_ENTRIES = 2_000_000
+# Values a thread takes at a time: tables of a few hundred columns are shared out, too.
+BLOCK_ENTRIES = 250_000
 # Where edges are many for the rows, and where they are few.
 BUCKETS_PER_EDGE, MORE_BUCKETS_PER_EDGE = 2, 8
 # Buckets span the edges but for this share of them on either side.

@@ -10,6 +10,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.adjusted import Maxima
+from tellapart.scan.describe import Describer
 from tellapart.scan.finding import LOCATION, Finding
 from tellapart.scan.sizes import Sizes
 from tellapart.scan.wide_shifts import WideShifts
@@ -53,14 +54,18 @@ def describe_others(
     alpha: float,
     rng: np.random.Generator,
     labels: KeyedBins,
+    like: Describer | None = None,
 ) -> list[Finding]:
-    """Return the findings of the columns that are named here, the strongest first."""
+    """Return the findings of the columns that are named here, the strongest first.
+
+    Their intervals have the resamples of `like`, where it is given.
+    """
     order = np.argsort(-shifts.own, kind="stable")
     order = order[shifts.named[order] & (pvalues[order] <= alpha)][:MOST_DESCRIBED]
     if order.size == 0:
         return []
     columns = shifts.columns[order].tolist()
-    sizes = Sizes(samples, columns, (), rng, labels)
+    sizes = Sizes(samples, columns, (), rng, labels, like)
     return [
         replace(tell(), pvalue=float(pvalues[place]))
         for place, column in zip(order, columns, strict=True)

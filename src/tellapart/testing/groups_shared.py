@@ -20,6 +20,7 @@ from tellapart.data.samples import Samples
 from tellapart.data.shared_rows import SharedRows
 from tellapart.errors import InputError
 from tellapart.evidence.known_scores import KnownScores, OtherColumns
+from tellapart.evidence.pooled_ranks import PooledRanks
 from tellapart.interrupts import heeding_interrupts
 from tellapart.permutation.labels import count_permutations
 from tellapart.progress import showing
@@ -37,6 +38,8 @@ FEWEST_COLUMNS = 100
 """In narrower tables a comparison is the `two_sample_test` with its seed, number for number."""
 MOST_ROWS = 4_000
 """Of more rows bins are permuted, which no two comparisons share."""
+BETWEEN_FAMILIES = 3
+"""How far apart the families are that one comparison and the next begin with."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class SharedScan:
     whole: Samples
     shared: SharedRows
     labelled: IntArray
+    ranks: PooledRanks
     effort: float
 
     def fits(self, pair: Pair, settings: TestSettings) -> bool:
@@ -75,6 +79,7 @@ class SharedScan:
                 rng=np.random.default_rng(permute_seed),
                 progress=progress,
                 samples=samples,
+                begin_with=BETWEEN_FAMILIES * number,
             )
             chosen = weigh_evidence(
                 samples,
@@ -126,7 +131,7 @@ class SharedScan:
         constant = np.ones(n_columns, dtype=np.bool_)
         constant[varying] = False
         zscores = found.differences.zscores
-        return KnownScores(self.pool.scores, order, zscores, constant, others)
+        return KnownScores(self.pool.scores, order, zscores, constant, others, self.ranks)
 
 
 def share_scan(
@@ -161,4 +166,5 @@ def share_scan(
     except InputError:
         # Rows that allow no test: every comparison says why.
         return None
-    return SharedScan(pool, grouped, whole, shared, labelled, effort)
+    ranks = PooledRanks(*pool.in_full, n_jobs)
+    return SharedScan(pool, grouped, whole, shared, labelled, ranks, effort)
