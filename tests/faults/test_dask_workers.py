@@ -30,7 +30,7 @@ def _die(block, folder, times, block_info=None):
     return block
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster():
     settings = {
         "distributed.scheduler.allowed-failures": 2,
@@ -46,7 +46,7 @@ def cluster():
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def samples():
     rng = np.random.default_rng(0)
     return rng.normal(size=(500, 3)), rng.normal((0, 1, 0), size=(400, 3))
@@ -54,10 +54,10 @@ def samples():
 
 @pytest.fixture
 def dying(cluster, samples, tmp_path):
-    """Return X in chunks; the worker that computes the third one dies so many times."""
+    """Return what makes X in chunks, of which the third kills its worker so many times."""
 
-    def make(times):
-        folder = tmp_path / str(times)
+    def make(name, times):
+        folder = tmp_path / name
         folder.mkdir()
         chunked = da.from_array(samples[0], chunks=(100, 3))
         return chunked.map_blocks(_die, str(folder), times, dtype=float), folder
@@ -85,26 +85,29 @@ def _check_against(x, y):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ask", [_choice, _split, _check, _check_against])
-def test_a_worker_that_dies_once_changes_nothing(dying, samples, ask):
-    x, folder = dying(1)
-    np.testing.assert_array_equal(ask(x, samples[1]), ask(*samples))
-    assert len(list(folder.iterdir())) == 1
+def test_workers_that_die(cluster, dying, samples, monkeypatch):
+    """One test for all: whoever runs a part of this file would start a cluster for it."""
+    for ask in (_choice, _split, _check, _check_against):
+        x, folder = dying(ask.__name__, 1)
+        np.testing.assert_array_equal(ask(x, samples[1]), ask(*samples))
+        assert len(list(folder.iterdir())) == 1
+    _check_a_split_that_never_holds_its_rows(dying, samples, monkeypatch)
+    # A worker that dies takes seconds to be replaced: here one death is enough to give up.
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    _check_that_a_block_which_kills_every_worker_is_one_error(dying, samples)
 
 
-@pytest.mark.slow
-def test_a_split_that_never_holds_its_rows(dying, samples, monkeypatch):
+def _check_a_split_that_never_holds_its_rows(dying, samples, monkeypatch):
     """Halves are summed over chunks then, in several passes."""
     monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 100)
-    x, folder = dying(1)
+    x, folder = dying("summed", 1)
     whole = da.from_array(samples[0], chunks=(100, 3))
     np.testing.assert_array_equal(_split(x, samples[1]), _split(whole, samples[1]))
     assert len(list(folder.iterdir())) == 1
 
 
-@pytest.mark.slow
-def test_a_block_that_kills_every_worker_is_one_error(dying, samples):
-    x, _ = dying(99)
+def _check_that_a_block_which_kills_every_worker_is_one_error(dying, samples):
+    x, _ = dying("always", 99)
     scan = {"n_permutations": 99}
     for settings in (scan, SPLIT):
         with pytest.raises(InputError, match=r"^X and Y must .* died one .*smaller chunks") as told:

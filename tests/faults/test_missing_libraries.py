@@ -52,7 +52,7 @@ told["pvalue"] = result.pvalue
 told["summary"] = result.summary()
 told["frame"] = type(result.to_frame()).__module__
 told["files"] = [result.to_json(), result.to_csv(), result.to_latex()]
-told["split"] = ta.two_sample_test(*tables, method="split", n_variables=1, **few).variables
+told["split"] = ta.two_sample_test(*tables, method="split", n_variables=1, **few).pvalue
 told["chosen"] = ta.select_variables(*tables, 1, random_state=0).variables
 monitor = ta.compare_to_reference(tables[0], **few)
 told["alarm"] = monitor.check(tables[1]).pvalue
@@ -85,42 +85,38 @@ print("told", json.dumps(told))
 """
 
 
-@pytest.fixture(scope="module")
-def end(tmp_path_factory):
+def test_libraries_that_are_missing(tmp_path):
     missing = " ".join((*OPTIONAL, *SOLVERS, *DRAWING))
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM, missing]
-    folder = tmp_path_factory.mktemp("without")
-    ended = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=300, cwd=folder
+    end = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, cwd=tmp_path
     )
-    assert ended.returncode == 0, ended.stderr
-    return ended
-
-
-@pytest.fixture(scope="module")
-def told(end):
+    assert end.returncode == 0, end.stderr
     line = next(line for line in end.stdout.splitlines() if line.startswith("told "))
-    return json.loads(line.removeprefix("told "))
+    told = json.loads(line.removeprefix("told "))
+    _check_that_what_needs_none_of_them_works(told)
+    _check_that_the_rest_says_what_to_install(told, end.stderr)
 
 
-def test_what_needs_none_of_them_works(told):
+def _check_that_what_needs_none_of_them_works(told):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), rng.normal((0, 1.5, 0), size=(40, 3))
     expected = ta.two_sample_test(x, y, n_permutations=99, random_state=0)
     assert told["pvalue"] == told["chunked"] == expected.pvalue
     assert told["alarm"] <= 0.01  # more permutations are drawn where an alarm hangs on them
-    assert "v: higher in Y by " in told["summary"]
+    assert "v: lower in X by " in told["summary"]
     assert all("v" in text for text in told["files"])
-    assert told["split"] == told["chosen"] == ["v"]
+    split = ta.two_sample_test(
+        x, y, method="split", n_variables=1, n_permutations=99, random_state=0
+    )
+    assert told["split"] == split.pvalue
+    assert told["chosen"] == ["v"]
     assert "a and b differ" in told["groups"]
     assert told["command"] == 0
+    assert told["frame"] == "pyarrow.lib"  # tables are handed back in what is there
 
 
-def test_tables_are_handed_back_in_what_is_there(told):
-    assert told["frame"] == "pyarrow.lib"
-
-
-def test_the_rest_says_what_to_install(end, told):
+def _check_that_the_rest_says_what_to_install(told, stderr):
     assert told["errors"]["anndata"] == [
         "MissingDependencyError",
         'cells.h5ad: reading it needs anndata; run: pip install "tellapart[anndata]"',
@@ -132,7 +128,7 @@ def test_the_rest_says_what_to_install(end, told):
         kind, message = told["errors"][name]
         assert "matplotlib" in message
     assert told["h5ad"] == 2
-    (line,) = end.stderr.splitlines()
+    (line,) = stderr.splitlines()
     assert line.startswith("tellapart: error: cells.h5ad: reading it needs anndata; run: pip ")
 
 

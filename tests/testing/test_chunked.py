@@ -14,7 +14,7 @@ from pyarrow import dataset as ds
 import tellapart as ta
 from each import each
 from row_sums import write_parts
-from tellapart.scan import differences, scan
+from tellapart.scan import differences, sums
 
 NAMES = [f"x{s}" for s in range(4)]
 
@@ -22,7 +22,7 @@ NAMES = [f"x{s}" for s in range(4)]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Several lanes of several blocks, though rows are few."""
-    monkeypatch.setattr(scan, "block_rows", lambda n_columns: 128)
+    monkeypatch.setattr(sums, "block_rows", lambda n_columns: 128)
     monkeypatch.setattr(differences, "block_rows", lambda n_columns: 128)
 
 
@@ -97,8 +97,13 @@ def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path)
     x, y = samples
     expected = _ask(x, y)
     for n_workers in (1, 2, 4):
+        # Workers that nobody kills may be threads: a process of its own takes seconds to begin.
         cluster = LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=n_workers == 2,
+            dashboard_address=None,
+            silence_logs=50,
         )
         with cluster, Client(cluster):
             chunked = da.from_array(x, chunks=(300, 4)), da.from_array(y, chunks=(411, 4))
