@@ -258,3 +258,15 @@ def test_no_step_asks_for_more_than_a_block_of_a_sparse_sample(monkeypatch):
     assert "x7" in result.variables
     assert result.reject
     assert max(largest) <= 2**20
+
+
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+@pytest.mark.parametrize("more", [{}, {"sex": ["f", "m", "f"]}])
+def test_integers_of_128_bits_are_numbers(kind, more):
+    pl = pytest.importorskip("polars")
+    if not hasattr(pl, kind):
+        pytest.skip(f"this polars has no {kind}")
+    table = pl.DataFrame({"count": [0, 7, 2**63 + 1], **more})
+    long = table.with_columns(pl.col("count").cast(getattr(pl, kind)))
+    read = read_samples(long, table.with_columns(pl.col("count").cast(pl.Float64)))
+    np.testing.assert_array_equal(read.x, read.y)

@@ -182,8 +182,8 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     """Open a table."""
     n_rows, n_columns = frame.shape
     check_shape(title, n_rows, n_columns)
-    dtypes = tuple(frame.schema.values())
     gone = remembered(frame.to_native())
+    frame, dtypes = _without_long_integers(frame)
     if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
         values = frame.to_numpy()
         if values.dtype.kind in "iuf":  # not where a library hands out objects
@@ -192,6 +192,16 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     # All columns at once: narwhals takes time in proportion to D to find a single one.
     columns = tuple(frame.iter_columns())
     return Source(title, names, (n_rows, n_columns), columns, False, dtypes, gone)
+
+
+def _without_long_integers(frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
+    """Return a table and its dtypes, integers of 128 bits as floats: NumPy has none of these."""
+    schema = frame.schema
+    long = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    if long:
+        frame = frame.with_columns(nw.col(*long).cast(nw.Float64))
+        schema = frame.schema
+    return frame, tuple(schema.values())
 
 
 def as_frame(title: str, data: object) -> Frame | None:
