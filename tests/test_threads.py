@@ -2,7 +2,7 @@
 
 import multiprocessing
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from threading import Barrier, Event
 from time import sleep
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from tellapart.threads import _ONE_THREAD, MadeOnce, in_threads, one_blas_thread
+from tellapart.threads import _ONE_THREAD, MadeOnce, _first_error, in_threads, one_blas_thread
 
 
 def blas_threads():
@@ -128,3 +128,13 @@ def test_what_is_shared_is_made_once_and_different_things_side_by_side():
     assert found == [["a"], ["b"], ["a"], ["b"]]
     assert sorted(calls) == ["a", "b"]
     assert found[0] is found[2]
+
+
+def test_what_was_given_up_is_not_taken_for_the_error():
+    futures = [Future() for _ in range(4)]
+    futures[0].set_exception(CancelledError())
+    futures[1].cancel()
+    futures[2].set_exception(ValueError("the cause"))
+    futures[3].set_result(1)
+    assert str(_first_error(futures)) == "the cause"
+    assert isinstance(_first_error(futures[:2]), CancelledError)

@@ -176,9 +176,20 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
     try:
         futures.extend(_executor(n_jobs, depth).submit(run_inside, item) for item in items)
         return [future.result() for future in futures]
+    except CancelledError:
+        # Given up since another item failed, which may come later in the order: that is the error.
+        wait(futures)
+        raise _first_error(futures) from None
     finally:
         # After an error, or Ctrl-C, what has not begun is not begun any more.
         failed.set()
         for future in futures:
             future.cancel()
         wait(futures)
+
+
+def _first_error(futures: Sequence[Future[Any]]) -> BaseException:
+    """Return what ended the first item that was not merely given up."""
+    ended = [future.exception() for future in futures if not future.cancelled()]
+    errors = [error for error in ended if not isinstance(error, CancelledError | None)]
+    return errors[0] if errors else CancelledError()

@@ -37,7 +37,7 @@ def test_the_solution_is_that_of_the_best_support():
     problem = problem_of("indefinite", 9, 3)
     best = Incumbent(problem, Control(gap=0.1))
     best.offer(np.array([1, 4, 6]))
-    solution = best.solution("mine", 7, upper_bound=best.cutoff)
+    solution = best.solution("mine", 7, upper_bound=best.cutoff * (1 - 1e-12))
     assert (solution.solver, solution.iterations, solution.status) == ("mine", 7, "optimal")
     assert solution.support.tolist() == [1, 4, 6]
     assert solution.value == problem.value(solution.z)

@@ -36,7 +36,7 @@ def solve_socp(
     scale = float(np.abs(A).max()) + abs(kappa) + float(np.abs(a).max()) or 1.0
     curvature = (kappa * np.eye(n) - A) / scale
     quadratic = sparse.block_diag(
-        [sparse.triu(2 * curvature), sparse.csc_matrix((n, n))], format="csc"
+        [sparse.csc_matrix(np.triu(2 * curvature)), sparse.csc_matrix((n, n))], format="csc"
     )
     cost = np.concatenate([-a / scale, nothing])
     found = program.solve(cost, quadratic, time_limit=control.remaining).x[:n]
