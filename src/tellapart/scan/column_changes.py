@@ -10,10 +10,15 @@ share      of a categorical column, δ of the indicator of each level
 Each is scored by its own tails (`tellapart.scan.permuted_tails`), each side by itself. What is
 bounded, or a sum, has tails that are known: the logarithm of a ratio of spreads, or the kurtosis
 of a sample, is far off any other where a rare value happens to occur once in it, or not at all.
+
+Shape is the largest of six measures, and would set the maxima that location and spread have to
+beat. So it pays for them itself: location and spread have a head start of log 6, the same for all
+permutations, by which the chance of the largest of six is made that of one.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +39,8 @@ SHAPE_SCORES = {
 }
 """What shows each measure of shape."""
 SHAPE_MEASURES = tuple(SHAPE_SCORES)
+HEAD_START = math.log(sum(len(names) for names in SHAPE_SCORES.values()))
+"""What location and spread are ahead of shape by."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class ColumnChanges:
     columns : array of length C
         Columns of the samples that vary.
     scores : array of shape (kinds, permutations, C)
-        By `KINDS`; a change of shares counts as location.
+        By `KINDS`, head start included; a change of shares counts as location.
     measure : array of length C
         Which score column (of U) shows the most at the true labels: the level of a category.
     shape : array of length C
@@ -68,6 +75,8 @@ def column_changes(pool: Pool) -> ColumnChanges:
     np.maximum(location, _of_score(pool, "clipped"), out=location)
     spread = _of_spread(pool)
     shape, shown = _of_shape(pool)
+    location += HEAD_START
+    spread += HEAD_START
     # The shares of two values, or of the levels of a category, leave nothing else to change.
     shapeless = pool.tables.shapeless
     spread[:, shapeless] = NOTHING
