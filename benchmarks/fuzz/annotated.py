@@ -18,7 +18,7 @@ from scipy import sparse
 from fuzz.command_lines import QUICK, run_quietly
 from fuzz.outcome import FaultError
 
-SECONDS = 600
+SECONDS = 120
 """After which a case counts as one that hangs."""
 MEMORY = 8 << 30
 """What a process may ask for: a damaged size must not take the machine with it."""
