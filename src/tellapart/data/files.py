@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
 from tellapart.arguments import check_choice
+from tellapart.data.hdf_trial import try_hdf
 from tellapart.data.saved_labels import without_row_labels
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.text import safe
@@ -219,6 +220,7 @@ def _read_annotated(content: Content) -> Any:
         raise MissingDependencyError(
             f'{safe(content)}: reading it needs anndata; run: pip install "tellapart[anndata]"'
         ) from cause
+    try_hdf(content)
     try:
         return anndata.read_h5ad(content)
     except Exception as error:  # it has errors of its own, and passes on those of HDF5
