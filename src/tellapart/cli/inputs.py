@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from contextlib import suppress
@@ -44,18 +43,22 @@ def open_input(path: str, form: str | None) -> Any:
 
 def is_several(path: str) -> bool:
     """Say whether a path is a folder, or a pattern that no file is called by."""
-    from tellapart.data.chunks.open_dataset import is_pattern
+    from tellapart.data.chunks.matching_files import is_pattern
 
     return os.path.isdir(path) or is_pattern(path)
 
 
 def files_of(*paths: str | None) -> list[str | int]:
     """Return the files to read: their paths, and the descriptor of standard input for `-`."""
+    from tellapart.data.chunks.matching_files import files_in, files_matching, is_pattern
+
     named = [path for path in paths if path and path != STANDARD_INPUT]
     files: list[str | int] = []
     for path in named:
-        inside = os.path.join(path, "**") if os.path.isdir(path) else path
-        files.extend(glob.glob(inside, recursive=True) if is_several(path) else [path])
+        if os.path.isdir(path):
+            files.extend(files_in(path))
+        else:
+            files.extend(files_matching(path) if is_pattern(path) else [path])
     if STANDARD_INPUT in paths and sys.stdin is not None:
         with suppress(AttributeError, OSError):  # a stream that no file is behind
             files.append(sys.stdin.fileno())

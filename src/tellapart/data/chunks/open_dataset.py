@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pyarrow import dataset as ds
 
 from tellapart.arguments import check_choice
 from tellapart.data.chunks.batches import one_line
+from tellapart.data.chunks.matching_files import files_in, files_matching, is_pattern
 from tellapart.data.columns import is_arrow_number
 from tellapart.data.described import quoted
 from tellapart.data.files import DELIMITERS, check_delimited, form_of
@@ -23,10 +23,7 @@ from tellapart.data.sources import distinct
 from tellapart.errors import InputError
 from tellapart.text import safe
 
-WILD = "*?["
 FORMS = ("csv", "tsv", "parquet", "feather")
-# Files that programs leave beside the data begin so; pyarrow passes over them, too.
-HIDDEN = ("_", ".")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,11 +112,6 @@ def open_dataset(
     return FileDataset(dataset, _chosen(safe(files[0]), dataset.schema.names, columns, drop))
 
 
-def is_pattern(path: str) -> bool:
-    """Say whether a path is a pattern for several files, and not the name of one."""
-    return any(mark in path for mark in WILD) and not os.path.exists(path)
-
-
 def _files(paths: Any) -> list[str]:
     """Return the files that are meant."""
     every = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -131,11 +123,9 @@ def _files(paths: Any) -> list[str]:
         if not isinstance(text, str):
             raise InputError(f"paths must be str or path; got {path!r}")
         if os.path.isdir(text):
-            matched = _in_folder(text)
+            matched = files_in(text)
         elif is_pattern(text):
-            matched = sorted(
-                file for file in glob.glob(text, recursive=True) if os.path.isfile(file)
-            )
+            matched = files_matching(text)
         else:
             matched = [text]
             if not os.path.exists(text):
@@ -147,16 +137,6 @@ def _files(paths: Any) -> list[str]:
         if os.path.getsize(file) == 0:
             raise InputError(f"{safe(file)}: the file is empty")
     return found
-
-
-def _in_folder(folder: str) -> list[str]:
-    inside = [
-        path
-        for path in Path(folder).rglob("*")
-        if path.is_file()
-        and not any(part.startswith(HIDDEN) for part in path.relative_to(folder).parts)
-    ]
-    return sorted(str(path) for path in inside)
 
 
 def _format(form: str) -> Any:
