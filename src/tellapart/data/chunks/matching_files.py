@@ -31,7 +31,7 @@ def is_pattern(path: str) -> bool:
 
 def files_in(folder: str) -> list[str]:
     """Return the files below a folder, sorted; hidden ones and hidden folders are passed over."""
-    return sorted(os.path.join(folder, *names) for names in _below(folder, HIDDEN))
+    return sorted(os.path.join(folder, *names) for names in _below(folder, HIDDEN, folder))
 
 
 def files_matching(pattern: str) -> list[str]:
@@ -52,19 +52,19 @@ def files_matching(pattern: str) -> list[str]:
             return []
         found = [
             os.path.join(base, *names)
-            for names in _below(base or ".", ())
+            for names in _below(base or ".", (), pattern)
             if _matches(parts[known:], names)
         ]
     return sorted(file for file in found if os.path.isfile(file))
 
 
-def _below(folder: str, hidden: tuple[str, ...]) -> Iterator[list[str]]:
+def _below(folder: str, hidden: tuple[str, ...], asked: str) -> Iterator[list[str]]:
     """Yield the files below a folder as the names that lead to them."""
     met = 0
     for root, folders, files in os.walk(folder):
         met += len(folders) + len(files)
         if met > MOST_MET:
-            raise _too_many(folder)
+            raise _too_many(asked)
         folders[:] = [name for name in folders if not name.startswith(hidden)]
         way = [] if root == folder else os.path.relpath(root, folder).split(os.sep)
         for name in files:
