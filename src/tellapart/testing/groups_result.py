@@ -237,7 +237,7 @@ class GroupsResult(GroupsExports):
         <BLANKLINE>
         B and rest: One column is shifted (u); one column has another spread (u).
           u: lower in B by 0.95 spreads (...)
-        NK and rest: One column is shifted (u).
+        NK and rest: One column is shifted (u); one column has another spread (u).
           u: lower in NK by 0.94 spreads (...)
         T and rest: One column is shifted (u).
           u: higher in T by 2.96 spreads (...)
