@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import socket
 import sys
 import threading
 from types import SimpleNamespace
@@ -112,6 +113,16 @@ def test_nothing_in_a_name_or_a_line_steers_the_terminal(tmp_path):
     for message in seen:
         assert r"a\x1b[31m\u202e\udcff" in message
         assert message == safe(message)
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets in a file system")
+def test_what_may_have_no_end_is_refused(tmp_path, monkeypatch):
+    """A socket stands for devices here: those are not for tests to open."""
+    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    with socket.socket(socket.AF_UNIX) as open_socket:
+        open_socket.bind("a.csv")
+        with pytest.raises(InputError, match=r"^a\.csv: expected a file or a pipe; got a device"):
+            read_table("a.csv")
 
 
 def test_absent_file_and_folder(tmp_path):

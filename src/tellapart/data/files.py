@@ -6,6 +6,7 @@ import csv as text_lines
 import gzip
 import os
 import re
+import stat
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -271,10 +272,13 @@ def _check_readable(file: Path) -> None:
     if file.is_dir():
         raise InputError(f"{title}: expected a file; got a folder")
     try:
-        size = file.stat().st_size
+        found = file.stat()
     except FileNotFoundError:
         raise InputError(f"{title}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{title}: the file cannot be read: {error.strerror}") from None
-    if size == 0 and file.is_file():
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+        # A device may have no end, and nothing to say of how much there is.
+        raise InputError(f"{title}: expected a file or a pipe; got a device or a socket")
+    if found.st_size == 0 and stat.S_ISREG(found.st_mode):
         raise InputError(f"{title}: the file is empty")

@@ -15,7 +15,7 @@ from pathlib import Path
 from tellapart.data.hdf_walk import BEGUN
 
 WALK = Path(__file__).with_name("hdf_walk.py")
-SECONDS, BYTES_PER_SECOND = 10, 20_000_000
+SECONDS, BYTES_PER_SECOND = 10, 10_000_000
 """What a walk may compute, and for a large file as well."""
 PATIENCE = 20
 """How many times as long it may take on a machine that has other things to do."""
