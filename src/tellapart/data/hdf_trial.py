@@ -16,7 +16,7 @@ from tellapart.data.hdf_walk import BEGUN
 
 WALK = Path(__file__).with_name("hdf_walk.py")
 SECONDS, BYTES_PER_SECOND = 10, 10_000_000
-"""What a walk may compute, and for a large file as well."""
+"""How long a walk may compute, and for how many bytes it has a second more."""
 PATIENCE = 20
 """How many times as long it may take on a machine that has other things to do."""
 

@@ -15,7 +15,6 @@ BEGUN = "begun"
 """What is printed before the file is opened."""
 WHOLE_BYTES = 1 << 26
 """Numbers up to this size are read whole; of more, the index of their parts and both ends."""
-
 MEMORY = 8 << 30
 """Bytes that it may ask for."""
 
@@ -49,7 +48,7 @@ def _limit(seconds: int) -> None:
         resource: Any = import_module("resource")
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # A damaged size is asked for at most: what is too large here fails here alone.
+        # A damaged file may ask for any amount: here it fails, and the machine does not.
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 

@@ -45,11 +45,12 @@ def test_a_folder_is_its_files_but_for_hidden_ones(folder):
             "2024/../**/a.csv",
             "nothing/**",
             "**/x[[]1]/*",
+            "**/**/**/*.csv",
         ),
     ],
 )
 def test_patterns_match_as_those_of_the_shell(folder, pattern):
-    expected = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)]
+    expected = {file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)}
     assert files_matching(pattern) == sorted(expected)
     whole = os.path.join(folder, pattern)
     assert len(files_matching(whole)) == len(expected)

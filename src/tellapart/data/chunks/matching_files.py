@@ -40,7 +40,13 @@ def files_matching(pattern: str) -> list[str]:
     >>> _matches(["**", "*.csv"], ["2024", "may", "a.csv"]), _matches(["*.csv"], [".a.csv"])
     (True, False)
     """
-    parts = Path(pattern).parts
+    every = Path(pattern).parts
+    # Any folders below any folders are any folders: said once, there are fewer ways to match.
+    parts = [
+        part
+        for k, part in enumerate(every)
+        if part != ANY_FOLDERS or every[max(k - 1, 0) : k] != (ANY_FOLDERS,)
+    ]
     if ANY_FOLDERS not in parts:
         found = list(islice(glob.iglob(pattern), MOST_MET + 1))
         if len(found) > MOST_MET:
