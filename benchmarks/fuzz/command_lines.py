@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -33,24 +34,49 @@ OPTIONS: dict[str, st.SearchStrategy[str]] = {
     "--time-limit": st.sampled_from(["5", "0", "x"]),
     "--solver": st.sampled_from(["auto", "branch-and-bound", "magic"]),
 }
+MONITOR: dict[str, st.SearchStrategy[str]] = {
+    "--run-length": st.sampled_from(["100", "1", "0", "x"]),
+    "--checks": NUMBERS,
+    "--smallest-effect": st.sampled_from(["0.5", "0", "-1", "x"]),
+    "--label": st.sampled_from(["monday", "", "1"]),
+}
+PLAN: dict[str, st.SearchStrategy[str]] = {
+    "--power": st.sampled_from(["0.5", "1", "x"]),
+    "--ratio": st.sampled_from(["1", "0", "2.5"]),
+}
+OUTPUTS = ("--json", "--report", "--plot", "--csv", "--latex", "--figure", "--state")
 QUICK = ("--permutations", "19", "--alpha", "0.1", "--seed", "0")
+PLANNED = ("--simulations", "20", "--seed", "0")
+# A plan simulates hundreds of tests: one in forty lines is enough.
+COMMANDS = [*["compare"] * 24, *["groups"] * 5, *["monitor"] * 8, "plan", "compar", ""]
 
 
 @st.composite
 def command_lines(draw: st.DrawFn, files: Sequence[str]) -> list[str]:
-    """Draw the words behind `tellapart`."""
-    command = draw(st.sampled_from([*["compare"] * 9, *["groups"] * 2, "compar", ""]))
+    """Draw the words behind `tellapart`; outputs go to the folder of the first file, or nowhere."""
+    command = draw(st.sampled_from(COMMANDS))
     words = [command] if command else []
     whole = files[0]
     some = st.lists(st.sampled_from(list(files)), max_size=3)
     words += draw(st.one_of(st.just([whole, whole]), st.just([whole, "--by", "group"]), some))
-    words += QUICK
-    for option in draw(st.lists(st.sampled_from(list(OPTIONS)), max_size=3, unique=True)):
-        value = draw(st.one_of(*[OPTIONS[option]] * 5, WORDS))
+    words += PLANNED if command == "plan" else QUICK
+    options = OPTIONS | {"monitor": MONITOR, "plan": PLAN}.get(command, {})
+    for option in draw(st.lists(st.sampled_from(list(options)), max_size=3, unique=True)):
+        value = draw(st.one_of(*[options[option]] * 5, WORDS))
         words += [option, value]
     if draw(st.booleans()) and draw(st.booleans()):
         words.insert(draw(st.integers(0, len(words))), draw(WORDS))
+    # Last, so that no drawn word becomes a path to write to.
+    if draw(st.integers(0, 4)) == 0:
+        words += [draw(st.sampled_from(OUTPUTS)), draw(places(Path(whole)))]
     return words
+
+
+def places(whole: Path) -> st.SearchStrategy[str]:
+    """Return where outputs are asked for: beside an input, in its place, nowhere, on screen."""
+    made = [str(whole.with_name(f"out.{end}")) for end in ("json", "html", "png", "csv", "tex")]
+    wrong = [str(whole), str(whole.parent), str(whole.with_name("absent") / "out.json"), "", "-"]
+    return st.sampled_from([*made, *wrong])
 
 
 def run_quietly(words: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ files is asked for; a case that falls is shown whole and stops the run.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
 import time
@@ -26,7 +27,7 @@ import tellapart as ta
 from fuzz.annotated import fuzz_annotated
 from fuzz.command_lines import QUICK, command_lines, run_quietly
 from fuzz.files import spoiled_files, write
-from fuzz.outcome import outcome
+from fuzz.outcome import FaultError, outcome
 from fuzz.tables import pairs_of_tables
 from store import store, table
 from tellapart.data.tables import read_samples
@@ -111,20 +112,24 @@ def fuzz_files(count: int, folder: Path) -> Counter[str]:
 def fuzz_lines(count: int, folder: Path) -> Counter[str]:
     """Return how many command lines were answered and how many refused."""
     tally: Counter[str] = Counter()
-    whole = [
-        (
-            ".csv",
-            b"group,count,age\n"
-            + b"".join(b"a,%d,%d\nb,%d,1.5\n" % (i, i * i, i) for i in range(9)),
-        )
-    ]
-    files = [str(write(folder, "whole", file)) for file in whole]
-    files += [str(folder / "absent.csv"), str(folder), str(folder / "whole.c*")]
+    folder = folder / "lines"
+    folder.mkdir()
+    table = b"group,count,age\n"
+    table += b"".join(b"a,%d,%d\nb,%d,1.5\n" % (i, i * i, i) for i in range(9))
+    whole = write(folder, "whole", (".csv", table))
+    files = [str(whole), str(folder / "absent.csv"), str(folder), str(folder / "whole.c*")]
 
     @examples(count)
     @given(command_lines(files))
     def cases(words: list[str]) -> None:
-        tally[run_quietly(words)] += 1
+        with contextlib.chdir(folder):
+            tally[run_quietly(words)] += 1
+        if whole.read_bytes() != table:
+            raise FaultError(f"an input was written over: {words}")
+        for made in set(folder.iterdir()) - {whole}:
+            if not made.name.startswith("out."):
+                raise FaultError(f"{made.name} was left by {words}")
+            made.unlink()
 
     cases()
     return tally
