@@ -62,7 +62,7 @@ PERMUTATIONS = 999
 # permutations, so that its p-value moves up to three times as much from seed to seed.
 _ERRORS, _STEPS = 12.0, 3
 # What one call finds as sure as this another finds too.
-_SURE = 0.01
+_SURE = 0.002
 
 
 def broken(call: str, grade: str, one: Answer, other: Answer) -> str:
@@ -71,7 +71,7 @@ def broken(call: str, grade: str, one: Answer, other: Answer) -> str:
     "Up to rounding" is the same choice, the same findings and p-values, numbers to nine digits and
     weights to six, as searches end a little before the top; numbers to four digits and weights to
     three where sums are in single precision. "Up to chance" is the same choice, p-values as two
-    draws of permutations have them, and the findings with p ≤ 0.01.
+    draws of permutations have them, and the findings with p ≤ 0.002.
     """
     if grade == BITS:
         return "" if one == other else "bits"
