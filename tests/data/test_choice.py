@@ -57,6 +57,7 @@ def test_files_read_in_blocks_and_annotated_data():
 @each(
     "given, message",
     [
+        ({"columns": ["\n0"]}, r"columns must name columns; got '\\n0'"),
         ({"columns": ["u,nope"]}, "columns must name columns; got 'nope'; there are 'u', 'v'"),
         ({"columns": ["only"]}, "columns must name columns; got 'only'"),
         ({"drop": ["onyl"]}, "drop must name columns; got 'onyl'; the nearest names are 'only'"),

@@ -271,8 +271,10 @@ def test_progress_tells_which_comparison():
     ta.compare_groups(
         values(), by=KINDS, progress=lambda stage, detail: told.append(detail), **QUICK
     )
-    assert told[0].startswith("1 of 3, B and rest: ")
-    assert told[-1].startswith("3 of 3, T and rest: ")
+    # Comparisons run side by side: which is told of first is the machine's choice.
+    assert {detail.split(":")[0] for detail in told} == {
+        *("1 of 3, B and rest", "2 of 3, NK and rest", "3 of 3, T and rest"),
+    }
 
 
 def test_results_hold_the_chosen_columns_only(pairwise):

@@ -90,9 +90,15 @@ def typed_names(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
     found: dict[str, None] = {}
     for text in texts:
         # A name that has a comma may also be given as it is.
-        several = [text] if text in known else next(csv.reader([text], skipinitialspace=True), [])
-        found.update(dict.fromkeys(several))
+        found.update(dict.fromkeys([text] if text in known else _between_commas(text)))
     return found
+
+
+def _between_commas(text: str) -> list[str]:
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:  # a line break outside quotes: no list, and as a name it is told as unknown
+        return [text]
 
 
 def typed_in(tables: Sequence[Any], texts: Iterable[str]) -> list[str]:
