@@ -4,14 +4,15 @@
     .venv/bin/python benchmarks/fuzz/run.py --tables 0 --files 0 --lines 0 --annotated 500
 
 Every tenth table goes through the whole test, the others through the door, where they are read and
-checked. Writes results/fuzz.md and results/fuzz.csv, or fuzz_annotated where nothing but AnnData
-files is asked for; a case that falls is shown whole and stops the run.
+checked. A case that falls is shown whole and stops the run. Each kind is stored in results/fuzz.md
+and results/fuzz.csv when it is done; kinds that are not asked for stay as they were.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import sys
 import tempfile
 import time
@@ -29,10 +30,9 @@ from fuzz.command_lines import QUICK, command_lines, run_quietly
 from fuzz.files import spoiled_files, write
 from fuzz.outcome import FaultError, outcome
 from fuzz.tables import pairs_of_tables
-from store import store, table
+from store import RESULTS, store, table
 from tellapart.data.tables import read_samples
 
-ANNOTATED = "AnnData files, in a process of their own"
 MISSING = st.sampled_from(["error", "drop-rows", "drop-columns"])
 
 
@@ -136,7 +136,7 @@ def fuzz_lines(count: int, folder: Path) -> Counter[str]:
 
 
 def main() -> None:
-    """Run all kinds, count, store."""
+    """Run all kinds, and count and store each when it is done."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=80_000)
     parser.add_argument("--files", type=int, default=10_000)
@@ -144,7 +144,6 @@ def main() -> None:
     parser.add_argument("--annotated", type=int, default=0, help="AnnData files; needs anndata")
     asked = parser.parse_args()
     whole = asked.tables // 10
-    rows = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for kind, count, run in (
@@ -152,36 +151,35 @@ def main() -> None:
             ("tables, the whole test", whole, lambda n: fuzz_tables(n, test)),
             ("files, on the command line", asked.files, lambda n: fuzz_files(n, folder)),
             ("command lines", asked.lines, lambda n: fuzz_lines(n, folder)),
-            (ANNOTATED, asked.annotated, fuzz_annotated),
+            ("AnnData files, in a process of their own", asked.annotated, fuzz_annotated),
         ):
-            if count == 0:
-                continue
-            started = time.perf_counter()
-            tally = run(count)
-            rows.append(
-                {
-                    "kind": kind,
-                    "cases": sum(tally.values()),
-                    "answered": tally["result"],
-                    "refused in one line": tally["refused"],
-                    "fell": sum(tally.values()) - tally["result"] - tally["refused"],
-                }
-            )
-            print(rows[-1], f"{time.perf_counter() - started:.0f} s", flush=True)
-    text = "\n".join(
-        [
-            "# Fuzzing",
-            "",
-            f"{sum(row['cases'] for row in rows):,} cases drawn by Hypothesis; "
-            f"`python benchmarks/fuzz/run.py --tables {asked.tables} --files {asked.files} "
-            f"--lines {asked.lines} --annotated {asked.annotated}`. Each ended in a result, or in "
-            "one clear line: a case that does not stops the run, but for AnnData, where it counts.",
-            "",
-            table(rows),
-        ]
+            if count > 0:
+                started = time.perf_counter()
+                keep(kind, run(count))
+                print(f"{time.perf_counter() - started:.0f} s", flush=True)
+
+
+def keep(kind: str, tally: Counter[str]) -> None:
+    """Store the counts of one kind beside those of the others that were tried before."""
+    counts = {
+        "kind": kind,
+        "cases": sum(tally.values()),
+        "answered": tally["result"],
+        "refused in one line": tally["refused"],
+        "fell": sum(tally.values()) - tally["result"] - tally["refused"],
+        "command": " ".join(["python benchmarks/fuzz/run.py", *sys.argv[1:]]),
+    }
+    rows: list[dict[str, object]] = []
+    stored = RESULTS / "fuzz.csv"
+    if stored.exists():
+        with stored.open(encoding="utf-8", newline="") as file:
+            rows = [dict(row) for row in csv.DictReader(file) if row["kind"] != kind]
+    rows.append(counts)
+    text = (
+        "# Fuzzing\n\nEach case ended in a result, or in one clear line: a case that does not stops "
+        "the run, but for AnnData, where it counts.\n\n" + table(rows)
     )
-    only_annotated = [row["kind"] for row in rows] == [ANNOTATED]
-    store("fuzz_annotated" if only_annotated else "fuzz", text, rows)
+    store("fuzz", text, rows)
 
 
 if __name__ == "__main__":
