@@ -176,8 +176,8 @@ def keep(kind: str, tally: Counter[str]) -> None:
             rows = [dict(row) for row in csv.DictReader(file) if row["kind"] != kind]
     rows.append(counts)
     text = (
-        "# Fuzzing\n\nEach case ended in a result, or in one clear line: a case that does not stops "
-        "the run, but for AnnData, where it counts.\n\n" + table(rows)
+        "# Fuzzing\n\nEach case ended in a result, or in one clear line: a case that does not "
+        "stops the run, but for AnnData, where it counts.\n\n" + table(rows)
     )
     store("fuzz", text, rows)
 

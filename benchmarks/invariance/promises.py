@@ -69,15 +69,16 @@ def broken(call: str, grade: str, one: Answer, other: Answer) -> str:
     """Return in what two answers differ although the grade says they do not; empty if in nothing.
 
     "Up to rounding" is the same choice, the same findings and p-values, numbers to nine digits and
-    weights to six, as searches end a little before the top; numbers to four digits and weights to
-    three where sums are in single precision. "Up to chance" is the same choice, p-values as two
-    draws of permutations have them, and the findings with p ≤ 0.002.
+    weights to four: searches end a little before the top, where weights move by the root of what
+    the value does; numbers to four digits and weights to three where sums are in single precision.
+    "Up to chance" is the same choice, p-values as two draws of permutations have them, and the
+    findings with p ≤ 0.002.
     """
     if grade == BITS:
         return "" if one == other else "bits"
     if one.choice != other.choice:
         return "choice"
-    numbers, weights = (1e-4, 1e-3) if call in _SINGLE else (1e-9, 1e-6)
+    numbers, weights = (1e-4, 1e-3) if call in _SINGLE else (1e-9, 1e-4)
     if any(abs(one.weights[name] - other.weights[name]) > weights for name in one.weights):
         return "weights"
     drawn = ("statistic", "threshold") if grade == CHANCE else ()
