@@ -41,7 +41,8 @@ def test_neighbours_are_not_in_one_bin():
 def test_the_true_labels_come_first_and_every_permutation_keeps_the_numbers():
     drawn = _drawn(1201, 1703, 99)
     x, y = drawn.n_bins_of
-    np.testing.assert_array_equal(drawn.labels[0], np.repeat([1, 0], [x, y]))
+    np.testing.assert_array_equal(drawn.labels[0], np.repeat([1, 0], [x, y])[drawn.order])
+    assert not np.array_equal(drawn.order, np.arange(x + y))
     assert (drawn.labels.sum(axis=1) == x).all()
     assert drawn.count == 100
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.permutation.row_orders import RowOrders
+from tellapart.permutation.row_orders import RowOrders, WholeMatrix
 
 SIZES = np.array([3, 7, 30, 31, 40])
 
@@ -58,7 +58,8 @@ def test_sums_of_some_orders_and_features(orders, features):
 def test_sums_of_a_matrix_and_of_a_vector(orders):
     root = np.random.default_rng(3).normal(size=(90, 90))
     matrix = (root + root.T).astype(np.float32)
-    forms, sums = orders.form_sums(matrix), orders.vector_sums(matrix[0].astype(np.float64))
+    forms = orders.form_sums(WholeMatrix.of(matrix))
+    sums = orders.vector_sums(matrix[0].astype(np.float64))
     for place, size in enumerate(SIZES):
         for k, order in enumerate(orders.first):
             own = order[:size]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.permutation.row_orders import RowOrders
+from tellapart.permutation.row_orders import RowOrders, WholeMatrix
 from tellapart.permutation.shared_labels import SharedLabels
 
 
@@ -22,7 +22,8 @@ def test_contrasts_are_those_of_dense_weights(n_x):
     matrix = (root + root.T).astype(np.float32)
     sums = matrix.sum(axis=1, dtype=np.float64)
     margin = orders.vector_sums(sums)
-    found = labels.contrast(matrix, sums, orders.form_sums(matrix), margin)
+    whole = WholeMatrix.of(matrix)
+    found = labels.contrast(whole, sums, orders.form_sums(whole), margin)
     smaller = [rows_x if labels.of_x else rows_y, *(order[:size] for order in orders.first)]
     for value, own in zip(found, smaller, strict=True):
         weights = np.full(n_rows, -1 / (n_rows - size))

@@ -27,6 +27,7 @@ def is_x(pool, e):
     for sample, count in enumerate(pool.labels.n_rows_of):
         bins, _ = pool.labels.of_rows(sample, 0, count)
         first = sample * pool.labels.n_bins_of[0]
-        own = pool.labels.labels[e, first : first + pool.labels.n_bins_of[sample]] > 0
+        by_bin = pool.labels.labels[e, np.argsort(pool.labels.order)]
+        own = by_bin[first : first + pool.labels.n_bins_of[sample]] > 0
         labels.append(np.append(own, sample == 0)[bins])
     return np.concatenate(labels)

@@ -13,7 +13,12 @@ from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.design import permute_units, units_of
-from tellapart.permutation.keyed_bins import KeyedBins, draw_keyed_bins
+from tellapart.permutation.keyed_bins import (
+    KeyedBins,
+    arranged_labels,
+    draw_arrangement,
+    draw_keyed_bins,
+)
 from tellapart.permutation.units import Units, weighed
 
 # Sums that are adjusted at a time, 64 MB in double precision.
@@ -55,8 +60,13 @@ class DesignedBins(KeyedBins):
     @cached_property
     def counts(self) -> tuple[Singles, Singles]:
         """What counts as x and as y, in rows, of every permutation."""
-        of_x = self.labels @ self.units.counts.astype(np.float32)
+        of_x = self.labels @ self.arranged_units.counts.astype(np.float32)
         return of_x, np.float32(self.n_rows) - of_x
+
+    @cached_property
+    def arranged_units(self) -> Units:
+        """The units in the arrangement of the labels."""
+        return self.units.arranged(self.order)
 
     def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
         """Return the units of some rows, counted within their sample, and their places in them."""
@@ -103,14 +113,16 @@ def draw_designed_bins(
     """Return the units of a design and permutations of their labels; all of them where few."""
     units = weighed(units_of(design, rng), design.likeness)
     drawn = permute_units(units, n_permutations, rng)
+    arrangement = draw_arrangement(units.size, rng)
     n_x, n_y = (rows.size for rows in units.of_rows)
     return DesignedBins(
         n_rows_of=(n_x, n_y),
         n_bins_of=units.n_units,
         rows_per_bin=units.together,
         seed=0,
-        labels=np.unpackbits(drawn.bits, axis=1, count=units.size).astype(np.float32),
+        labels=arranged_labels(drawn, arrangement),
         exact=drawn.exact,
+        arrangement=arrangement,
         units=units,
         places=(_places_within(units.of_rows[0]), _places_within(units.of_rows[1])),
     )

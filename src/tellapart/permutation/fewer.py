@@ -56,38 +56,28 @@ class Fewer:
         starts = np.concatenate([[0], np.cumsum(counts)])
         return cls(starts, places.astype(np.int32), of_x)
 
-    def sums(self, x: Singles, y: Singles, rows: slice, features: slice) -> Singles:
-        """Return the sums over these bins under some permutations.
-
-        `x` and `y` hold the features of the bins of each sample, and below them a row that no
-        permutation moves.
-        """
-        first, last, _ = features.indices(x.shape[1])
+    def sums(self, features: Singles, rows: slice) -> Singles:
+        """Return the sums over these bins of their features (bins × F), under some permutations."""
         begin, end, _ = rows.indices(self.starts.size - 1)
-        out = np.zeros((end - begin, last - first), dtype=np.float32)
-        n_bins = x.shape[0] + y.shape[0] - 2
+        n_bins, n_features = features.shape
+        out = np.zeros((end - begin, n_features), dtype=np.float32)
         width = BLOCK_BYTES // (4 * max(n_bins, 1)) // NARROWEST * NARROWEST
         width = min(max(width, NARROWEST), WIDEST)
-        _add(
-            np.ascontiguousarray(x), np.ascontiguousarray(y), self.starts[begin : end + 1],
-            self.index, first, last, width, out,
-        )  # fmt: skip
+        _add(features, self.starts[begin : end + 1], self.index, width, out)
         return out
 
 
 @compiled
-def _add(x, y, starts, index, first, last, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add up the features first … last − 1 of the bins of every permutation."""
-    bins_x, bins_y = x.shape[0] - 1, y.shape[0] - 1
-    held = np.empty((bins_x + bins_y, width), dtype=np.float32)
-    for f in range(first, last, width):
-        w = min(width, last - f)
-        for j in range(bins_x):
-            held[j, :w] = x[j, f : f + w]
-        for j in range(bins_y):
-            held[bins_x + j, :w] = y[j, f : f + w]
+def _add(features, starts, index, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up the features of the bins of every permutation, some columns at a time."""
+    n_bins, n_features = features.shape
+    held = np.empty((n_bins, width), dtype=np.float32)
+    for f in range(0, n_features, width):
+        w = min(width, n_features - f)
+        for j in range(n_bins):
+            held[j, :w] = features[j, f : f + w]
         for k in range(out.shape[0]):
-            own = out[k, f - first : f - first + w]
+            own = out[k, f : f + w]
             i, end = starts[k], starts[k + 1]
             while i + 4 <= end:
                 a, b = held[index[i]], held[index[i + 1]]

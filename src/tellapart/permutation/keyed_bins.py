@@ -7,7 +7,7 @@ the sample and the row's number, so that whoever holds the row knows its bin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ from tellapart.arrays import IntArray
 from tellapart.data.chunks.shuffle import shuffled
 from tellapart.permutation.bins import LARGER_SHARE, Singles, rows_per_bin
 from tellapart.permutation.fewer import Fewer
-from tellapart.permutation.labels import draw_permutations
+from tellapart.permutation.labels import Permutations, draw_permutations
 
 MOST_SUMS = 10_000_000
 """Bins times columns at most, each of which has 45 sums of single scores…"""
@@ -37,9 +37,14 @@ class KeyedBins:
     seed : int
         Decides the bins.
     labels : array of shape (k, G)
-        1 where a bin counts as x; row 0 holds the true labels. Empty for `without_labels`.
+        1 where a bin counts as x, in the arrangement; row 0 holds the true labels. Empty for
+        `without_labels`.
     exact : bool
         Whether all permutations of the bins are there.
+    arrangement : array of length G, or None
+        The bins in a random order, drawn without regard to labels, in which sums are taken; None:
+        as they are numbered. In it the true labels are one draw among all, so that not even the
+        rounding of a sum, which depends on where its terms stand, tells them from a permutation.
     """
 
     n_rows_of: tuple[int, int]
@@ -48,6 +53,7 @@ class KeyedBins:
     seed: int
     labels: Singles
     exact: bool
+    arrangement: IntArray | None = field(default=None, kw_only=True)
 
     @property
     def n_x(self) -> int:
@@ -103,8 +109,19 @@ class KeyedBins:
         )
 
     def without_labels(self) -> KeyedBins:
-        """Return what tells the bins of rows, which is all that whoever holds rows needs."""
-        return replace(self, labels=np.empty((0, self.n_bins), dtype=np.float32))
+        """Return what maps rows to bins, which is all that the holder of rows needs."""
+        none = np.empty((0, self.n_bins), dtype=np.float32)
+        return replace(self, labels=none, arrangement=None)
+
+    @property
+    def order(self) -> IntArray:
+        """The bins in the order in which labels hold them."""
+        return np.arange(self.n_bins) if self.arrangement is None else self.arrangement
+
+    def arranged(self, x: Singles, y: Singles) -> Singles:
+        """Return features of the bins of X and of Y, one array, in the order of the labels."""
+        together = np.concatenate([x, y])
+        return together if self.arrangement is None else together[self.arrangement]
 
     def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
         """Return the bins of some rows, counted within their sample, and their places in them.
@@ -148,5 +165,18 @@ def draw_keyed_bins(
     bins_x, bins_y, size = count_bins(n_x, n_y, n_columns)
     seed = 0 if (bins_x, bins_y) == (n_x, n_y) else int(rng.integers(2**63))
     drawn = draw_permutations(bins_x, bins_y, n_permutations, rng)
-    labels = np.unpackbits(drawn.bits, axis=1, count=bins_x + bins_y).astype(np.float32)
-    return KeyedBins((n_x, n_y), (bins_x, bins_y), size, seed, labels, drawn.exact)
+    arrangement = draw_arrangement(bins_x + bins_y, rng)
+    labels = arranged_labels(drawn, arrangement)
+    sizes = (n_x, n_y), (bins_x, bins_y), size, seed
+    return KeyedBins(*sizes, labels, drawn.exact, arrangement=arrangement)
+
+
+def draw_arrangement(n_bins: int, rng: np.random.Generator) -> IntArray:
+    """Return a random order of the bins, by a child of the generator: its own stream stays."""
+    return rng.spawn(1)[0].permutation(n_bins)
+
+
+def arranged_labels(drawn: Permutations, arrangement: IntArray) -> Singles:
+    """Return the 0/1 labels of the bins in an arrangement, one row per permutation."""
+    labels = np.unpackbits(drawn.bits, axis=1, count=arrangement.size)
+    return labels[:, arrangement].astype(np.float32)

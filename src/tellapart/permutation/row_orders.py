@@ -38,6 +38,21 @@ FEW_ROWS = 32
 
 
 @dataclass(frozen=True, eq=False)
+class WholeMatrix:
+    """A symmetric matrix in whole multiples of a power of two: its sums are exact in any order."""
+
+    entries: NDArray[np.int32]
+    unit: float
+
+    @classmethod
+    def of(cls, matrix: Singles) -> WholeMatrix:
+        """Return the matrix, rounded to WHOLE_BITS bits of its largest entry."""
+        largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
+        unit = math.ldexp(1.0, math.frexp(largest)[1] - WHOLE_BITS)
+        return cls(_whole(matrix, 1 / unit), unit)
+
+
+@dataclass(frozen=True, eq=False)
 class RowOrders:
     """The first rows of B random orders of N rows.
 
@@ -49,11 +64,14 @@ class RowOrders:
         N.
     sizes : array
         The sizes of samples that comparisons take from the orders, rising.
+    seed : int
+        Drew the orders.
     """
 
     first: NDArray[np.int32]
     n_rows: int
     sizes: IntArray
+    seed: int = 0
 
     @classmethod
     def draw(cls, n_rows: int, sizes: IntArray, count: int, seed: int) -> RowOrders:
@@ -67,7 +85,17 @@ class RowOrders:
         wanted = np.unique(sizes)
         orders = np.tile(np.arange(n_rows, dtype=np.int32), (count, 1))
         rng.permuted(orders, axis=1, out=orders)
-        return cls(np.ascontiguousarray(orders[:, : int(wanted[-1])]), n_rows, wanted)
+        return cls(np.ascontiguousarray(orders[:, : int(wanted[-1])]), n_rows, wanted, seed)
+
+    def true_order(self, rows: IntArray) -> RowOrders:
+        """Return the rows of a sample as one more order, whose sums are taken as those of all.
+
+        The rows stand in random order, as in every other: sums round off by the order of their
+        terms, and the true labels must not be known by that.
+        """
+        shuffled = np.random.default_rng([self.seed, rows.size]).permutation(rows)
+        first = shuffled.astype(np.int32)[np.newaxis]
+        return RowOrders(first, self.n_rows, np.array([rows.size]), self.seed)
 
     @property
     def count(self) -> int:
@@ -106,16 +134,11 @@ class RowOrders:
         width = min(max(width, NARROWEST), WIDEST)
         _add(values, self.first[rows], begin, end, first, last, width, out)
 
-    def form_sums(self, matrix: Singles) -> FloatArray:
-        """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B).
-
-        Summed in whole multiples of a power of two: in any order the sums are the same.
-        """
-        largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
-        unit = math.ldexp(1.0, math.frexp(largest)[1] - WHOLE_BITS)
+    def form_sums(self, matrix: WholeMatrix) -> FloatArray:
+        """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B)."""
         out = np.empty((self.sizes.size, self.count), dtype=np.int64)
-        _form_sums(_whole(matrix, 1 / unit), self.first, self.sizes, out)
-        return np.asarray(out * unit, dtype=np.float64)
+        _form_sums(matrix.entries, self.first, self.sizes, out)
+        return np.asarray(out * matrix.unit, dtype=np.float64)
 
     def vector_sums(self, vector: FloatArray) -> FloatArray:
         """Return Σ v_i over the first n rows, for every size n and order (sizes × B)."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.permutation.row_orders import RowOrders, Singles
+from tellapart.permutation.row_orders import RowOrders, WholeMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,13 @@ class SharedLabels(KeyedBins):
         """Rows of the smaller sample."""
         return int(min(self.rows_x.size, self.rows_y.size))
 
+    @cached_property
+    def true_order(self) -> RowOrders:
+        """The true labels as an order like all others: rows of the smaller sample, at random."""
+        return self.orders.true_order(self.rows_x if self.of_x else self.rows_y)
+
     def contrast(
-        self, matrix: Singles, rows: FloatArray, sums: FloatArray, margin: FloatArray
+        self, matrix: WholeMatrix, rows: FloatArray, sums: FloatArray, margin: FloatArray
     ) -> FloatArray:
         """Return wᵀMw, w = 1/m on x and −1/n on y, for the true labels and every order.
 
@@ -55,9 +61,8 @@ class SharedLabels(KeyedBins):
         first rows of the orders: (sizes × B) each.
         """
         place = int(np.searchsorted(self.orders.sizes, self.size))
-        own = self.rows_x if self.of_x else self.rows_y
-        inside = np.append(matrix[np.ix_(own, own)].sum(dtype=np.float64), sums[place])
-        reached = np.append(rows[own].sum(), margin[place])
+        inside = np.append(self.true_order.form_sums(matrix), sums[place])
+        reached = np.append(self.true_order.vector_sums(rows), margin[place])
         n, rest = self.size, self.n_rows - self.size
         across = reached - inside
         outside = rows.sum() - reached - across

@@ -92,6 +92,13 @@ class Units:
         of_x = float((self._rows_of_blocks * shapes[0] / shapes.sum(axis=0)).sum())
         return math.sqrt(1 / of_x + 1 / (n_rows - of_x))
 
+    def arranged(self, order: IntArray) -> Units:
+        """Return the units in another order, for weights by labels that stand in it."""
+        row_weights = None if self.row_weights is None else self.row_weights[order]
+        return replace(
+            self, rows=self.rows[order], block=self.block[order], row_weights=row_weights
+        )
+
     def centre(self, sums: FloatArray) -> FloatArray:
         """Return S̃ of sums of shape (G, F)."""
         of_blocks = self._members @ sums

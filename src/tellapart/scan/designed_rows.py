@@ -40,7 +40,8 @@ class DesignedRows:
 
     def energy(self) -> FloatArray:
         """Return the energy distance within blocks of each permutation."""
-        return -self._form(self._distance_sums(), self.bins.units.centred_weights(self.bins.labels))
+        weights = self.bins.arranged_units.centred_weights(self.bins.labels)
+        return -self._form(self._distance_sums(), weights)
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
@@ -51,7 +52,7 @@ class DesignedRows:
         inner = found.inner.copy()
         inner[np.diag_indices_from(inner)] += ridge
         matrix = (found.own - found.across.T @ np.linalg.solve(inner, found.across)) / ridge
-        return self._form(matrix, self.bins.units.weights(self.bins.labels))
+        return self._form(matrix, self.bins.arranged_units.weights(self.bins.labels))
 
     def _decorrelated_by_columns(self, ridge: float) -> FloatArray:
         halves = self.pool.sums.of("clipped")
@@ -91,8 +92,9 @@ class DesignedRows:
         return lambda rows: distances(points, lengths, rows)
 
     def _form(self, matrix: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return wᵀMw of every permutation."""
-        found = np.empty(weights.shape[0])
+        """Return wᵀMw of every permutation, of weights in the arrangement of the labels."""
+        found, order = np.empty(weights.shape[0]), self.bins.order
+        matrix = matrix[np.ix_(order, order)]
 
         def multiply(rows: slice) -> None:
             found[rows] = np.einsum("ij,ij->i", weights[rows] @ matrix, weights[rows])

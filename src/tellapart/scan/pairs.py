@@ -43,9 +43,12 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
         check_interrupts()
         block = slice(start, min(start + step, pairs.size))
         left, right, totals = pairs.s[block], pairs.t[block], total[block]
+        of_products = sums.summing(pool.labels, block)
+        if present is not None:
+            of_rows = present.summing(pool.labels, block)
 
         def change(rows: slice) -> None:
-            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
+            of_x = of_products(rows)  # noqa: B023
             moments = (
                 a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
                 b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
@@ -53,7 +56,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
             if present is None:
                 correlation_changes(of_x, totals, left, right, n_x[rows], n_y[rows], *moments)  # noqa: B023
             else:
-                counts = present.of_x(pool.labels, rows, block)  # noqa: B023
+                counts = of_rows(rows)  # noqa: B023
                 every = n_rows[block]  # noqa: B023
                 present_correlation_changes(
                     of_x, counts, totals, every, left, right, both, *moments,  # noqa: B023

@@ -13,7 +13,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
-from tellapart.permutation.row_orders import RowOrders
+from tellapart.permutation.row_orders import RowOrders, WholeMatrix
 from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.bin_sums import Singles
 from tellapart.scan.row_matrices import crowd, distances, ridge_matrix
@@ -57,12 +57,12 @@ class RowForms:
     def _contrast(
         self, name: str, make: Callable[[], FloatArray | Singles], labels: SharedLabels
     ) -> FloatArray:
-        def sums() -> tuple[Singles, FloatArray, FloatArray, FloatArray]:
+        def sums() -> tuple[WholeMatrix, FloatArray, FloatArray, FloatArray]:
             matrix = np.asarray(make(), dtype=np.float32)
             # Centred, what single precision has to hold is small: constants cancel.
             matrix -= matrix.mean(dtype=np.float64).astype(np.float32)
-            rows = matrix.sum(axis=1, dtype=np.float64)
-            return matrix, rows, self._orders.form_sums(matrix), self._orders.vector_sums(rows)
+            rows, whole = matrix.sum(axis=1, dtype=np.float64), WholeMatrix.of(matrix)
+            return whole, rows, self._orders.form_sums(whole), self._orders.vector_sums(rows)
 
         return labels.contrast(*self.once(name, sums))
 

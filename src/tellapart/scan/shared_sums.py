@@ -102,23 +102,25 @@ class SharedHalves(Halves):
         """Return the features of all rows, each of which is permuted by itself."""
         return (self.features.values,)
 
-    def of_x(
-        self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)
-    ) -> Singles:
-        """Return the sums over the rows that count as x, one row per permutation."""
+    def summing(self, bins: KeyedBins, features: slice = slice(None)) -> Callable[[slice], Singles]:
+        """Return what gives the sums of some features over x, under some of the permutations."""
         assert isinstance(bins, SharedLabels)
-        begin, end, _ = rows.indices(bins.count)
         first, last, _ = features.indices(self.size)
-        found = np.empty((end - begin, last - first), dtype=np.float32)
-        own = self.rows_x if bins.of_x else self.rows_y
-        true = int(begin == 0)
-        if true:
-            found[0] = self.features.values[own, first:last].sum(axis=0, dtype=np.float64)
-        drawn = slice(begin + true - 1, end - 1)
-        found[true:] = self.features.sums(bins.orders, bins.size, drawn, slice(first, last))
-        if not bins.of_x:
-            np.subtract(self.total()[first:last].astype(np.float32), found, out=found)
-        return found
+        own = slice(first, last)
+
+        def sums(rows: slice) -> Singles:
+            begin, end, _ = rows.indices(bins.count)
+            found = np.zeros((end - begin, last - first), dtype=np.float32)
+            true = int(begin == 0)
+            if true:
+                bins.true_order.add(self.features.values, 0, bins.size, found[:1], slice(1), own)
+            drawn = slice(begin + true - 1, end - 1)
+            found[true:] = self.features.sums(bins.orders, bins.size, drawn, own)
+            if not bins.of_x:
+                np.subtract(self.total()[own].astype(np.float32), found, out=found)
+            return found
+
+        return sums
 
     def some(self, features: IntArray) -> SharedHalves:
         """Return the sums of some of the features."""

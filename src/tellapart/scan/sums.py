@@ -50,23 +50,20 @@ class Halves:
         """Return the sums over the bins that are permuted, of X and of Y."""
         return self.x[:-1], self.y[:-1]
 
-    def of_x(
-        self, bins: KeyedBins, rows: slice = slice(None), features: slice = slice(None)
-    ) -> Singles:
+    def of_x(self, bins: KeyedBins) -> Singles:
         """Return the sums over the rows that count as x, one row per permutation."""
-        fewer = bins.fewer
+        return self.summing(bins)(slice(None))
+
+    def summing(self, bins: KeyedBins, features: slice = slice(None)) -> Callable[[slice], Singles]:
+        """Return what gives the sums of some features over x, under some of the permutations."""
+        moved = bins.arranged(self.x[:-1, features], self.y[:-1, features])
+        kept, fewer = self.x[-1, features], bins.fewer
         if fewer is None:
-            labels, of_x = bins.labels[rows], self.x.shape[0] - 1
-            sums = labels[:, :of_x] @ self.x[:-1, features]
-            sums += labels[:, of_x:] @ self.y[:-1, features]
-        else:
-            sums = fewer.sums(self.x, self.y, rows, features)
-            if not fewer.of_x:
-                moved = self.x[:-1, features].sum(axis=0, dtype=np.float64)
-                moved += self.y[:-1, features].sum(axis=0, dtype=np.float64)
-                sums = moved.astype(np.float32) - sums
-        sums += self.x[-1, features]
-        return np.asarray(sums)
+            return lambda rows: np.asarray(bins.labels[rows] @ moved + kept)
+        if fewer.of_x:
+            return lambda rows: np.asarray(fewer.sums(moved, rows) + kept)
+        of_both = moved.sum(axis=0, dtype=np.float64).astype(np.float32)
+        return lambda rows: np.asarray(of_both - fewer.sums(moved, rows) + kept)
 
     def some(self, features: IntArray) -> Halves:
         """Return the sums of some of the features."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -37,9 +37,14 @@ def points_per_bin(labels: KeyedBins) -> int:
     return min(max(MOST_ROWS // max(labels.n_bins, 1), 1), labels.largest)
 
 
+def _arranged_rows(labels: KeyedBins, per_bin: int) -> IntArray:
+    """Return the places of the rows that are kept, bin by bin in the arrangement of the bins."""
+    return np.asarray((labels.order[:, np.newaxis] * per_bin + np.arange(per_bin)).ravel())
+
+
 @dataclass(frozen=True)
 class WholeRows:
-    """Rows of the bins, as points in the space of the clipped scores.
+    """Rows of the bins, arranged as their labels, in the space of the clipped scores.
 
     Where values may be missing, `present` is 0 for rows without any, which do not count; what else
     is missing is 0, the middle of its column. `products` are the inner products of the points,
@@ -56,8 +61,10 @@ class WholeRows:
     @classmethod
     def of(cls, pool: Pool) -> WholeRows:
         """Return the rows of all bins that were kept."""
-        points = np.ascontiguousarray(pool.sums.points / crowd(pool.tables.column))
         per_bin, present = pool.requests.points_per_bin, pool.sums.points_present
+        order = _arranged_rows(pool.labels, per_bin)
+        points = pool.sums.points[order] / crowd(pool.tables.column)
+        present = None if present is None else present[order]
         return cls(points, pool.labels.labels, per_bin, pool.n_jobs, present)
 
     @classmethod
@@ -65,7 +72,9 @@ class WholeRows:
         """Return the same rows of columns that are too many to be held at once."""
         none = np.empty((rows.products.shape[0], 0), dtype=np.float32)
         per_bin, labels = pool.requests.points_per_bin, pool.labels.labels
-        return cls(none, labels, per_bin, pool.n_jobs, rows.present, rows.products)
+        order = _arranged_rows(pool.labels, per_bin)
+        present = None if rows.present is None else rows.present[order]
+        return cls(none, labels, per_bin, pool.n_jobs, present, rows.products[np.ix_(order, order)])
 
     @property
     def n_rows(self) -> int:

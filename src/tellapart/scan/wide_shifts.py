@@ -89,9 +89,13 @@ def wide_shifts(
     count, n_rows = orders.count + 1, scores.n_rows
     n_x = np.array([own.size for own in rows])
     places = np.searchsorted(orders.sizes, np.minimum(n_x, n_rows - n_x))
-    members = np.zeros((len(rows), n_rows), dtype=np.bool_)
+    longest = int(np.minimum(n_x, n_rows - n_x).max())
+    true = np.zeros((len(rows), longest), dtype=np.int32)
     for k, own in enumerate(rows):
-        members[k, own] = True
+        if 2 * own.size > n_rows:
+            own = np.setdiff1d(np.arange(n_rows), own, assume_unique=True)
+        true[k, : own.size] = orders.true_order(own).first[0]
+    signs = np.where(2 * n_x > n_rows, -1.0, 1.0)
     shapes = np.array([scores.moments(size / n_rows).of_sum().shape for size in orders.sizes])
     cuts = np.linspace(0, scores.size, LANES + 1).astype(np.intp)
 
@@ -106,8 +110,8 @@ def wide_shifts(
             end = min(begin + COLUMNS_AT_A_TIME, int(cuts[which + 1]))
             part = slice(begin - int(cuts[which]), end - int(cuts[which]))
             _shifts(
-                scores.starts[begin : end + 1], scores.rows, scores.more, scores.common[begin:end],
-                orders.first, orders.sizes, members, places, named[begin:end], begin,
+                n_rows, scores.starts[begin : end + 1], scores.rows, scores.more, scores.common[begin:end],
+                orders.first, orders.sizes, true, places, named[begin:end], begin,
                 np.ascontiguousarray(shapes[:, :, begin:end]), largest, best, where,
                 own[:, part], sums[:, part],
             )  # fmt: skip
@@ -122,38 +126,42 @@ def wide_shifts(
     # δ = S·N/(mn), and var(δ) = N²/(mn(N − 1)) over permutations.
     units = np.sqrt((n_rows - 1) / (n_x * (n_rows - n_x)))
     return [
-        WideShifts(largest[k], best[k], where[k], own[k], sums[k] * units[k], named, scores.columns)
+        WideShifts(
+            largest[k],
+            best[k],
+            where[k],
+            own[k],
+            sums[k] * (signs[k] * units[k]),
+            named,
+            scores.columns,
+        )  # fmt: skip
         for k in range(len(rows))
     ]
 
 
 @compiled
 def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
-    starts, rows, more, common, orders, sizes, members, places, named, first, shapes,
+    n_rows, starts, rows, more, common, orders, sizes, true, places, named, first, shapes,
     largest, best, where, own, sums,
 ):  # fmt: skip
     """Take a block of columns into what is kept of every comparison."""
-    width, n_rows = common.size, members.shape[1]
+    width = common.size
     begin, at, extra = _by_row(starts, rows, more, n_rows)
-    for c in range(members.shape[0]):
-        n = sizes[places[c]]
-        true = np.zeros(width)
-        n_x = 0
-        for row in range(n_rows):
-            if members[c, row]:
-                n_x += 1
-                for e in range(begin[row], begin[row + 1]):
-                    true[at[e]] += extra[e]
-        shape = shapes[places[c]]
-        of_smaller = np.empty(width, dtype=np.float32)
-        for q in range(width):
-            sums[c, q] = true[q] + n_x * common[q]
-            of_smaller[q] = sums[c, q] if n_x == n else -sums[c, q]
-            if named[q]:
-                own[c, q] = _scored(of_smaller[q], _unit(n, n_rows), shape, q)
-        _keep(of_smaller, n, n_rows, shape, named, first, largest[c, 0], best[c, 0], where[c, 0])
-    # Sums of what the first rows of an order have more, on to every size.
     held, found = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
+    for c in range(true.shape[0]):
+        n = sizes[places[c]]
+        held[:] = 0.0
+        for row in true[c, :n]:
+            for e in range(begin[row], begin[row + 1]):
+                held[at[e]] += extra[e]
+        shape, size = shapes[places[c]], np.float32(n)
+        for q in range(width):
+            found[q] = held[q] + size * common[q]
+            sums[c, q] = found[q]
+            if named[q]:
+                own[c, q] = _scored(found[q], _unit(n, n_rows), shape, q)
+        _keep(found, n, n_rows, shape, named, first, largest[c, 0], best[c, 0], where[c, 0])
+    # Sums of what the first rows of an order have more, on to every size.
     for k in range(orders.shape[0]):
         held[:] = 0.0
         t = 0

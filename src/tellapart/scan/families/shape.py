@@ -22,6 +22,10 @@ FEW = 3
 # Rows for each column without which a regression fits noise.
 FEWEST_ROWS_PER_COLUMN = 10
 RANK_TOLERANCE = 1e-6
+# A score of rows that is this share of what it was before the regression is rounding.
+FLAT = 1e-3
+# Lengths this share apart, a few units in the last place, are equal.
+SAME_LENGTH = 4e-7
 WAVES = ("wave 2", "wave 3", "wave 4")
 
 
@@ -51,8 +55,10 @@ def wave_changes(pool: Pool) -> Singles:
 def row_score(outline: Scores) -> RowScore:
     """Return what gives the normal score of ‖V‖² of a row, less its regression on V.
 
-    The length of a row of few lopsided columns says where it lies: that is location. Where columns
-    are many a regression would fit noise, and there is none.
+    The length of a row of few skewed columns reflects where it lies: that is location. Where
+    columns are many a regression would fit noise, and there is none. The score is 0 where nothing
+    but rounding would be left of it: V of a column with two values, or of the levels of one factor,
+    determines the length of a row.
     """
     values = outline.clipped.astype(np.float64)
     lengths = np.square(outline.clipped).sum(axis=1, dtype=np.float32)
@@ -64,6 +70,9 @@ def row_score(outline: Scores) -> RowScore:
     slopes = np.zeros(values.shape[1])
     if values.shape[1] <= values.shape[0] / FEWEST_ROWS_PER_COLUMN:
         slopes = np.asarray(np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0])
+    left = scores[place] - values @ slopes
+    if left.std() <= FLAT * scores[place].std():
+        return RowScore(known[:1].astype(np.float64), np.zeros(1), np.zeros_like(slopes))
     return _thinned(known, scores, slopes)
 
 
@@ -74,10 +83,15 @@ def score_of_lengths(lengths: Singles) -> RowScore:
 
 
 def _ranked(lengths: Singles) -> tuple[Singles, FloatArray, IntArray]:
-    """Return the lengths that occur, their normal scores, and which of them each row has."""
+    """Return the lengths that occur, their normal scores, and which of them each row has.
+
+    Lengths that differ by the rounding of their squares are one.
+    """
     known, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    first = np.append(True, np.diff(known) > SAME_LENGTH * known[1:])
+    counts = np.add.reduceat(counts, np.flatnonzero(first))
     ranks = np.cumsum(counts) - counts / 2
-    return known, special.ndtri(ranks / lengths.size), place
+    return known[first], special.ndtri(ranks / lengths.size), (np.cumsum(first) - 1)[place]
 
 
 def _thinned(known: Singles, scores: FloatArray, slopes: FloatArray) -> RowScore:

@@ -274,15 +274,18 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         block = slice(start, start + step)
         s, t, u = (member[block] for member in group.triples.columns())
         tu, su, st = (member[block] for member in group.opposite)
+        of_products = sums.summing(pool.labels, block)
+        if present is not None:
+            of_rows = present.summing(pool.labels, block)
 
         def change(rows: slice) -> None:
-            of_x = sums.of_x(pool.labels, rows, block)  # noqa: B023
+            of_x = of_products(rows)  # noqa: B023
             places = (scale[block], s, t, u, tu, su, st)  # noqa: B023
             means = mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows]
             if present is None:
                 cumulant_changes(of_x, total[block], *places, n_x[rows], n_y[rows], *means)  # noqa: B023
             else:
-                counts = present.of_x(pool.labels, rows, block)  # noqa: B023
+                counts = of_rows(rows)  # noqa: B023
                 every = n_rows[block]  # noqa: B023
                 present_cumulant_changes(
                     of_x, counts, total[block], every, *places, both, *means,  # noqa: B023
