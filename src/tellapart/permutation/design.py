@@ -110,7 +110,7 @@ class _Joined:
         total = int(shapes.min(axis=0).sum())
         if total < 2 * MOST_BINS and shapes.sum() <= MOST_UNITS:
             return None
-        noise: FloatArray = rng.random(shapes.shape[1])
+        noise = rng.random((shapes.shape[1],))
         few, fewer = max(total // MOST_BINS, 1), -(-total // FEWEST_BINS)
         tried = itertools.product((False, True), SHARES, (few, fewer))
         for coarse, share, together in tried:

@@ -80,11 +80,16 @@ class DesignedRows:
             check_interrupts()
             last = min(first + step, rows.size)
             mine = slice(int(starts[first]), int(starts[last - 1] + used[last - 1]))
+            if starts.size == used.sum():
+                sums[first:last] = apart(mine)
+                continue
             by_column = np.add.reduceat(apart(mine).astype(np.float64), starts, axis=1)
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - mine.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
         weight = units.counts / used
-        return np.asarray(sums * weight * weight[:, np.newaxis])
+        sums *= weight
+        sums *= weight[:, np.newaxis]
+        return sums
 
     def _distances(self) -> Callable[[slice], FloatArray | Singles]:
         """Return what gives the distances of some of the rows kept from all of them."""
