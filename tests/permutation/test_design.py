@@ -21,6 +21,13 @@ def strata(of_x, of_y):
     return Design((np.array(of_x), np.array(of_y)), units, strata="")
 
 
+# No two strata of the same numbers of rows: 2,000 of them, with 1 to 40 of each sample.
+UNEVEN = tuple(
+    np.repeat(np.arange(2_000), np.random.default_rng(side).integers(1, 41, 2_000))
+    for side in (0, 1)
+)
+
+
 def labels_of(units, count, seed=0):
     drawn = permute_units(units, count, np.random.default_rng(seed))
     return np.unpackbits(drawn.bits, axis=1, count=units.size), drawn.exact
@@ -56,6 +63,11 @@ def within_blocks(units, labels):
         strata(np.arange(9_000) % 7, np.arange(4_000) % 7),
         strata(np.arange(9_000) // 3, np.arange(6_000) // 2),
         strata(np.arange(900) // 3, np.arange(30_000) // 100),
+        strata(np.zeros(500, int), np.zeros(15_000, int)),
+        strata(np.arange(600), np.arange(12_000) // 20),
+        strata(np.arange(1_203) % 5, np.arange(40_007) % 5),
+        strata(np.zeros(200, int), np.zeros(10_000, int)),
+        strata(*UNEVEN),
     ],
 )
 def test_drawn_labels_stay_within_blocks_and_units_within_their_own(design):
@@ -73,8 +85,7 @@ def test_drawn_labels_stay_within_blocks_and_units_within_their_own(design):
         of_x, of_y = (e[rows] for rows in units.of_rows)
         blocks = np.concatenate(design.blocks)
         counts = np.bincount(blocks, np.concatenate([of_x, of_y]))
-        if units.together == 1:
-            assert np.array_equal(counts, np.bincount(design.blocks[0]))
+        assert np.array_equal(counts, np.bincount(design.blocks[0]))
 
 
 def test_the_rows_of_joined_pairs_stay_apart():

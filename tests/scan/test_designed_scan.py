@@ -30,6 +30,31 @@ def test_no_design_alarms_more_often_than_its_level(name):
         assert stats.binomtest(rejected, count, level, alternative="greater").pvalue > 1e-3
 
 
+def _unbalanced(name, rng):
+    """Return samples of which one has 20 to 30 times as many units, and how they were sampled."""
+    if name == "strata":
+        site = [rng.integers(0, 2, n) for n in (500, 15_000)]
+        x, y = (rng.normal(size=(of.size, 2)) + of[:, np.newaxis] for of in site)
+        return x, y, {"strata": tuple(site)}
+    if name == "clusters":
+        sizes = [rng.integers(1, 3, n) for n in (400, 8_000)]
+        of = [np.repeat(np.arange(own.size), own) for own in sizes]
+        x, y = (rng.normal(size=(u[-1] + 1, 2))[u] + rng.normal(size=(u.size, 2)) for u in of)
+        return x, y, {"clusters": (of[0], of[1] + 10_000)}
+    key = np.arange(600), np.repeat(np.arange(600), 20)
+    people = rng.normal(size=(600, 2))
+    x, y = (people[of] + rng.normal(size=(of.size, 2)) for of in key)
+    return x, y, {"strata": key}
+
+
+@pytest.mark.parametrize("name", ["strata", "clusters", "matched sets"])
+def test_many_units_of_unbalanced_designs_keep_the_level(name):
+    """Bins of unequal numbers of units are not exchangeable: all of these were rejected."""
+    pvalues = [run(*_unbalanced(name, np.random.default_rng(i)), 39, i).null.pvalue for i in (1, 2)]
+    pvalues += [run(*_unbalanced(name, np.random.default_rng(3)), 39, 3).null.pvalue]
+    assert max(pvalues) > 0.1
+
+
 def test_few_pairs_are_all_swapped():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(6, 2))

@@ -49,13 +49,18 @@ class DesignedBins(KeyedBins):
 
     @property
     def largest(self) -> int:
-        """Rows of the largest unit."""
-        return int(self.units.rows.max())
+        """Rows of the largest unit that is permuted."""
+        return int(self.units.rows[self.units.moved].max())
 
     @property
     def fewest(self) -> int:
         """Units of the smaller sample: what does not depend on which units are those of x."""
-        return min(self.units.n_units)
+        return min(self.n_moved_of)
+
+    @property
+    def n_moved_of(self) -> tuple[int, int]:
+        """Units of X and of Y that are permuted; those that keep their labels come after them."""
+        return self.units.n_moved
 
     @cached_property
     def counts(self) -> tuple[Singles, Singles]:
@@ -86,9 +91,10 @@ class DesignedBins(KeyedBins):
         return found
 
     def adjust_in_place(self, x: Singles, y: Singles) -> None:
-        """Adjust sums over the bins of X and of Y, (bins + 1, F) each; no row keeps its label.
+        """Adjust sums over the bins of X and of Y, (bins + 1, F) each.
 
-        They are multiplied by the weights of the units' rows, and centred within blocks.
+        The last is empty, for rows that keep their labels are in units of their blocks. Sums are
+        multiplied by the weights of the units' rows, and centred within blocks.
         """
         if self.units.row_weights is not None and x.size:
             of_x, of_y = np.split(self.units.row_weights, [self.n_bins_of[0]])

@@ -15,13 +15,15 @@ from tellapart.permutation.units import Units
 
 @dataclass(frozen=True)
 class DesignedGroups(PermutedBins):
-    """The units of a design as groups; none of them keeps its label."""
+    """The units of a design as groups, with labels for those, too, that keep theirs."""
 
     units: Units
 
     def weights(self, labels: FloatArray) -> FloatArray:
         """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S centred within blocks."""
-        return self.units.centred_weights(labels)
+        weights = self.units.centred_weights(labels)
+        own = self.units.row_weights
+        return weights if own is None else weights * own
 
     def of_rows(self, labels: FloatArray) -> FloatArray:
         """Return the labels of the pooled rows, in their own order, from those of the groups."""

@@ -146,13 +146,16 @@ class DesignedForms(Forms):
 
     def mmd2(self) -> FloatArray:
         """Return MMD² of each permutation."""
-        matrix = self._sums
-        if self._units.needs_centring:
-            matrix = self._units.centre(self._units.centre(matrix).T)
-        matrix = matrix - np.diag(np.diag(matrix))
+        matrix, units = self._sums, self._units
+        if units.row_weights is not None:
+            matrix = matrix * units.row_weights * units.row_weights[:, np.newaxis]
+        if units.needs_centring:
+            matrix = units.centre(units.centre(matrix).T)
+        # Of those that keep their labels the pairs within are those of many units.
+        matrix = matrix - np.diag(np.where(units.moved, np.diag(matrix), 0.0))
         statistics = np.empty(self._bins.count)
         for which, labels in self._bins.blocks():
-            weights = self._units.weights(labels)
+            weights = units.weights(labels)
             statistics[which] = np.einsum("ij,ij->i", weights @ matrix, weights)
         return statistics
 

@@ -76,6 +76,11 @@ class KeyedBins:
         return sum(self.n_bins_of)
 
     @property
+    def n_moved_of(self) -> tuple[int, int]:
+        """Bins of X and of Y that are permuted, the first of each."""
+        return self.n_bins_of
+
+    @property
     def count(self) -> int:
         """Number of permutations, the true labels among them."""
         return int(self.labels.shape[0])

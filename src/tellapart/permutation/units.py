@@ -14,7 +14,8 @@ to the change of the numbers, the variance
     (1/n_x + 1/n_y)² Σ_h k_h l_h / (m_h (m_h − 1)) Σ_{g∈h} (R_g − R̄_h)²,   R_g = S̃_g − c_g μ,
 
 k_h and l_h the units of x and y in block h, m_h = k_h + l_h, n_x and n_y the expected numbers of
-rows. For n pairs it is Σ_g d_g²/n², d_g their differences: as small as the pairs are alike.
+rows. For n pairs it is Σ_g d_g²/n², d_g their differences: as small as the pairs are alike. Units
+that keep their labels are part of the means, and of neither k_h, l_h nor R̄_h.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.permutation.bins import Singles
 
 
@@ -45,10 +48,15 @@ class Units:
     n_units : pair of int
         Units of X and of Y.
     together : int
-        Units of the design that were put together, at most: 1 where all move by themselves.
+        Units of the design that were put together, at most: 1 where all move by themselves. In one
+        block all units that move are made of as many.
     row_weights : array of length G, or None
         What each row of a unit counts for, where that is not 1; Σ_g c_g of the counts
         c_g = weight × rows is the number of rows.
+    members : array of length G, or None
+        Units of the design in each, where that is not 1.
+    keeps_label : array of length G, or None
+        Which units are never permuted; those of each sample come last.
     """
 
     of_rows: tuple[IntArray, IntArray]
@@ -57,6 +65,8 @@ class Units:
     n_units: tuple[int, int]
     together: int = 1
     row_weights: FloatArray | None = None
+    members: IntArray | None = None
+    keeps_label: BoolArray | None = None
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -69,19 +79,42 @@ class Units:
         """Number of units, G."""
         return int(self.rows.size)
 
+    @cached_property
+    def moved(self) -> BoolArray:
+        """Which units are permuted."""
+        if self.keeps_label is None:
+            return np.ones(self.size, dtype=np.bool_)
+        return ~self.keeps_label
+
     @property
+    def n_moved(self) -> tuple[int, int]:
+        """Units of X and of Y that are permuted."""
+        of_x, of_y = np.split(self.moved, [self.n_units[0]])
+        return int(of_x.sum()), int(of_y.sum())
+
+    @cached_property
     def shapes(self) -> IntArray:
-        """Units of x and of y in every block, of shape (2, H)."""
+        """Units of x and of y that are permuted in every block, of shape (2, H)."""
         n_blocks = int(self.block.max()) + 1
         of_x = self.n_units[0]
         return np.stack(
-            [np.bincount(side, minlength=n_blocks) for side in np.split(self.block, [of_x])]
+            [
+                np.bincount(block[moved], minlength=n_blocks)
+                for block, moved in (
+                    (self.block[:of_x], self.moved[:of_x]),
+                    (self.block[of_x:], self.moved[of_x:]),
+                )
+            ]
         )
 
     @cached_property
     def needs_centring(self) -> bool:
         """Whether x has another share of the rows in one block than in another."""
         shapes, rows = self.shapes, self.counts
+        if shapes.shape[1] == 1:
+            return False
+        if not self.moved.all():
+            return True
         alike = shapes[0] * shapes[1, 0] == shapes[1] * shapes[0, 0]
         return not (alike.all() and (rows == rows[0]).all())
 
@@ -89,14 +122,24 @@ class Units:
     def unit(self) -> float:
         """√(1/n_x + 1/n_y), of the rows that permutations give on average."""
         shapes, n_rows = self.shapes, float(self.counts.sum())
-        of_x = float((self._rows_of_blocks * shapes[0] / shapes.sum(axis=0)).sum())
+        moved = self._members @ (self.counts * self.moved)
+        of_x = float((moved * shapes[0] / np.maximum(shapes.sum(axis=0), 1)).sum())
+        of_x += float((self.counts * ~self.moved)[: self.n_units[0]].sum())
         return math.sqrt(1 / of_x + 1 / (n_rows - of_x))
 
     def arranged(self, order: IntArray) -> Units:
         """Return the units in another order, for weights by labels that stand in it."""
-        row_weights = None if self.row_weights is None else self.row_weights[order]
+
+        def taken(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[order]
+
         return replace(
-            self, rows=self.rows[order], block=self.block[order], row_weights=row_weights
+            self,
+            rows=self.rows[order],
+            block=self.block[order],
+            row_weights=taken(self.row_weights),
+            members=taken(self.members),
+            keeps_label=taken(self.keeps_label),
         )
 
     def centre(self, sums: FloatArray) -> FloatArray:
@@ -121,11 +164,20 @@ class Units:
     def spread_out(self, sums: FloatArray) -> FloatArray:
         """Return Z with ZᵀZ the covariance over permutations of δ, of adjusted sums (G, F)."""
         rest = sums - self.counts[:, np.newaxis] * (sums.sum(axis=0) / self.counts.sum())
+        rest[~self.moved] = 0.0
         shapes = self.shapes
         size = shapes.sum(axis=0)
-        rest -= (self._members @ rest / size[:, np.newaxis])[self.block]
-        factor = shapes[0] * shapes[1] / (size * (size - 1))
-        return np.asarray(rest * (self.unit**2 * np.sqrt(factor))[self.block][:, np.newaxis])
+        rest -= (self._members @ rest / np.maximum(size, 1)[:, np.newaxis])[self.block]
+        factor = shapes[0] * shapes[1] / np.maximum(size * (size - 1), 1)
+        each = self.unit**2 * np.sqrt(factor)[self.block] * self.moved
+        return np.asarray(rest * each[:, np.newaxis])
+
+    def only_moved(self) -> Units:
+        """Return the units with those that keep their labels counting for nothing."""
+        if self.keeps_label is None:
+            return self
+        weights = np.ones(self.size) if self.row_weights is None else self.row_weights
+        return replace(self, row_weights=weights * self.moved)
 
     @cached_property
     def _members(self) -> sparse.csr_array:
@@ -146,5 +198,7 @@ def weighed(units: Units, likeness: float) -> Units:
     """
     if likeness == 0 or units.together > 1:
         return units
-    weights = 1 / (1 + (units.rows - 1) * likeness)
+    # Those that keep their labels are many of the design's own, of so many rows on average.
+    rows = units.rows if units.members is None else units.rows / units.members
+    weights = 1 / (1 + (rows - 1) * likeness)
     return replace(units, row_weights=weights * (units.rows.sum() / (weights @ units.rows)))

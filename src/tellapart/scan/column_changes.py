@@ -117,7 +117,10 @@ def _of_spread(pool: Pool) -> FloatArray:
     exp(−z²/(1 + ρ)), and so the smaller score counts 2/(1 + ρ) times.
     """
     bins = pool.labels
-    rows = bins.rows_per_bin if pool.design is None else bins.n_rows / bins.n_bins
+    rows = float(bins.rows_per_bin)
+    if pool.design is not None:
+        units = pool.design.units
+        rows = float(units.counts[units.moved].mean())
     changes, scores = [], []
     for name in ("normal", "clipped"):
         squares = _moments(pool, pool.sums.squares(name))
@@ -162,4 +165,6 @@ def _correlation(a: Singles, b: Singles) -> FloatArray:
 
 def _moments(pool: Pool, halves: Halves) -> BinMoments:
     """Return the moments of what is permuted of sums."""
-    return BinMoments.of(halves.permuted(), pool.labels.n_bins_of[0] / pool.labels.n_bins)
+    moved = pool.labels.n_moved_of
+    parts = [part[:count] for part, count in zip(halves.permuted(), moved, strict=True)]
+    return BinMoments.of(parts, moved[0] / sum(moved))

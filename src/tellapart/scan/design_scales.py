@@ -106,7 +106,7 @@ def _scales(bins: DesignedBins, size: int, sums: Callable[[slice], FloatArray]) 
         # Sums in single precision: a deviation of their rounding is none.
         noise = (
             FLAT
-            * np.abs(own).max(axis=0, initial=0.0)
+            * np.abs(own[bins.units.moved]).max(axis=0, initial=0.0)
             * bins.units.unit**2
             * math.sqrt(own.shape[0])
         )

@@ -2,7 +2,8 @@
 
 Means are those of strata with equal weights in both samples: ω_h = n_xh n_yh/(n_xh + n_yh) of block
 h, the weights with which one shift in all blocks is known best. Pairs, and other small blocks, are
-drawn whole; of large blocks, units of each sample are.
+drawn whole; of large blocks, units of each sample are, without those that keep their labels: these
+count in the means, not in their intervals.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ class DesignedSide:
     rows, weights : arrays of length G
         What the rows of each unit count for, and the weight of each of them.
     counts : array of shape (resamples, G)
-        How often each unit is drawn.
+        How often each unit is drawn; more where it stands for units that are not, in its block.
     """
 
-    def __init__(self, rows: FloatArray, weights: FloatArray, counts: IntArray) -> None:
+    def __init__(
+        self, rows: FloatArray, weights: FloatArray, counts: FloatArray | IntArray
+    ) -> None:
         self._all = (weights / (weights @ rows))[np.newaxis]
         drawn = counts * weights
         self._drawn = drawn / np.maximum(drawn @ rows, np.finfo(np.float64).tiny)[:, np.newaxis]
@@ -51,6 +54,7 @@ def designed_sides(
     shapes, n_blocks = units.shapes, int(units.block.max()) + 1
     split = [units.n_units[0]]
     blocks, rows = np.split(units.block, split), np.split(units.counts, split)
+    moved = np.split(units.moved, split)
     of_blocks = np.stack(
         [np.bincount(b, r, minlength=n_blocks) for b, r in zip(blocks, rows, strict=True)]
     )
@@ -59,14 +63,13 @@ def designed_sides(
     drawn = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=n_resamples)
     sides = []
     for side in range(2):
-        counts = drawn[:, blocks[side]]
+        counts: FloatArray | IntArray = drawn[:, blocks[side]]
         if not whole:
-            counts = np.empty((n_resamples, blocks[side].size), dtype=np.intp)
-            for h in range(n_blocks):
-                own = np.flatnonzero(blocks[side] == h)
-                counts[:, own] = rng.multinomial(
-                    own.size, np.full(own.size, 1 / own.size), size=n_resamples
-                )
+            counts = np.zeros((n_resamples, blocks[side].size))
+            for h in np.flatnonzero(shapes[side]):
+                own = np.flatnonzero((blocks[side] == h) & moved[side])
+                times = rng.multinomial(own.size, np.full(own.size, 1 / own.size), size=n_resamples)
+                counts[:, own] = times * (of_blocks[side, h] / rows[side][own].sum())
         weights = (shared / of_blocks[side])[blocks[side]]
         sides.append(DesignedSide(rows[side], weights, counts))
     return sides[0], sides[1]

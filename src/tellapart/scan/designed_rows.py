@@ -19,6 +19,7 @@ from tellapart.arrays import FloatArray
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.bins import Singles
 from tellapart.permutation.designed_bins import DesignedBins
+from tellapart.permutation.units import Units
 from tellapart.scan.design_scales import scales, stacked
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
 from tellapart.scan.row_matrices import crowd, distances, distances_by_products
@@ -39,9 +40,13 @@ class DesignedRows:
     products: RowProducts | None = None
 
     def energy(self) -> FloatArray:
-        """Return the energy distance within blocks of each permutation."""
-        weights = self.bins.arranged_units.centred_weights(self.bins.labels)
-        return -self._form(self._distance_sums(), weights)
+        """Return the energy distance within blocks of each permutation.
+
+        It is that of units whose labels move: of the many rows of the others a few would stand for
+        all of them.
+        """
+        weights = self.bins.arranged_units.only_moved().centred_weights(self.bins.labels)
+        return -self._form(self._distance_sums(self.bins.units.only_moved()), weights)
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
@@ -63,9 +68,9 @@ class DesignedRows:
         changes = self.pool.differences("clipped").astype(np.float64) @ turn
         return np.asarray(np.square(changes).sum(axis=1))
 
-    def _distance_sums(self) -> FloatArray:
+    def _distance_sums(self, units: Units) -> FloatArray:
         """Return the sums of distances over the rows of two units, for all units."""
-        kept, rows = self.pool.requests.points_per_bin, self.bins.units.rows
+        kept, rows = self.pool.requests.points_per_bin, units.rows
         used = np.minimum(rows, kept)
         starts = np.cumsum(used) - used
         sums = np.empty((rows.size, rows.size))
@@ -75,11 +80,16 @@ class DesignedRows:
             check_interrupts()
             last = min(first + step, rows.size)
             mine = slice(int(starts[first]), int(starts[last - 1] + used[last - 1]))
+            if starts.size == used.sum():
+                sums[first:last] = apart(mine)
+                continue
             by_column = np.add.reduceat(apart(mine).astype(np.float64), starts, axis=1)
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - mine.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
-        weight = self.bins.units.counts / used
-        return np.asarray(sums * weight * weight[:, np.newaxis])
+        weight = units.counts / used
+        sums *= weight
+        sums *= weight[:, np.newaxis]
+        return sums
 
     def _distances(self) -> Callable[[slice], FloatArray | Singles]:
         """Return what gives the distances of some of the rows kept from all of them."""

@@ -110,7 +110,8 @@ def wide_shifts(
             end = min(begin + COLUMNS_AT_A_TIME, int(cuts[which + 1]))
             part = slice(begin - int(cuts[which]), end - int(cuts[which]))
             _shifts(
-                n_rows, scores.starts[begin : end + 1], scores.rows, scores.more, scores.common[begin:end],
+                n_rows, scores.starts[begin : end + 1], scores.rows, scores.more,
+                scores.common[begin:end],
                 orders.first, orders.sizes, true, places, named[begin:end], begin,
                 np.ascontiguousarray(shapes[:, :, begin:end]), largest, best, where,
                 own[:, part], sums[:, part],
@@ -124,17 +125,9 @@ def wide_shifts(
     best, where = (np.take_along_axis(table, order, axis=2) for table in (best, where))
     own, sums = (np.concatenate([p[k] for p in parts], axis=1) for k in (3, 4))
     # δ = S·N/(mn), and var(δ) = N²/(mn(N − 1)) over permutations.
-    units = np.sqrt((n_rows - 1) / (n_x * (n_rows - n_x)))
+    units = signs * np.sqrt((n_rows - 1) / (n_x * (n_rows - n_x)))
     return [
-        WideShifts(
-            largest[k],
-            best[k],
-            where[k],
-            own[k],
-            sums[k] * (signs[k] * units[k]),
-            named,
-            scores.columns,
-        )  # fmt: skip
+        WideShifts(largest[k], best[k], where[k], own[k], sums[k] * units[k], named, scores.columns)
         for k in range(len(rows))
     ]
 
