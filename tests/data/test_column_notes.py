@@ -52,6 +52,7 @@ def test_summary_and_record(result):
         "split_into_parts": {"when": ["days", "hour", "weekday", "month"]},
         "row_labels": [],
         "moments": [],
+        "constant_within": {},
         "kept": [],
     }
 

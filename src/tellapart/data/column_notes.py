@@ -30,6 +30,9 @@ class ColumnNotes:
         Dates that a monitor leaves out: every batch has its own.
     row_labels : tuple of str
         Columns of files left out because they are row labels that were saved with the rows.
+    fixed : mapping from str to tuple of str
+        Columns left out because they are constant within every stratum, or every pair, and so
+        cannot differ under the design: "strata" or "pairs", with the columns.
     kept : tuple of str
         Columns compared because that was asked for, although they may seem to name rows.
 
@@ -48,6 +51,7 @@ class ColumnNotes:
     kept: tuple[str, ...] = ()
     row_labels: tuple[str, ...] = ()
     moments: tuple[str, ...] = ()
+    fixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> ColumnNotes:
@@ -60,7 +64,12 @@ class ColumnNotes:
             tuple(plain["kept"]),
             tuple(plain["row_labels"]),
             tuple(plain["moments"]),
+            {where: tuple(names) for where, names in plain.get("constant_within", {}).items()},
         )
+
+    def with_fixed(self, where: str, columns: tuple[str, ...]) -> ColumnNotes:
+        """Return the notes with columns that are constant within "strata" or "pairs"."""
+        return replace(self, fixed={where: columns})
 
     def with_row_labels(self, labels: Iterable[str]) -> ColumnNotes:
         """Return the notes with more columns that are saved row labels."""
@@ -94,6 +103,12 @@ class ColumnNotes:
         if self.moments:
             entries = list(map(repr, self.moments))
             found.append(f"Left out: {_listed(entries)}, since every batch has dates of its own.")
+        for where, names in self.fixed.items():
+            they = "it is constant" if len(names) == 1 else "they are constant"
+            found.append(
+                f"Left out: {_listed(map(repr, names))}: {they} within all {where}, and so cannot "
+                "differ under the design."
+            )
         if self.unchosen:
             found.append(f"Left out as asked: {_listed(map(repr, self.unchosen))}.")
         if self.parts:
@@ -109,6 +124,7 @@ class ColumnNotes:
             "split_into_parts": {name: list(parts) for name, parts in self.parts.items()},
             "row_labels": list(self.row_labels),
             "moments": list(self.moments),
+            "constant_within": {where: list(names) for where, names in self.fixed.items()},
             "kept": list(self.kept),
         }
 

@@ -15,6 +15,8 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
 DROPPING, PAIRWISE = "drop-rows", "pairwise"
+# Values that are looked at together, 64 MB.
+ENTRIES = 8_000_000
 
 
 def with_labels(
@@ -102,7 +104,39 @@ def _checked(samples: Samples) -> Samples:
         )
     if design.paired is not None and n_x < FEWEST_ROWS:
         raise InputError(f"paired must give at least {FEWEST_ROWS} pairs to swap; got {n_x}")
+    samples = _without_fixed_columns(samples, design)
     return replace(samples, design=replace(design, likeness=likeness_of(samples)))
+
+
+def _without_fixed_columns(samples: Samples, design: Design) -> Samples:
+    """Return the samples without columns that are constant within every stratum or pair.
+
+    No permutation of the design changes anything of them: they cannot differ, and whatever is
+    computed of them is rounding.
+    """
+    _, block = np.unique(np.concatenate(design.blocks), return_inverse=True)
+    if block.max() == 0:
+        return samples
+    order = np.argsort(block, kind="stable")
+    starts = np.flatnonzero(np.diff(block[order], prepend=-1))
+    varies = np.zeros(samples.n_columns, dtype=np.bool_)
+    step = max(ENTRIES // block.size, 1)
+    for first in range(0, samples.n_columns, step):
+        some = slice(first, first + step)
+        pooled = np.concatenate([samples.x[:, some], samples.y[:, some]])[order]
+        low, high = (way.reduceat(pooled, starts, axis=0) for way in (np.minimum, np.maximum))
+        varies[some] = (low != high).any(axis=0)
+    fixed = tuple(samples.names[s] for s in np.flatnonzero(~varies))
+    if not fixed:
+        return samples
+    where = "pairs" if design.paired is not None else "strata"
+    if not varies.any():
+        raise InputError(
+            f"X and Y must have a column that varies within {where}, or no permutation of the "
+            f"design changes anything; all {samples.n_columns} are constant within them"
+        )
+    notes = samples.notes.with_fixed(where, fixed)
+    return replace(samples.columns(np.flatnonzero(varies)), notes=notes)
 
 
 def _alone(design: Design) -> tuple[int, int]:

@@ -190,6 +190,8 @@ def _noted(notes: ColumnNotes) -> list[tuple[str, str]]:
     if notes.row_labels:
         labels = [name if name.strip() else UNNAMED for name in notes.row_labels]
         rows.append(("Taken for row labels", listed(labels)))
+    for where, names in notes.fixed.items():
+        rows.append((f"Left out, since they are constant within {where}", listed(names)))
     if notes.unchosen:
         rows.append(("Left out as asked", listed(notes.unchosen)))
     if notes.parts:
