@@ -122,7 +122,7 @@ def _without_fixed_columns(samples: Samples, design: Design) -> Samples:
     varies = np.zeros(samples.n_columns, dtype=np.bool_)
     step = max(ENTRIES // block.size, 1)
     for first in range(0, samples.n_columns, step):
-        some = slice(first, first + step)
+        some = np.arange(first, min(first + step, samples.n_columns))
         pooled = np.concatenate([samples.x[:, some], samples.y[:, some]])[order]
         low, high = (way.reduceat(pooled, starts, axis=0) for way in (np.minimum, np.maximum))
         varies[some] = (low != high).any(axis=0)
