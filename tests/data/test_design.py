@@ -1,6 +1,7 @@
 """Designs: what moves together, what may trade labels, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tellapart.data.design_labels import DesignArguments
@@ -132,3 +133,33 @@ def test_a_draw_takes_whole_pairs_and_clusters():
     clusters = (np.arange(60) // 6, 99 + np.arange(60) // 6)
     drawn = read(60, 60, clusters=clusters).draw(20, np.random.default_rng(0))
     assert np.unique(drawn.design.units[0], return_counts=True)[1].tolist() == [6, 6, 6]
+
+
+def test_a_column_that_is_constant_within_strata_is_left_out_with_a_note():
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 60)
+    table = pd.DataFrame({"age": rng.normal(size=60), "sex": sex, "code": 10.0 - 3 * sex})
+    strata = DesignArguments(strata=(sex[:30], sex[30:]))
+    samples = read_samples(table[:30], table[30:], design=strata)
+    assert samples.names == ("age",)
+    assert samples.notes.fixed == {"strata": ("sex", "code")}
+    assert samples.notes.lines() == [
+        "Left out: 'sex', 'code': they are constant within all strata, and so cannot differ under "
+        "the design."
+    ]
+    with pytest.raises(InputError, match="must have a column that varies within strata"):
+        read_samples(table[["sex"]][:30], table[["sex"]][30:], design=strata)
+
+
+def test_a_column_that_is_equal_in_both_members_of_all_pairs_is_left_out():
+    rng = np.random.default_rng(0)
+    same = rng.normal(size=20)
+    x, y = (np.column_stack([same, rng.normal(size=20)]) for _ in range(2))
+    samples = read_samples(x, y, design=DesignArguments(paired=True))
+    assert samples.notes.fixed == {"pairs": ("x0",)}
+    # Clusters are permuted across all rows: what is constant within each may well differ.
+    clusters = np.repeat(np.arange(10), 2)
+    flag = (clusters % 3 == 0).astype(float)
+    both = np.column_stack([flag, rng.normal(size=20)])
+    kept = read_samples(both, both, design=DesignArguments(clusters=(clusters, 10 + clusters)))
+    assert kept.names == ("x0", "x1")

@@ -65,3 +65,18 @@ def test_sums_of_a_matrix_and_of_a_vector(orders):
             own = order[:size]
             assert forms[place, k] == pytest.approx(matrix[np.ix_(own, own)].sum(), abs=1e-3)
             assert sums[place, k] == pytest.approx(matrix[0, own].sum(), abs=1e-4)
+
+
+def test_the_true_labels_are_summed_as_every_order_is(features):
+    """One more order, whose rows stand at random: the same sums to the last bit."""
+    orders = RowOrders.draw(90, np.array([31]), 3, seed=5)
+    rows = np.arange(31)
+    true = orders.true_order(rows)
+    assert sorted(true.first[0]) == rows.tolist()
+    assert true.first[0].tolist() != rows.tolist()
+    again = RowOrders(np.concatenate([true.first, orders.first]), 90, orders.sizes)
+    every = np.zeros((4, 70), dtype=np.float32)
+    again.add(features, 0, 31, every, slice(None), slice(None))
+    alone = np.zeros((1, 70), dtype=np.float32)
+    true.add(features, 0, 31, alone, slice(None), slice(None))
+    np.testing.assert_array_equal(alone[0], every[0])
