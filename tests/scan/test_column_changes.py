@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from pools import make_pool
 
-from tellapart.scan.adjusted import Maxima, step_down
+from tellapart.scan.adjusted import TableUnits, step_down
 from tellapart.scan.column_changes import KINDS, SHAPE_MEASURES, column_changes
 
 
 def _adjusted(changes):
-    table = changes.largest()
-    return step_down(Maxima({"columns": table.max(axis=1)}), "columns", table, 0.05)
+    units = TableUnits(changes.largest())
+    return units.adjusted(step_down({"columns": units}, 0.05)["columns"])
 
 
 def _counts(rng, rows, columns, mean):

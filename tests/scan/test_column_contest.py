@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tellapart.scan import column_contest
-from tellapart.scan.adjusted import Maxima
+from tellapart.scan.adjusted import step_down
 from tellapart.scan.column_contest import ColumnContest
 from tellapart.scan.column_folds import column_blocks
 
@@ -33,6 +33,11 @@ def in_blocks(table, sizes=(7, 1, 20, 32)):
     return joined[0]
 
 
+def adjusted(own):
+    units = own.units()
+    return own.adjusted(units, step_down({"columns": units}, 0.05)["columns"])
+
+
 @pytest.mark.parametrize("kept", [5, 8, 100])
 def test_blocks_keep_the_strongest_and_the_largest_of_the_others(monkeypatch, kept):
     monkeypatch.setattr(column_contest, "KEPT_ENTRIES", 0)
@@ -43,16 +48,13 @@ def test_blocks_keep_the_strongest_and_the_largest_of_the_others(monkeypatch, ke
     np.testing.assert_array_equal(found.kept, strongest)
     np.testing.assert_array_equal(found.table, table[:, strongest])
     np.testing.assert_array_equal(found.own, table[0])
-    np.testing.assert_array_equal(found.largest(), whole.largest())
+    np.testing.assert_array_equal(found.units().maxima(), whole.units().maxima())
     left = np.setdiff1d(np.arange(SIZE), strongest)
     if left.size:
         np.testing.assert_array_equal(found.others, table[:, left].max(axis=1))
-    maxima = Maxima({"columns": whole.largest()})
-    own = found.adjusted(maxima, "columns", 0.05)
-    theirs = whole.adjusted(maxima, "columns", 0.05)
+    own, theirs = adjusted(found), adjusted(whole)
     np.testing.assert_array_equal(own, theirs)
     assert found.columns[found.strongest(own, 0.05)].tolist()[:3] == [4, 33, 17]
-    np.testing.assert_array_equal(found.rest()[:, :4], whole.rest()[:, :4])
 
 
 def test_with_fewer_kept_than_named_pvalues_are_no_smaller(monkeypatch):
@@ -60,9 +62,7 @@ def test_with_fewer_kept_than_named_pvalues_are_no_smaller(monkeypatch):
     monkeypatch.setattr(column_contest, "FEWEST_KEPT", 2)
     table = scores()
     whole, found = contest(table), in_blocks(table)
-    maxima = Maxima({"columns": whole.largest()})
-    own = found.adjusted(maxima, "columns", 0.05)
-    theirs = whole.adjusted(maxima, "columns", 0.05)
+    own, theirs = adjusted(found), adjusted(whole)
     assert (own >= theirs).all()
     np.testing.assert_array_equal(own[[4, 33]], theirs[[4, 33]])
     order = np.argsort(-table[0])

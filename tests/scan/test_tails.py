@@ -40,7 +40,19 @@ def test_the_tail_is_right_for_exponential_statistics():
 
 def test_the_place_of_a_value_among_others_agrees_with_its_own():
     drawn = np.random.default_rng(0).normal(size=500)
-    np.testing.assert_allclose(tail_pvalue_of(drawn, drawn), tail_pvalues(drawn[:, None])[:, 0])
+    own, theirs = tail_pvalue_of(drawn, drawn), tail_pvalues(drawn[:, None])[:, 0]
+    inside = np.sort(drawn)[-51]
+    np.testing.assert_allclose(own[drawn <= inside], theirs[drawn <= inside])
+    # Beyond, only the size of the largest is left out.
+    np.testing.assert_allclose(np.log(own), np.log(theirs), atol=0.4)
+
+
+def test_how_far_off_the_largest_is_changes_the_place_of_no_other():
+    drawn = np.random.default_rng(1).exponential(size=200)
+    drawn[0] = drawn.max() + 0.1
+    before = tail_pvalue_of(drawn[1:], drawn)
+    drawn[0] = 1e3
+    np.testing.assert_array_equal(tail_pvalue_of(drawn[1:], drawn), before)
 
 
 def test_statistics_that_are_all_tied_say_nothing():

@@ -8,10 +8,10 @@ from tellapart.data.column_store import SparseColumns
 from tellapart.data.samples import Samples
 from tellapart.permutation.row_orders import RowOrders
 from tellapart.permutation.shared_labels import SharedLabels
-from tellapart.scan.adjusted import Maxima
+from tellapart.scan.adjusted import step_down
 from tellapart.scan.permuted_tails import BinMoments, exponent
 from tellapart.scan.scores import make_scores
-from tellapart.scan.wide_names import OTHERS, describe_others, other_pvalues
+from tellapart.scan.wide_names import OTHERS, OtherUnits, describe_others
 from tellapart.scan.wide_scores import WideScores
 from tellapart.scan.wide_shifts import KEPT_SCORES, wide_shifts
 
@@ -113,13 +113,17 @@ def test_maxima_leave_out_what_was_named(scores):
     assert found.scores.shape[1] == KEPT_SCORES
 
 
+def adjusted(found):
+    units = OtherUnits(found)
+    return units.adjusted(step_down({OTHERS: units}, 0.05)[OTHERS])
+
+
 def test_a_shifted_column_is_named_with_its_size(scores):
     values = table()
     orders = RowOrders.draw(N, np.array([20]), 499, seed=0)
     named = np.ones(scores.size, dtype=bool)
     found = wide_shifts(scores, orders, ROWS[:1], named)[0]
-    maxima = Maxima({OTHERS: found.maximum_without(set())})
-    pvalues = other_pvalues(maxima, found, 0.05)
+    pvalues = adjusted(found)
     place = int(np.flatnonzero(found.columns == 9)[0])
     assert pvalues[place] == pytest.approx(1 / 500)
     assert (np.delete(pvalues, place) > 0.05).all()
@@ -141,7 +145,7 @@ def test_rare_values_are_named_no_more_often_than_permuted_ones():
     orders = RowOrders.draw(N, np.array([20]), 199, seed=0)
     found = wide_shifts(rare, orders, ROWS[:1], np.ones(rare.size, dtype=bool))[0]
     assert found.own.max() == pytest.approx(found.scores[0, -1])
-    pvalues = other_pvalues(Maxima({OTHERS: found.maximum_without(set())}), found, 0.05)
+    pvalues = adjusted(found)
     assert pvalues.min() > 0.1
 
 

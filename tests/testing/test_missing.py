@@ -6,6 +6,8 @@ import pyarrow.dataset as ds
 import pytest
 
 import tellapart as ta
+from tellapart.data.tables import read_samples
+from tellapart.scan.scan import scan
 
 
 def make(share=0.4, rows=120, seed=0):
@@ -97,3 +99,37 @@ def test_pages_and_figures_show_columns_that_were_left_out():
     result = ta.two_sample_test(x, y, missing="drop-columns", random_state=0, n_permutations=199)
     assert {f.variables for f in result.findings} >= {("x1",)}
     assert "x1" in result.to_html()
+
+
+def few_values(kept, shift):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
+    x[:, 0] += shift
+    x[kept:, 0] = np.nan
+    return ta.two_sample_test(x, y, missing="pairwise", n_permutations=199, random_state=0)
+
+
+def test_a_column_with_a_few_values_in_one_sample_is_named_by_its_gaps_alone():
+    """Permutations have 22 values in each sample, the observed labelling 4 and 40."""
+    result = few_values(4, shift=6.0)
+    assert {f.kind for f in result.findings if "x0" in f.variables} == {"missing"}
+    assert "x0" in result.scan.notes["missing"]
+    enough = few_values(20, shift=1.5)
+    assert {"missing", "location"} <= {f.kind for f in enough.findings if "x0" in f.variables}
+    assert "missing" not in enough.scan.notes
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rate", [0.5, 0.9])
+@pytest.mark.parametrize("draw", ["normal", "lognormal"])
+def test_values_are_named_no_more_often_than_the_level_where_only_gaps_differ(draw, rate):
+    trials, false = 400, 0
+    for seed in range(trials):
+        rng = np.random.default_rng([seed, 27])
+        x, y = (getattr(rng, draw)(size=(40, 5)) for _ in range(2))
+        x[rng.random(x.shape) < rate] = np.nan
+        samples = read_samples(x, y, missing="pairwise")
+        found = scan(samples, n_permutations=99, alpha=0.05, rng=rng)
+        false += any(finding.kind != "missing" for finding in found.findings)
+    # 99.9 % of the counts of a level of exactly 0.05 are below.
+    assert false / trials <= 0.0875

@@ -1,100 +1,185 @@
 """Adjusted p-values of columns, pairs and triples, from maxima over permutations.
 
 The scores of a class (all columns, say) are compared with the largest of the class under every
-permutation; step by step, what was named is left out of the maximum (Westfall and Young). The
-classes share one level: with P_c(e) the p-value of the maximum of class c and w_c its weight,
+permutation. The classes share one level: with P_c(e) the p-value of the maximum of class c among
+all permutations (`tellapart.scan.tails.tail_pvalue_of`) and w_c its weight,
 
     adjusted p of a unit u of class c = #{e : min_c' P_c'(e)/w_c' ≤ p_u/w_c} / (B + 1),
 
-p_u its place among the maxima of its class. Under H₀ the chance of any p ≤ α is at most α; with
-some differences it still is for what does not differ, where the columns without a difference have
-the same joint distribution in both samples.
+p_u its place among the maxima of its class. Step by step, over all classes at once, the unit with
+the least p_u/w_c is named and left out of the maximum of its class (Westfall and Young), and P is
+that of what is left. Under H₀ the chance of any p ≤ α is at most α. Where some units differ, it
+still is for the others once those that differ have been named: what is left is then treated alike
+under all permutations, if the columns without a difference have the same joint distribution in
+both samples. Until then a unit that differs stands out at the true labels alone, which makes one
+maximum of its class the largest: how large it is does not enter P, so that it neither widens the
+tail of its class nor lets another class name more than its share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.scan.tails import tail_pvalue_of, tail_pvalues
+from tellapart.scan.permuted_tails import NOTHING
+from tellapart.scan.tails import tail_pvalue_of
 
 WEIGHTS = {"columns": 6.0, "others": 6.0, "pairs": 3.0, "triples": 1.0, "missing": 3.0}
 TIE = 1e-4
 
 
-class Maxima:
-    """The p-values of the largest score of each class under every permutation."""
+class Units(Protocol):
+    """The units of one class that are left, the strongest at the true labels first."""
 
-    def __init__(self, largest: Mapping[str, FloatArray]) -> None:
-        total = sum(WEIGHTS[name] for name in largest)
-        self._shares = {name: WEIGHTS[name] / total for name in largest}
-        self._weighted = {
-            name: tail_pvalues(values[:, np.newaxis])[:, 0] / self._shares[name]
-            for name, values in largest.items()
-        }
+    def strongest(self) -> float | None:
+        """Return the largest score at the true labels of what may be named; None if nothing is."""
+        ...
 
-    def adjusted(self, name: str, scores: FloatArray, rest: FloatArray) -> FloatArray:
-        """Return the adjusted p-values of scores of class `name`.
+    def maxima(self) -> FloatArray:
+        """Return the largest score of what is left, under every permutation."""
+        ...
 
-        `rest` holds, for every permutation, the largest score of the class without what was named
-        before.
-        """
-        share = self._shares[name]
-        own = tail_pvalue_of(scores, rest) / share
-        least = tail_pvalues(rest[:, np.newaxis])[:, 0] / share
-        for other, values in self._weighted.items():
-            if other != name:
-                least = np.minimum(least, values)
-        counts = np.searchsorted(np.sort(least), own * (1 + TIE), side="right")
-        return np.asarray(np.maximum(counts, 1) / least.size)
+    def take(self) -> None:
+        """Leave out the strongest unit."""
+        ...
 
 
-def step_down(
-    maxima: Maxima,
-    name: str,
-    table: FloatArray,
-    alpha: float,
-    others: tuple[FloatArray, FloatArray] | None = None,
-) -> FloatArray:
-    """Return the adjusted p-value of every unit of a table of scores (permutations × units).
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """What the scores of one class are compared with at one step.
 
-    From the first p-value above `alpha` on the maxima are no longer made smaller, which costs
-    nothing below it: the p-values only become a little larger. `others` are the scores of further
-    units at the true labels, none larger than those of the table, and the largest of them under
-    every permutation; their p-values follow those of the table.
+    Attributes
+    ----------
+    maxima : array of length B + 1
+        The largest score of what is left of the class, under every permutation.
+    share : float
+        w_c, the share of the level that the class has.
+    least : array of length B + 1
+        min_c' P_c'(e)/w_c' of all classes, rising.
     """
-    order = np.argsort(-table[0], kind="stable")
-    sorted_scores = table[0, order]
-    rest = rest_of(table[:, order], None if others is None else others[1])
-    adjusted, largest, j = np.ones(order.size), 0.0, 0
-    while j < order.size:
-        largest = max(
-            largest, float(maxima.adjusted(name, sorted_scores[j : j + 1], rest[:, j])[0])
-        )
-        adjusted[order[j]] = largest
-        if largest > alpha:
+
+    maxima: FloatArray
+    share: float
+    least: FloatArray
+
+    def pvalues(self, scores: FloatArray) -> FloatArray:
+        """Return the adjusted p-values of scores."""
+        own = tail_pvalue_of(scores, self.maxima) / self.share
+        counts = np.searchsorted(self.least, own * (1 + TIE), side="right")
+        return np.asarray(np.maximum(counts, 1) / self.least.size)
+
+
+@dataclass(eq=False)
+class Named:
+    """What was named of one class, the strongest first, and what the rest is compared with.
+
+    Attributes
+    ----------
+    last : Reference
+        That of the units that were not named.
+    pvalues : list of float
+        The adjusted p-values of the units that were.
+    references : list of Reference
+        What each of them was compared with.
+    floor : float
+        The largest of those p-values, over all classes: none of the rest is smaller.
+    """
+
+    last: Reference
+    pvalues: list[float] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    floor: float = 0.0
+
+    def rest(self, scores: FloatArray) -> FloatArray:
+        """Return the adjusted p-values of units that were not named."""
+        return np.asarray(np.maximum(self.last.pvalues(scores), self.floor))
+
+
+def step_down(classes: Mapping[str, Units], alpha: float) -> dict[str, Named]:
+    """Name the units of all classes whose adjusted p-value is at most alpha; see the module.
+
+    The units are left without those that were named.
+    """
+    total = sum(WEIGHTS[name] for name in classes)
+    shares = {name: WEIGHTS[name] / total for name in classes}
+    maxima = {name: units.maxima() for name, units in classes.items()}
+    weighted = {name: tail_pvalue_of(m, m) / shares[name] for name, m in maxima.items()}
+    taken: dict[str, tuple[list[float], list[Reference]]] = {name: ([], []) for name in classes}
+    floor = 0.0
+    while True:
+        least = np.sort(np.min(list(weighted.values()), axis=0))
+        best, strongest = None, np.inf
+        for name, units in classes.items():
+            score = units.strongest()
+            if score is None:
+                continue
+            own = float(tail_pvalue_of(np.array([score]), maxima[name])[0]) / shares[name]
+            if own < strongest:
+                best, strongest, at = name, own, score
+        if best is None:
             break
-        j += 1
-    if j < order.size:
-        further = maxima.adjusted(name, sorted_scores[j:], rest[:, j])
-        adjusted[order[j:]] = np.maximum(np.maximum.accumulate(further), largest)
-    if others is None:
+        reference = Reference(maxima[best], shares[best], least)
+        pvalue = float(reference.pvalues(np.array([at]))[0])
+        if pvalue > alpha:
+            break
+        floor = max(floor, pvalue)
+        taken[best][0].append(floor)
+        taken[best][1].append(reference)
+        classes[best].take()
+        maxima[best] = classes[best].maxima()
+        weighted[best] = tail_pvalue_of(maxima[best], maxima[best]) / shares[best]
+    return {
+        name: Named(Reference(maxima[name], shares[name], least), *taken[name], floor)
+        for name in classes
+    }
+
+
+class TableUnits:
+    """Units with a table of scores (permutations × units).
+
+    `others` are the largest scores of further units under every permutation, none of which is
+    larger than those of the table at the true labels. They are never left out.
+    """
+
+    def __init__(self, table: FloatArray, others: FloatArray | None = None) -> None:
+        self.order = np.argsort(-table[0], kind="stable")
+        self._scores = table[0, self.order]
+        if others is None:
+            others = np.full(table.shape[0], NOTHING)
+        self._rest = rest_of(table[:, self.order], others)
+        self._n_taken = 0
+
+    def strongest(self) -> float | None:
+        """Return the largest score at the true labels; None if all were taken."""
+        return None if self._n_taken == self.order.size else float(self._scores[self._n_taken])
+
+    def maxima(self) -> FloatArray:
+        """Return the largest score of what is left, under every permutation."""
+        return self._rest[:, self._n_taken]
+
+    def take(self) -> None:
+        """Leave out the strongest unit."""
+        self._n_taken += 1
+
+    def adjusted(self, named: Named) -> FloatArray:
+        """Return the adjusted p-value of every unit of the table."""
+        adjusted = np.empty(self.order.size)
+        adjusted[self.order[: self._n_taken]] = named.pvalues
+        adjusted[self.order[self._n_taken :]] = named.rest(self._scores[self._n_taken :])
         return adjusted
-    # A smaller score has a larger p-value: one look at the same maxima keeps their order.
-    of_others = maxima.adjusted(name, others[0], rest[:, j])
-    return np.append(adjusted, np.maximum(of_others, adjusted.max(initial=largest)))
 
 
-def rest_of(table: FloatArray, others: FloatArray | None = None) -> FloatArray:
+def rest_of(table: FloatArray, others: FloatArray) -> FloatArray:
     """Return, in each row, the largest of what is left after 0, 1, … of its entries are gone.
 
-    With `others`, which are never gone, that of all entries being gone comes last.
+    `others` are never gone.
 
-    >>> rest_of(np.array([[3.0, 5.0, 1.0]])).tolist()
-    [[5.0, 5.0, 1.0]]
+    >>> rest_of(np.array([[3.0, 5.0, 1.0]]), np.array([0.0])).tolist()
+    [[5.0, 5.0, 1.0, 0.0]]
     """
-    if others is not None:
-        table = np.concatenate([table, others[:, np.newaxis]], axis=1)
+    table = np.concatenate([table, others[:, np.newaxis]], axis=1)
     return np.asarray(np.maximum.accumulate(table[:, ::-1], axis=1)[:, ::-1])

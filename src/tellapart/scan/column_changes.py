@@ -143,16 +143,22 @@ def _spread_changes(pool: Pool, name: str, rooted: BoolArray) -> Singles:
     s² is the mean of s_x² and s_y², by the rows of each.
     """
     moments, share = pool.moments(name), pool.labels.n_x / pool.labels.n_rows
+    present = pool.sums.present
     x, y = (
         np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1), 0)
         for inverse in (moments.inverse_x, moments.inverse_y)
     )
+    if present is not None:
+        # The deviation of k values is too small by a factor that depends on k.
+        x, y = (
+            own * np.sqrt(k / np.maximum(k - 1.5, 0.5))
+            for own, k in zip((x, y), pool.counts(present), strict=True)
+        )
     within = np.sqrt(share * np.square(x) + (1 - share) * np.square(y))
     inverse = 1 / np.where(within > 0, within, 1)
     x, y = x * inverse, y * inverse
     changes = np.asarray((x - y) * np.where(rooted, np.float32(1), x + y))
     # In the noise that all rows would have, where values are missing.
-    present = pool.sums.present
     return changes if present is None else np.asarray(changes * pool.precision(present))
 
 

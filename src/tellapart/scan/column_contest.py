@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.scan.adjusted import Maxima, rest_of, step_down
+from tellapart.scan.adjusted import Named, TableUnits
 from tellapart.scan.column_changes import ColumnChanges, column_changes
 from tellapart.scan.pool import Pool
 
@@ -80,30 +80,20 @@ class ColumnContest:
         left = np.max(others, axis=0) if others else None
         return cls(columns, own, kept[lead], table, left)
 
-    def largest(self) -> FloatArray:
-        """Return the largest score of all columns under every permutation."""
-        further = [] if self.others is None else [self.others[:, np.newaxis]]
-        return np.asarray(np.concatenate([self.table, *further], axis=1).max(axis=1))
+    def units(self) -> TableUnits:
+        """Return the kept columns as units to be named."""
+        return TableUnits(self.table, self.others)
 
-    def adjusted(self, maxima: Maxima, name: str, alpha: float) -> FloatArray:
+    def adjusted(self, units: TableUnits, named: Named) -> FloatArray:
         """Return the adjusted p-value of every column."""
-        if self.others is None:
-            return step_down(maxima, name, self.table, alpha)
-        left = np.setdiff1d(np.arange(self.own.size), self.kept, assume_unique=True)
-        found = step_down(maxima, name, self.table, alpha, (self.own[left], self.others))
-        adjusted = np.empty(self.own.size)
-        adjusted[self.kept], adjusted[left] = np.split(found, [self.kept.size])
+        adjusted = named.rest(self.own)
+        adjusted[self.kept] = units.adjusted(named)
         return adjusted
 
     def strongest(self, adjusted: FloatArray, alpha: float) -> IntArray:
         """Return the places of the kept columns that are named, the strongest first."""
         order = self.kept[np.argsort(-self.own[self.kept], kind="stable")]
         return order[adjusted[order] <= alpha]
-
-    def rest(self) -> FloatArray:
-        """Return the largest score of what is left after 0, 1, … of the strongest are gone."""
-        order = np.argsort(-self.table[0], kind="stable")
-        return rest_of(self.table[:, order], self.others)
 
 
 @dataclass(frozen=True, eq=False)

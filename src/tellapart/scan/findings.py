@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
-from tellapart.scan.adjusted import Maxima, step_down
-from tellapart.scan.column_contest import ColumnContest, Contestants
+from tellapart.scan.adjusted import Reference, TableUnits, Units, step_down
+from tellapart.scan.column_contest import Contestants
 from tellapart.scan.describe import Describer
 from tellapart.scan.families.correlation import PairScan
 from tellapart.scan.families.missingness import MissingScan
 from tellapart.scan.families.triple import TripleScan
 from tellapart.scan.finding import SHAPE, Finding
-from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind, name_groups
+from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind
 from tellapart.scan.pool import Pool
-from tellapart.scan.wide_names import OTHERS, describe_others, other_pvalues
+from tellapart.scan.wide_names import OTHERS, OtherUnits, describe_others
 
 
 @dataclass(frozen=True)
@@ -61,27 +62,30 @@ def find(
     contest = contestants.contest
     pairs = GroupScores(_pair_kinds(pair_scans), parent)
     triples = GroupScores(_triple_kinds(triple_scan), parent)
-    largest = {"columns": contest.largest()}
+    columns_left = contest.units()
+    classes: dict[str, Units] = {"columns": columns_left}
     if pairs.candidates:
-        largest["pairs"] = pairs.largest()
+        classes["pairs"] = pairs
     if triples.candidates:
-        largest["triples"] = triples.largest()
-    if missing_scan is not None:
-        largest["missing"] = missing_scan.scores.max(axis=1)
+        classes["triples"] = triples
+    missing_left = None if missing_scan is None else TableUnits(missing_scan.scores)
+    if missing_left is not None:
+        classes["missing"] = missing_left
     shifts = pool.shifts
-    if shifts is not None:
-        largest[OTHERS] = shifts.maximum_without(set())
-    maxima = Maxima(largest)
-    adjusted = contest.adjusted(maxima, "columns", alpha)
+    others_left = None if shifts is None else OtherUnits(shifts)
+    if others_left is not None:
+        classes[OTHERS] = others_left
+    named_of = step_down(classes, alpha)
+    adjusted = contest.adjusted(columns_left, named_of["columns"])
     of_column = np.ones(len(names))
     of_column[contest.columns] = np.maximum(adjusted, pvalue)
     of_others = np.empty(0)
-    if shifts is not None:
-        of_others = np.maximum(other_pvalues(maxima, shifts, alpha), pvalue)
+    if shifts is not None and others_left is not None:
+        of_others = np.maximum(others_left.adjusted(named_of[OTHERS]), pvalue)
         of_column[shifts.columns[shifts.named]] = of_others[shifts.named]
     of_missing = np.empty(0)
-    if missing_scan is not None:
-        of_missing = np.maximum(step_down(maxima, "missing", missing_scan.scores, alpha), pvalue)
+    if missing_scan is not None and missing_left is not None:
+        of_missing = np.maximum(missing_left.adjusted(named_of["missing"]), pvalue)
         for name, p in zip(missing_scan.names, of_missing.tolist(), strict=True):
             # A column differs where its values do, or what is missing of it.
             if name in place_of:
@@ -100,7 +104,10 @@ def find(
         found = [
             close.column(changes, int(places[j]), kind, max(p, pvalue))
             for j, kind, p in _named_kinds(
-                maxima, contest, changes.scores[:, 0, places], adjusted[described], alpha
+                named_of["columns"].references,
+                changes.scores[:, 0, places],
+                adjusted[described],
+                alpha,
             )
         ]
     if shifts is not None and samples is not None:
@@ -113,11 +120,11 @@ def find(
         for place in np.argsort(of_missing, kind="stable")
         if of_missing[place] <= alpha
     ]
-    paired = name_groups(maxima, "pairs", pairs, alpha)
+    paired = pairs.named(named_of["pairs"], alpha) if pairs.taken else []
     # A shift or another spread of one column bends its dependence on others: that is one change.
     paired = [(c, p) for c, p in paired if c.what.is_correlation or not moved & set(c.columns)]
     found += [describer.pair(candidate, max(p, pvalue)) for candidate, p in paired]
-    tripled = name_groups(maxima, "triples", triples, alpha)
+    tripled = triples.named(named_of["triples"], alpha) if triples.taken else []
     # Nor is what columns and pairs say already said again of the triples they are part of.
     known = [set(candidate.columns) for candidate, _ in paired] + [{column} for column in columns]
     tripled = [(c, p) for c, p in tripled if not any(group <= set(c.columns) for group in known)]
@@ -133,8 +140,7 @@ def _members(named: list[tuple[Candidate, float]]) -> tuple[tuple[int, ...], ...
 
 
 def _named_kinds(
-    maxima: Maxima,
-    contest: ColumnContest,
+    references: Sequence[Reference],
     scores: FloatArray,
     adjusted: FloatArray,
     alpha: float,
@@ -142,13 +148,12 @@ def _named_kinds(
     """Return (place, kind, p-value) of what is named of the strongest columns, in their order.
 
     A kind is named where it alone would name the column; shape only where nothing simpler does.
-    `scores` are those of the kinds at the true labels, (kinds × columns).
+    `references` are what they were compared with, `scores` those of the kinds at the true labels,
+    (kinds × columns).
     """
-    rest = contest.rest()
     named: list[tuple[int, int, float]] = []
     for j in range(adjusted.size):
-        own = maxima.adjusted("columns", scores[:, j], rest[:, j])
-        own = np.maximum(own, adjusted[j])
+        own = np.maximum(references[j].pvalues(scores[:, j]), adjusted[j])
         kinds = [kind for kind in (0, 1) if own[kind] <= alpha] or [2]
         named += [(j, kind, float(own[kind])) for kind in kinds if own[kind] <= alpha]
     return named

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tellapart.arrays import BoolArray
 from tellapart.permutation.bins import Singles
 from tellapart.scan.reductions import keep_largest
 
@@ -32,12 +33,11 @@ class Largest:
         """Return the largest value of each permutation."""
         return self.values[:, -1]
 
-    def maximum_without(self, places: NDArray[np.int32]) -> Singles:
-        """Return the largest value under each permutation that belongs to none of the places.
+    def maximum_without(self, gone: BoolArray) -> Singles:
+        """Return the largest value under each permutation that is not gone.
 
-        Where all the values kept belong to them, the least of those kept stands for the next one,
-        which is no larger.
+        Where all the values kept are, the least of those kept stands for the next one, which is
+        no larger.
         """
-        free = ~np.isin(self.places, places)
-        best = np.where(free, self.values, -1).max(axis=1)
+        best = np.where(gone, np.float32(-1), self.values).max(axis=1)
         return np.asarray(np.where(best < 0, self.values[:, 0], best))

@@ -36,6 +36,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     scale = None if pool.design is None else pair_scales(pool.design, pool.sums, name, asked)
     total = sums.total().astype(np.float32)
     both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
+    share = np.float32(pool.labels.n_x / pool.labels.n_rows)
     present = sums.present
     n_rows = total if present is None else present.total().astype(np.float32)
     step = max(BLOCK_ENTRIES // pool.count, 1)
@@ -59,7 +60,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
                 counts = of_rows(rows)  # noqa: B023
                 every = n_rows[block]  # noqa: B023
                 present_correlation_changes(
-                    of_x, counts, totals, every, left, right, both, *moments,  # noqa: B023
+                    of_x, counts, totals, every, left, right, both, share, *moments,  # noqa: B023
                 )  # fmt: skip
             if scale is not None:
                 of_x *= scale[block]  # noqa: B023

@@ -13,7 +13,7 @@ from tellapart.permutation.bins import Singles
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.design_scales import scales
-from tellapart.scan.reductions import mean_changes
+from tellapart.scan.reductions import mean_changes, noise_ratios
 from tellapart.scan.requests import Requests
 from tellapart.scan.row_forms import RowForms
 from tellapart.scan.scores import Scores
@@ -131,7 +131,9 @@ class Pool:
 
         A difference of means has as much noise, times this, as one of all rows. So where only the
         share of what is missing differs, a difference is no larger at the true labels than under
-        permutations, which even the shares out. It is 0 where a sample has nothing.
+        permutations, which even the shares out. It is 0 where a sample has nothing, or too few
+        values for that to hold (`tellapart.scan.reductions.too_few`), at the true labels as under
+        every permutation.
         """
         k_x, k_y = self.counts(present)
         return noise_ratio(k_x, k_y, self.labels.n_x, self.labels.n_y)
@@ -172,13 +174,15 @@ class Pool:
 
 
 def noise_ratio(k_x: Singles, k_y: Singles, n_x: int, n_y: int) -> Singles:
-    """Return √((1/m + 1/n)/(1/k_x + 1/k_y)), 0 where a count is 0.
+    """Return √((1/m + 1/n)/(1/k_x + 1/k_y)); 0 where `tellapart.scan.reductions.too_few`.
 
-    >>> noise_ratio(np.float32([5, 10, 0]), np.float32([20, 10, 3]), 10, 10).round(2).tolist()
-    [0.8899999856948853, 1.0, 0.0]
+    >>> noise_ratio(np.float32([8, 10, 2]), np.float32([10, 10, 10]), 10, 10).round(2).tolist()
+    [0.9399999976158142, 1.0, 0.0]
     """
-    whole = np.float32(1 / n_x + 1 / n_y)
-    return np.asarray(np.sqrt(whole * k_x * k_y / np.maximum(k_x + k_y, 1)), dtype=np.float32)
+    ratios = np.zeros(k_x.shape, dtype=np.float32)
+    whole, share = np.float32(1 / n_x + 1 / n_y), np.float32(n_x / (n_x + n_y))
+    noise_ratios(k_x.ravel(), k_y.ravel(), whole, share, ratios.reshape(-1))
+    return ratios
 
 
 def _moments(means: tuple[Singles, Singles], squares: tuple[Singles, Singles]) -> Moments:

@@ -10,6 +10,8 @@ from tellapart.compiling import compiled
 _EDGE = 0.9999
 # Of fewer rows than this that have all columns of a product, nothing can be said.
 _FEWEST = 4
+FEWEST_UNEVEN = 30
+"""Values of a sample that are enough, however many fewer they are than an even share."""
 
 
 @compiled
@@ -62,16 +64,37 @@ def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @compiled
-def _noise_ratio(k_x, k_y, whole):  # type: ignore[no-untyped-def]  # pragma: no cover
+def too_few(k_x, k_y, share):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return whether a sample has too few of k_x + k_y values to be compared by them.
+
+    `share` is m/(m + n). Permutations even out what is missing. A few values are no approximation
+    of that: a mean, and more so a deviation or correlation, has other tails there.
+    """
+    even_x = share * (k_x + k_y)
+    even_y = k_x + k_y - even_x
+    return (k_x < FEWEST_UNEVEN and 2 * k_x < even_x) or (k_y < FEWEST_UNEVEN and 2 * k_y < even_y)
+
+
+@compiled
+def _noise_ratio(k_x, k_y, whole, share):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return √((1/m + 1/n)/(1/k_x + 1/k_y)), `whole` being 1/m + 1/n; 0 of too few rows."""
-    if min(k_x, k_y) < _FEWEST:
+    if min(k_x, k_y) < _FEWEST or too_few(k_x, k_y, share):
         return 0.0
     return (whole * k_x * k_y / (k_x + k_y)) ** 0.5
 
 
 @compiled
+def noise_ratios(k_x, k_y, whole, share, ratios):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set √((1/m + 1/n)/(1/k_x + 1/k_y)), 0 of too few rows, of flat arrays."""
+    for i in range(k_x.size):
+        total = k_x[i] + k_y[i]
+        if min(k_x[i], k_y[i]) > 0 and not too_few(k_x[i], k_y[i], share):
+            ratios[i] = (whole * k_x[i] * k_y[i] / total) ** 0.5
+
+
+@compiled
 def present_correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
-    sums, counts, total, totals, s, t, whole,
+    sums, counts, total, totals, s, t, whole, share,
     mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,
 ):  # fmt: skip
     """Do as `correlation_changes`, each pair over the `counts` rows that have both columns.
@@ -82,7 +105,7 @@ def present_correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no c
         for q in range(sums.shape[1]):
             a, b = s[q], t[q]
             n_x, n_y = counts[k, q], totals[q] - counts[k, q]
-            ratio = _noise_ratio(n_x, n_y, whole)
+            ratio = _noise_ratio(n_x, n_y, whole, share)
             if ratio == 0.0:
                 sums[k, q] = 0.0
                 continue
@@ -96,13 +119,14 @@ def present_correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no c
 
 @compiled
 def present_cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
-    sums, counts, total, totals, scale, s, t, u, tu, su, st, whole, mean_x, mean_y, pairs_x, pairs_y
+    sums, counts, total, totals, scale, s, t, u, tu, su, st, whole, share,
+    mean_x, mean_y, pairs_x, pairs_y,
 ):  # fmt: skip
     """Do as `cumulant_changes`, each triple over the `counts` rows that have all its columns."""
     for k in range(sums.shape[0]):
         for q in range(sums.shape[1]):
             n_x, n_y = counts[k, q], totals[q] - counts[k, q]
-            ratio = _noise_ratio(n_x, n_y, whole)
+            ratio = _noise_ratio(n_x, n_y, whole, share)
             if ratio == 0.0:
                 sums[k, q] = 0.0
                 continue

@@ -39,6 +39,7 @@ from tellapart.scan.findings import find
 from tellapart.scan.in_blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
+from tellapart.scan.reductions import FEWEST_UNEVEN
 from tellapart.scan.scores import score_rows
 from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import tables_of
@@ -59,6 +60,8 @@ WEIGHTS = {
 BYTES_PER_BIN = 8
 """What the labels and statistics of one permutation take for each bin."""
 MOST_BYTES = 8_000_000_000
+# Columns that a note lists by name.
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +253,7 @@ def scan_pool(
         findings=found.findings,
         variable_pvalues=dict(zip(names, found.column_pvalues.tolist(), strict=True)),
         skipped=plan.skipped,
-        notes=plan.notes,
+        notes=plan.notes | _too_few_values(names, pool),
         rows_per_bin=labels.rows_per_bin,
         columns=found.columns,
         pairs=found.pairs,
@@ -259,6 +262,23 @@ def scan_pool(
         differences=differences,
         n_undescribed=found.n_undescribed,
     )
+
+
+def _too_few_values(names: tuple[str, ...], pool: Pool) -> dict[str, str]:
+    """Return the note on columns that are not compared by their values, at the true labels."""
+    present = pool.sums.present
+    if present is None or pool.design is not None:
+        return {}
+    scant = pool.precision(present)[0] == 0
+    left_out = [names[s] for s in np.unique(pool.tables.column[scant])]
+    if not left_out:
+        return {}
+    few = ", ".join(left_out[:MOST_LISTED]) + (", …" if len(left_out) > MOST_LISTED else "")
+    return {
+        "missing": f"the values of {len(left_out):,} columns ({few}) were not compared: one sample "
+        f"has fewer than {FEWEST_UNEVEN} of them, and less than half of what an even share of "
+        "missing values would leave"
+    }
 
 
 def make_pool(

@@ -9,7 +9,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.scan.adjusted import Maxima
+from tellapart.scan.adjusted import Named
 from tellapart.scan.describe import Describer
 from tellapart.scan.finding import LOCATION, Finding
 from tellapart.scan.sizes import Sizes
@@ -21,30 +21,36 @@ MOST_DESCRIBED = 50
 """Of more columns that are named, the surest have their sizes told."""
 
 
-def other_pvalues(maxima: Maxima, shifts: WideShifts, alpha: float) -> FloatArray:
-    """Return the adjusted p-values of the columns that are named here, 1 for the others.
+class OtherUnits:
+    """The columns that are named here, as units of `tellapart.scan.adjusted.step_down`."""
 
-    Step by step, what was named is left out of the maxima, as in
-    `tellapart.scan.adjusted.step_down`.
-    """
-    adjusted = np.ones(shifts.own.size)
-    named = np.flatnonzero(shifts.named)
-    order = named[np.argsort(-shifts.own[named], kind="stable")]
-    largest, gone, j = 0.0, set[int](), 0
-    rest = shifts.maximum_without(gone)
-    while j < order.size:
-        own = shifts.own[order[j : j + 1]]
-        largest = max(largest, float(maxima.adjusted(OTHERS, own, rest)[0]))
-        if largest > alpha:
-            break
-        adjusted[order[j]] = largest
-        gone.add(int(order[j]))
-        rest = shifts.maximum_without(gone)
-        j += 1
-    if j < order.size:
-        left = maxima.adjusted(OTHERS, shifts.own[order[j:]], rest)
-        adjusted[order[j:]] = np.maximum(np.maximum.accumulate(left), largest)
-    return adjusted
+    def __init__(self, shifts: WideShifts) -> None:
+        named = np.flatnonzero(shifts.named)
+        self._order = named[np.argsort(-shifts.own[named], kind="stable")]
+        self._shifts = shifts
+        self._n_taken = 0
+
+    def strongest(self) -> float | None:
+        """Return the largest score at the true labels; None if all were taken."""
+        if self._n_taken == self._order.size:
+            return None
+        return float(self._shifts.own[self._order[self._n_taken]])
+
+    def maxima(self) -> FloatArray:
+        """Return the largest score of what is left, under every permutation."""
+        return self._shifts.maximum_without(set(self._order[: self._n_taken].tolist()))
+
+    def take(self) -> None:
+        """Leave out the strongest column."""
+        self._n_taken += 1
+
+    def adjusted(self, named: Named) -> FloatArray:
+        """Return the adjusted p-values of the columns that are named here, 1 for the others."""
+        adjusted = np.ones(self._shifts.own.size)
+        taken, left = np.split(self._order, [self._n_taken])
+        adjusted[taken] = named.pvalues
+        adjusted[left] = named.rest(self._shifts.own[left])
+        return adjusted
 
 
 def describe_others(

@@ -268,6 +268,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     present = sums.present
     n_rows = total if present is None else present.total().astype(np.float32)
     both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
+    share = np.float32(pool.labels.n_x / pool.labels.n_rows)
     step = max(BLOCK_ENTRIES // pool.count, 1)
     for start in range(0, group.triples.size, step):
         check_interrupts()
@@ -288,7 +289,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
                 counts = of_rows(rows)  # noqa: B023
                 every = n_rows[block]  # noqa: B023
                 present_cumulant_changes(
-                    of_x, counts, total[block], every, *places, both, *means,  # noqa: B023
+                    of_x, counts, total[block], every, *places, both, share, *means,  # noqa: B023
                 )  # fmt: skip
             kept.add(rows, block, of_x)  # noqa: B023
 
