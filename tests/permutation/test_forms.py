@@ -1,11 +1,15 @@
 """Forms of all permutations: features, whole sums and bands say the same."""
 
 import numpy as np
+import pytest
 
 from each import each
+from tellapart.data.design import Design
+from tellapart.data.samples import Samples
 from tellapart.permutation import forms
 from tellapart.permutation.bins import permute_bins
-from tellapart.permutation.forms import Forms, mmd2_of_columns
+from tellapart.permutation.designed_groups import permute_samples
+from tellapart.permutation.forms import Forms, forms_of, mmd2_of_columns
 
 
 @each("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
@@ -53,3 +57,24 @@ def test_columns_together_are_columns_one_by_one(sizes):
         forms_of_one.add_features(own, np.ones(own.shape[1]))
         forms_of_one.leave_out_diagonal(bins.rows.astype(float))
         np.testing.assert_allclose(row, forms_of_one.mmd2(), rtol=1e-9, atol=1e-12)
+
+
+def test_units_that_keep_their_labels_count_in_mmd2(monkeypatch):
+    """It is (mean_x − mean_y)² less the pairs of rows with themselves, of one block."""
+    monkeypatch.setattr("tellapart.permutation.design.MOST_UNITS", 30)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=66)
+    labels = (np.zeros(6, dtype=int), np.zeros(60, dtype=int))
+    design = Design(labels, (np.arange(6), np.arange(60)), strata="")
+    samples = Samples(values[:6, None], values[6:, None], ("v",), ("numeric",), design=design)
+    bins = permute_samples(samples, 50, rng)
+    assert bins.n_groups <= 30
+    assert not bins.units.moved.all()
+    designed = forms_of(bins)
+    designed.add_features(bins.sums(values[:, np.newaxis]), np.ones(1))
+    designed.leave_out_diagonal(bins.sums(values**2))
+    for found, groups in zip(designed.mmd2(), bins.labels(slice(None)), strict=True):
+        of_x = bins.of_rows(groups[np.newaxis])[0] > 0
+        assert of_x.sum() == 6
+        weights = np.where(of_x, 1 / 6, -1 / 60)
+        assert found == pytest.approx((weights @ values) ** 2 - weights**2 @ values**2)

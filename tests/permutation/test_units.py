@@ -5,6 +5,7 @@ import pytest
 
 from tellapart.data.design import Design
 from tellapart.permutation.design import permute_units, units_of
+from tellapart.permutation.units import Units
 
 
 def designed(blocks, clusters=None):
@@ -62,3 +63,57 @@ def test_centred_weights_are_centred_sums(name):
         units.centred_weights(labels) @ sums, units.weights(labels) @ units.centre(sums)
     )
     assert units.needs_centring == (name == "strata")
+
+
+def keeping():
+    """Return units in two blocks of which some keep their labels, all labels, and sums."""
+    rng = np.random.default_rng(2)
+    of_x, of_y = (
+        np.repeat(np.arange(5), [2, 2, 2, 2, 7]),
+        np.repeat(np.arange(5, 11), [2] * 4 + [9, 3]),
+    )
+    units = Units(
+        of_rows=(of_x, of_y),
+        rows=np.bincount(np.concatenate([of_x, of_y])),
+        block=np.array([0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1]),
+        n_units=(5, 6),
+        together=2,
+        keeps_label=np.array([0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1], dtype=bool),
+    )
+    drawn = permute_units(units, 10**5, rng)
+    labels = np.unpackbits(drawn.bits, axis=1, count=units.size).astype(float)
+    sums = np.zeros((units.size, 3))
+    np.add.at(sums, np.concatenate([of_x, of_y]), rng.normal(size=(35, 3)) + 5)
+    return units, labels, sums
+
+
+def test_units_that_keep_their_labels_are_part_of_the_means_and_never_move():
+    units, labels, sums = keeping()
+    assert units.shapes.tolist() == [[2, 2], [1, 3]]
+    assert units.n_moved == (4, 4)
+    assert labels.shape[0] == np.unique(labels, axis=0).shape[0] == 3 * 10
+    assert (labels[:, [4, 9, 10]] == [1, 0, 0]).all()
+    assert units.needs_centring
+    adjusted = units.centre(sums)
+    changes = units.weights(labels) @ adjusted
+    assert np.allclose(units.centred_weights(labels) @ sums, changes)
+    # Rows of x and of y are as many under all permutations: 15 and 20.
+    true = adjusted[:5].sum(axis=0) / 15 - adjusted[5:].sum(axis=0) / 20
+    assert np.allclose(changes[0], true)
+    said = units.spread_out(adjusted)
+    assert np.allclose(said.T @ said, np.cov(changes.T, bias=True))
+    assert (said[[4, 9, 10]] == 0).all()
+
+
+def test_without_units_that_keep_their_labels_they_count_for_nothing():
+    units, labels, sums = keeping()
+    moved = units.only_moved()
+    changed = sums.copy()
+    changed[[4, 9, 10]] += 100
+    # As sums are adjusted: multiplied by the weights of rows, which are 0 for these.
+    weights = moved.row_weights[:, np.newaxis]
+    assert np.allclose(
+        moved.centred_weights(labels) @ (sums * weights),
+        moved.centred_weights(labels) @ (changed * weights),
+    )
+    assert moved.counts.sum() == 16

@@ -47,6 +47,26 @@ def test_pairs_are_matched_by_a_key_in_any_order():
     assert "60 pairs swapped" in result.to_html(stability=False)
 
 
+@pytest.mark.parametrize("method", ["scan", "split"])
+def test_a_design_that_allows_every_permutation_is_none(method):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(150, 6)), rng.normal(size=(140, 6))
+    y[:, :4] += 0.8 * rng.normal(size=(140, 1))
+    settings = {"method": method, "n_permutations": 99, "random_state": 0}
+    plain = ta.two_sample_test(x, y, **settings)
+    sizes = (150, 140)
+    for asked in (
+        {"strata": tuple(["all"] * n for n in sizes)},
+        {"clusters": (np.arange(150), np.arange(150, 290))},
+    ):
+        found = ta.two_sample_test(x, y, **settings, **asked)
+        assert found.held_out.design is None
+        assert found.pvalue == plain.pvalue
+        if method == "scan":
+            assert plain.scan.pairs
+            assert found.scan.to_dict() == plain.scan.to_dict()
+
+
 @pytest.mark.parametrize("name", NULLS)
 def test_a_split_keeps_to_the_design(name):
     x, y, asked = NULLS[name](np.random.default_rng(3))

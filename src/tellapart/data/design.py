@@ -67,6 +67,12 @@ class Design:
         return x, y
 
     @property
+    def allows_all(self) -> bool:
+        """Whether any rows may trade labels: one block, and every row a unit of its own."""
+        rows = self.units[0].size, self.units[1].size
+        return self.paired is None and self.n_blocks == 1 and self.n_units == rows
+
+    @property
     def units_name(self) -> str:
         """What is permuted."""
         if self.paired is not None:

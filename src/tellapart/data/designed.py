@@ -92,10 +92,13 @@ def keep_informative(samples: Samples, policy: str, titles: tuple[str, str]) -> 
 def _checked(samples: Samples) -> Samples:
     """Return the samples, their units weighed, or raise where labels cannot be permuted at all.
 
-    The true labels and their mirror image are not enough.
+    The true labels and their mirror image are not enough. A design that allows every permutation is
+    none, unless it has rows to report that were left out.
     """
     design = samples.design
     assert design is not None
+    if design.allows_all and not any(design.left_out):
+        return replace(samples, design=None)
     n_x, n_y = design.n_units
     if design.paired is None and design.clusters is not None and min(n_x, n_y) < FEWEST_ROWS:
         raise InputError(
