@@ -113,8 +113,7 @@ def loads(path, reference):
     """Say how a state file loads: the history and the next alarm level, or None if refused."""
     try:
         monitor = ta.load_monitor(path, reference)
-    except ta.InputError as error:
-        assert "path must be a file that a monitor saved" in str(error)
+    except ta.InputError:
         return None
     return monitor.history, monitor.alarm_level()
 
@@ -147,7 +146,7 @@ def test_a_state_with_an_altered_byte_is_refused_or_means_the_same(saved):
     rng = np.random.default_rng(0)
     for place in range(0, len(content), 7):
         altered = bytearray(content)
-        altered[place] = rng.choice([b for b in b'0123456789 ,:"[]{}-eax\x00\xff'])
+        altered[place] = rng.choice(list(b'0123456789 ,:"[]{}-eax\x00\xff'))
         path.write_bytes(altered)
         # A zero more at the end of a fraction, or a blank for the last line feed, is no change.
         assert loads(path, reference) in (None, whole), (place, bytes(altered[place - 20 :][:40]))
@@ -210,24 +209,9 @@ def test_a_state_that_was_laid_out_again_answers_the_same(saved):
 # Free text, and numbers that another sequence of batches could have led to.
 FREE = {"label", "findings", "variables", "fingerprint", "columns", "sums", "names", "unchosen"}
 FREE |= {"n_rows", "pvalue", "alarm_level", "capital", "capital_needed", "kept", "bytes", "verb"}
-FREE |= {
-    "alpha",
-    "gap",
-    "time_limit",
-    "memory_budget",
-    "reference_ratio",
-    "keep",
-    "smallest_effect",
-}
-FREE |= {
-    "regularization",
-    "naming_rows",
-    "cached",
-    "row_labels",
-    "moments",
-    "split_into_parts",
-    "n_variables",
-}
+FREE |= {"alpha", "gap", "time_limit", "memory_budget", "reference_ratio", "keep", "moments"}
+FREE |= {"regularization", "naming_rows", "cached", "row_labels", "split_into_parts"}
+FREE |= {"n_variables", "smallest_effect"}
 
 
 @pytest.mark.parametrize("change", [change for change in CHANGES if change != "nan"])

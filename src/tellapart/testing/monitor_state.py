@@ -73,7 +73,7 @@ SCHEMA = {
     "later": (*_ROWS, None),
     "history": [_RECORD],
 }
-"""What a state holds: a type, a list of one kind, a dict with just these keys, or one of a tuple."""
+"""What a state holds: a type, a list of one kind, a dict with these keys, or one of a tuple."""
 
 
 @dataclass(frozen=True)
