@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.data.column_store import ColumnStore, SparseColumns
-from tellapart.data.columns import BOOLEAN_LABELS, Column, Series, read_column
+from tellapart.data.columns import (
+    BOOLEAN_LABELS,
+    LARGEST_WHOLE,
+    Column,
+    Series,
+    read_column,
+    rounded_extremes,
+)
 from tellapart.data.described import EXPECTED, described, package_of, quoted
 from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import FEWEST_ROWS
@@ -25,6 +32,7 @@ from tellapart.data.sparsity import check_structure
 from tellapart.errors import InputError
 
 Frame = nw.DataFrame[Any]
+_LONG_INTEGERS = (nw.Int64, nw.UInt64)
 
 
 @dataclass(frozen=True)
@@ -131,7 +139,8 @@ class Source:
         floats = values.astype(np.float64, copy=False)
         if boolean:
             return Column(self.title, name, "boolean", "bool", floats, BOOLEAN_LABELS)
-        return Column(self.title, name, "numeric", str(values.dtype), floats)
+        rounded = rounded_extremes(values)
+        return Column(self.title, name, "numeric", str(values.dtype), floats, rounded=rounded)
 
 
 def open_source(title: str, data: object) -> Source:
@@ -186,9 +195,13 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     frame, dtypes = _without_long_integers(frame)
     if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
         values = frame.to_numpy()
-        if values.dtype.kind in "iuf":  # not where a library hands out objects
-            floats = values.astype(np.float64, copy=False)
-            return Source(title, names, (n_rows, n_columns), floats, False, dtypes, gone)
+        whole = np.array([dtype in _LONG_INTEGERS for dtype in dtypes])
+        # Not where a library hands out objects, or has rounded large whole numbers beside floats.
+        if values.dtype.kind in "iu" or (
+            values.dtype.kind == "f" and not (np.abs(values[:, whole]) > LARGEST_WHOLE).any()
+        ):
+            numbers = as_numbers(title, values)
+            return Source(title, names, (n_rows, n_columns), numbers, False, dtypes, gone)
     # All columns at once: narwhals takes time in proportion to D to find a single one.
     columns = tuple(frame.iter_columns())
     return Source(title, names, (n_rows, n_columns), columns, False, dtypes, gone)
