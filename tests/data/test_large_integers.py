@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import csv, dataset, parquet
+from scipy import sparse
 
 import tellapart as ta
 from tellapart.data.columns import rounded_extremes
@@ -42,6 +43,10 @@ FORMS = {
     "pandas with gaps": lambda t, _: [pd.DataFrame(one).astype({"t": "Int64"}) for one in t],
     "pandas objects": lambda t, _: [pd.DataFrame(one).astype({"t": object}) for one in t],
     "polars": lambda t, _: [pl.DataFrame(one) for one in t],
+    "polars, 128 bits": lambda t, _: [
+        pl.DataFrame(one).with_columns(pl.col("t").cast(pl.Int128)) for one in t
+    ],
+    "masked": lambda t, _: [np.ma.masked_array(np.column_stack([one["t"]])) for one in t],
     "pyarrow": lambda t, _: [pa.table(one) for one in t],
     "dataset": lambda t, _: [dataset.dataset(pa.table(one)) for one in t],
     "parquet": lambda t, folder: chunked(folder, [pa.table(one) for one in t], "parquet"),
@@ -109,3 +114,12 @@ def test_which_numbers_float64_holds(dtype):
     for number in {*ends, *powers}:
         told = rounded_extremes(np.array([number], dtype=dtype))
         assert (told is None) == (int(float(number)) == number), number
+
+
+def test_sparse_entries_are_warned_of():
+    values = np.zeros((60, 2), dtype=np.int64)
+    values[::3, 0] = 2**62 + np.arange(20)
+    with pytest.warns(UserWarning, match="rounded to multiples of 1024"):
+        ta.two_sample_test(
+            sparse.csr_array(values), sparse.csr_array(values), n_permutations=19, random_state=0
+        )

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.data.column_store import ColumnStore, MappedColumns
-from tellapart.data.columns import LARGEST_WHOLE, as_float, is_number, looks_numeric
+from tellapart.data.columns import (
+    LARGEST_WHOLE,
+    as_float,
+    check_rounded,
+    is_number,
+    looks_numeric,
+    rounded_extremes,
+)
 from tellapart.data.described import EXPECTED, described
 from tellapart.errors import InputError
 
@@ -22,6 +29,9 @@ def as_array(title: str, data: object) -> Matrix:
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
         raise InputError(f"{title} must be {EXPECTED}; got {described(data)}: call .collect()")
     if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf":
+        rounded = rounded_extremes(data.compressed())
+        if rounded is not None:
+            check_rounded(title, *rounded, exact=False)
         data = np.ma.filled(data.astype(np.float64), np.nan)
     try:
         values = np.asarray(data)

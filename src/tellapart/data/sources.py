@@ -19,6 +19,7 @@ from tellapart.data.columns import (
     LARGEST_WHOLE,
     Column,
     Series,
+    check_rounded,
     read_column,
     rounded_extremes,
 )
@@ -192,7 +193,7 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     n_rows, n_columns = frame.shape
     check_shape(title, n_rows, n_columns)
     gone = remembered(frame.to_native())
-    frame, dtypes = _without_long_integers(frame)
+    frame, dtypes = _without_long_integers(title, frame)
     if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
         values = frame.to_numpy()
         whole = np.array([dtype in _LONG_INTEGERS for dtype in dtypes])
@@ -207,10 +208,14 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     return Source(title, names, (n_rows, n_columns), columns, False, dtypes, gone)
 
 
-def _without_long_integers(frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
+def _without_long_integers(title: str, frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
     """Return a table and its dtypes, integers of 128 bits as floats: NumPy has none of these."""
     schema = frame.schema
     long = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    for name in long:
+        least, greatest = frame[name].min() or 0, frame[name].max() or 0
+        if max(-least, greatest) > LARGEST_WHOLE:
+            check_rounded(f"column {name!r} of {title}", least, greatest, exact=False)
     if long:
         frame = frame.with_columns(nw.col(*long).cast(nw.Float64))
         schema = frame.schema
@@ -298,6 +303,10 @@ def _from_sparse(title: str, names: tuple[str, ...] | None, matrix: Any) -> Sour
         )
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{title} must hold numbers; got a sparse matrix of dtype {matrix.dtype}")
+    entries = np.asarray(matrix.data) if hasattr(matrix, "data") else np.empty(0)
+    rounded = rounded_extremes(entries) if entries.dtype != object else None
+    if rounded is not None:
+        check_rounded(title, min(rounded[0], 0), max(rounded[1], 0))
     held = SparseColumns.from_scipy(check_structure(title, matrix))
     boolean = matrix.dtype.kind == "b"
     if boolean:
