@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from tellapart.text import safe_lines
 
-
 SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
