@@ -384,7 +384,7 @@ FLOORS = [((2, 2), 1 / 3), ((2, 3), 1 / 10), ((3, 3), 1 / 10), ((2, 4), 1 / 15)]
 
 @pytest.mark.parametrize(("sizes", "floor"), FLOORS)
 def test_no_pvalue_of_few_rows_is_below_the_floor_that_is_warned_of(sizes, floor):
-    """Swapping samples of equal size gives the same statistic: rounding must not tell them apart."""
+    """Equal samples swapped give the same statistic: rounding must not tell them apart."""
     pvalues = []
     for seed in (5, 0, 1):
         # Of this draw the kernel's statistics differed between mirror images by rounding.

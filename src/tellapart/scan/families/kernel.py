@@ -75,7 +75,7 @@ def column_mmd(pool: Pool) -> Singles:
                 usual += weight * mean_squares(pool.design, wave)
     if pool.design is not None:
         total /= np.where(usual > 0, usual, np.inf).astype(np.float32)
-    excess = total - np.median(total, axis=0)
+    excess: Singles = np.subtract(total, np.median(total, axis=0), dtype=np.float32)
     # What rounding leaves of equal values would count: the cube root of its square is large.
     excess[excess <= ROUNDING * total.max(axis=0, initial=0.0)] = 0.0
     return excess
