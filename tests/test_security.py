@@ -5,6 +5,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
+
+import tellapart as ta
+
 ROOT = Path(__file__).parent.parent
 FORBIDDEN = {
     *("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"),
@@ -40,7 +44,26 @@ def test_pages_load_nothing_and_hold_no_script():
         assert "<script" not in text
         assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", text)
     for page in whole:
-        assert "Content-Security-Policy\" content=\"default-src 'none'" in page.read_text("utf-8")
+        # One policy for all of them.
+        assert 'Content-Security-Policy" content="{{ security_policy }}"' in page.read_text("utf-8")
+
+
+def test_every_page_has_the_same_policy():
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(40, 2)), np.repeat(["a", "b"], 20)
+    monitor = ta.compare_to_reference(x, n_permutations=19, random_state=0)
+    monitor.check(rng.normal(size=(20, 2)))
+    pages = {
+        "result": ta.two_sample_test(x[:20], x[20:], n_permutations=19, random_state=0).to_html(),
+        "groups": ta.compare_groups(x, labels, n_permutations=19, random_state=0).to_html(),
+        "monitor": monitor.to_html(),
+    }
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    for name, page in pages.items():
+        assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page, name
 
 
 def test_every_dependency_is_listed_with_its_licence():

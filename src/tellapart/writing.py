@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
 import os
 import secrets
 import stat
+import sys
 import tempfile
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +23,9 @@ from tellapart.errors import InputError
 from tellapart.text import escaped_json
 
 AnyPath = str | os.PathLike[str]
+
+LOCK_SECONDS = 0.05
+"""How often a lock that another program has is tried again."""
 
 
 def check_writable(name: str, path: object) -> Path:
@@ -97,6 +103,77 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(error.errno, f"{reason}; it was not written", str(path)) from error
+
+
+@contextmanager
+def locked(name: str, path: AnyPath, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Keep other programs that lock `path`, too, out of the lines inside.
+
+    What is locked is a file beside it, "….lock", which is gone afterwards: `path` itself may be
+    replaced meanwhile. The system frees the lock of a process that ends, however it ends.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the path.
+    path : str or path-like
+        A file, there or not yet.
+    waiting : callable or None
+        Called once if another program has the lock; then it is waited for.
+    """
+    target = _followed(path)
+    beside = target.with_name(f"{target.name}.lock")
+    try:
+        file = _locked_file(beside, waiting)
+    except OSError as error:
+        raise InputError(
+            f"{name} must be a path that can be locked; {str(beside)!r}: {error.strerror or error}"
+        ) from None
+    try:
+        yield
+    finally:
+        if sys.platform != "win32":  # which removes no file that is open
+            beside.unlink(missing_ok=True)
+        os.close(file)
+
+
+def _locked_file(path: Path, waiting: Callable[[], None] | None) -> int:
+    """Return the descriptor of a file that is locked and still the one at its path."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if not _try_lock(file):
+                if waiting is not None:
+                    waiting()
+                    waiting = None
+                while not _try_lock(file):
+                    time.sleep(LOCK_SECONDS)
+            there = _status(path)
+            # Who had the lock has removed the file: another one is the lock by now.
+            if there is not None and os.path.samestat(there, os.fstat(file)):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+
+
+def _try_lock(file: int) -> bool:
+    """Lock an open file, if no other program has."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            return False
+        raise
+    return True
 
 
 def write_picture(path: Path, figure: Any, **settings: Any) -> None:

@@ -1,6 +1,11 @@
 """`tellapart monitor`, run as users run it, night after night."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -119,3 +124,104 @@ def test_a_bad_batch_leaves_the_checks_before_it(folder, capsys):
     assert monitor("day1.csv", "short.csv", "--state", "m.json") == 2
     assert "batch must have at least 2 rows" in capsys.readouterr().err
     assert len(json.loads((folder / "m.json").read_text())["history"]) == 1
+
+
+def test_a_state_that_was_altered_is_no_alarm(folder, capsys):
+    assert monitor("day1.csv", "--state", "m.json", "--seed", "3") == 0
+    content = (folder / "m.json").read_bytes()
+    capsys.readouterr()
+    altered = {
+        "cut": content[: len(content) // 2],
+        "emptied": b"",
+        "a digit": content.replace(b'"alpha":0.05', b'"alpha":0.06'),
+        "no reference": content.replace(b'"reference":', b'"referenz":'),
+    }
+    for what, text in altered.items():
+        assert text != content
+        (folder / "m.json").write_bytes(text)
+        assert monitor("day2.csv", "--state", "m.json", "--fail-on-alarm") == 2, what
+        error = capsys.readouterr().err
+        assert error.startswith("tellapart: error: --state must be a file that a monitor saved")
+        assert error.count("\n") == 1
+        assert (folder / "m.json").read_bytes() == text
+
+
+# Marks that it runs, and makes no check before the other run has started, too.
+OVERLAPPING = """
+import os, sys, time
+import tellapart.cli.monitor as monitor
+from tellapart.__main__ import main
+from tellapart.testing.reference_monitor import ReferenceMonitor
+name, *others = sys.argv.pop(1).split(",")
+read, check = monitor.read_input, ReferenceMonitor.check
+def marked(path, form):
+    open(f"{name}.started", "w").close()
+    return read(path, form)
+def delayed(*given, **named):
+    while not all(os.path.exists(f"{other}.started") for other in others):
+        time.sleep(0.05)
+    time.sleep(1)
+    return check(*given, **named)
+monitor.read_input, ReferenceMonitor.check = marked, delayed
+main()
+"""
+
+
+def begun(program, *arguments):
+    words = ["monitor", "reference.csv", *arguments, "--permutations", "99", "--seed", "3"]
+    command = [sys.executable, *program, *words, "--state", "m.json"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_runs_that_overlap_lose_no_check(folder):
+    runs = [
+        begun(["-c", OVERLAPPING, names], f"day{day}.csv")
+        for day, names in ((1, "one,other"), (2, "other,one"))
+    ]
+    for one in runs:
+        _, error = one.communicate(timeout=300)
+        assert one.returncode == 0, error
+    history = json.loads((folder / "m.json").read_text())["history"]
+    assert sorted(record["label"] for record in history) == ["day1", "day2"]
+    assert [record["number"] for record in history] == [1, 2]
+    assert not [name for name in os.listdir() if name.endswith(".lock")]
+
+
+HOLDER = """
+import sys, time
+from tellapart.writing import locked
+with locked("--state", "m.json"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_lock_is_waited_for_and_ends_with_its_process(folder):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        waiting = begun(["-m", "tellapart"], "day1.csv")
+        # Only a run that waits says so; it makes no check in the meantime.
+        line = waiting.stderr.readline()
+        assert "waiting for another run that uses m.json" in line
+        assert waiting.poll() is None
+        assert not (folder / "m.json").exists()
+        holder.send_signal(signal.SIGKILL)
+    _, error = waiting.communicate(timeout=300)
+    assert waiting.returncode == 0, error
+    assert len(json.loads((folder / "m.json").read_text())["history"]) == 1
+
+
+def test_a_lock_that_is_waited_for_can_be_interrupted(folder):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        waiting = begun(["-m", "tellapart"], "day1.csv")
+        assert "waiting" in waiting.stderr.readline()
+        time.sleep(0.2)
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate(timeout=300)
+        holder.kill()
+    assert waiting.returncode == 130

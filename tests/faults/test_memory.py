@@ -26,7 +26,7 @@ def test_in_the_middle_of_the_work(files, monkeypatch, capsys):
         raise MemoryError("Unable to allocate 9 TiB")
 
     monkeypatch.setattr("tellapart.testing.two_sample.run_test", exhausted)
-    assert run(["compare", "a.csv", "b.csv", "--json", "out.json"]) == 2
+    assert run(["compare", "a.csv", "b.csv", "--json", "out.json"]) == 4
     told = capsys.readouterr()
     assert told.out == ""
     check_one_line(told.err, "memory ran out", "--memory-budget", "Unable to allocate 9 TiB")
@@ -60,7 +60,7 @@ sys.exit(run(sys.argv[2:]))
         before=LOADED + MORE,
         program=program,
     )
-    assert (end.returncode, end.stdout) == (2, "")
+    assert (end.returncode, end.stdout) == (4, "")
     check_one_line(end.stderr, "memory ran out", "Unable to allocate")
     assert not (files / "out.html").exists()
 
@@ -77,5 +77,5 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line(monkeypatch, capsys,
     monkeypatch.setattr(runner, "measure_all", lost)
     monkeypatch.setattr("tellapart.reproduction.store.Store.add", lambda self, rows: list(rows))
     monkeypatch.chdir(tmp_path)
-    assert run(["reproduce", "power-n", "--jobs", "2", "--out", str(tmp_path / "out")]) == 2
+    assert run(["reproduce", "power-n", "--jobs", "2", "--out", str(tmp_path / "out")]) == 4
     check_one_line(capsys.readouterr().err, "a worker process was killed", "fewer --jobs")

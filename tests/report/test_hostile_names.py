@@ -1,5 +1,6 @@
 """Names from data are shown, not obeyed: not by terminals, pages or plots."""
 
+import csv
 import io
 import json
 import re
@@ -14,6 +15,7 @@ from rich.console import Console
 import tellapart as ta
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
 from tellapart.report.console import complain, say, show_groups, show_result
+from tellapart.report.paper_tables import write_csv
 
 # Colour, title of the window, bell, carriage return, C1, bidi, markup of rich; half a character.
 EVIL = "a\x1b[31m\x1b]0;title\x07\r\n\x85\x9b31m\x7f\u202efdp.\u2066\u2069\u200f[/red]:smile:"
@@ -190,3 +192,36 @@ def test_a_scan(scanned):
         texts.append(content.getvalue())
     assert all(map(is_safe, texts))
     assert all("\n" not in line for line in scanned.story())
+
+
+FORMULAS = {
+    "=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0",
+    "+1+1": "'+1+1",
+    "@SUM(A1)": "'@SUM(A1)",
+    "-2+3": "'-2+3",
+    "\t=1+1": "' =1+1",
+    "\r\n@x": "' @x",
+    "  =1": "'  =1",
+    "\x1b[31mred": "\\x1b[31mred",
+    "a\nb": "a b",
+    "-1.5": "-1.5",
+    "age": "age",
+    "a=b": "a=b",
+}
+
+
+def test_cells_of_csv_are_no_formulas():
+    text = write_csv({"=name": list(FORMULAS), "p": [-0.5] * len(FORMULAS)})
+    header, *rows = csv.reader(io.StringIO(text))
+    assert header == ["'=name", "p"]
+    assert rows == [[cell, "-0.5"] for cell in FORMULAS.values()]
+
+
+def test_csv_of_results_is_safe():
+    rng = np.random.default_rng(0)
+    names = ["=cmd|' /C calc'!A0", "@x"]
+    x = ta.with_names(rng.normal(size=(40, 2)), names)
+    y = ta.with_names(rng.normal(size=(40, 2)) + 5, names)
+    text = ta.two_sample_test(x, y, n_permutations=99, random_state=0).to_csv()
+    assert "'=cmd|" in text
+    assert not re.search(r'(^|,)"?[=@]', text, re.MULTILINE)

@@ -377,3 +377,35 @@ def test_level_of_other_kernels(kernel, runs):
         rejected = sum(p <= alpha for p in pvalues)
         assert rejected <= stats.binom.ppf(0.9995, runs, alpha)
     assert min(pvalues) < 0.2  # no sleeping test either
+
+
+FLOORS = [((2, 2), 1 / 3), ((2, 3), 1 / 10), ((3, 3), 1 / 10), ((2, 4), 1 / 15)]
+
+
+@pytest.mark.parametrize(("sizes", "floor"), FLOORS)
+def test_no_pvalue_of_few_rows_is_below_the_floor_that_is_warned_of(sizes, floor):
+    """Equal samples swapped give the same statistic: rounding must not tell them apart."""
+    pvalues = []
+    for seed in (5, 0, 1):
+        # Of this draw the kernel's statistics differed between mirror images by rounding.
+        rng = np.random.default_rng(seed)
+        rng.normal(size=(4, 1))
+        pooled = rng.normal(size=(sum(sizes), 8))
+        far = pooled + 9 * (np.arange(sum(sizes)) < sizes[0])[:, np.newaxis]
+        for values in (pooled, far):
+            with pytest.warns(UserWarning, match=f"no p-value can fall below {floor:.3g}"):
+                result = ta.two_sample_test(
+                    values[: sizes[0]], values[sizes[0] :], random_state=seed
+                )
+            pvalues.append(result.pvalue)
+    assert min(pvalues) == pytest.approx(floor)
+
+
+def test_no_pvalue_of_few_pairs_is_below_the_floor_that_is_warned_of():
+    pvalues = []
+    for seed in range(4):
+        x = np.random.default_rng(seed).normal(size=(4, 8))
+        y = x + np.random.default_rng(seed + 100).normal(size=(4, 8)) + (9 if seed < 2 else 0)
+        with pytest.warns(UserWarning, match=r"no p-value can fall below 0\.125"):
+            pvalues.append(ta.two_sample_test(x, y, paired=True, random_state=seed).pvalue)
+    assert min(pvalues) == 0.125

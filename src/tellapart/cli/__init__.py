@@ -1,4 +1,4 @@
-"""The command line: parsing only. Exit status 0 when it ran, 2 for bad input."""
+"""The command line: parsing only; its exit statuses are in `tellapart.cli.app`."""
 
 from __future__ import annotations
 

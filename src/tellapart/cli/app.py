@@ -1,4 +1,9 @@
-"""The program `tellapart`: what all its commands share, and what becomes of errors."""
+"""The program `tellapart`: what all its commands share, and what becomes of errors.
+
+Exit statuses: 0 when it ran, 1 an alarm (`monitor --fail-on-alarm`) and nothing else, 2 bad input
+or a file that cannot be read or written, 3 an error inside the program, 4 memory that ran out, 130
+an interrupt, 141 a reader of the output that went away.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import io
 import os
 import shlex
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
@@ -19,8 +25,12 @@ from tellapart.cli.messages import in_options
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.report.console import complain, say
 
-BROKEN_PIPE = 1
-"""Exit status where the reader of standard output went away: that of typer and rich."""
+BAD_INPUT, INTERNAL_ERROR, NO_MEMORY = 2, 3, 4
+INTERRUPTED, BROKEN_PIPE = 130, 141
+"""Exit statuses; the last two are those that shells give for SIGINT and SIGPIPE."""
+
+COMPLETION = ("--install-completion", "--show-completion")
+"""Options with which typer itself ends the program."""
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None))
 """Errors of a full disk. Files that are written name themselves: what is left is the output."""
@@ -29,6 +39,13 @@ OUT_OF_MEMORY = (
     "memory ran out; give a smaller --memory-budget, fewer columns by --columns or --drop, or a "
     "folder of Parquet files, which are read block by block"
 )
+LACK_OF_MEMORY = (
+    "failed to map segment from shared object",
+    "Cannot allocate memory",
+    "Failed to launch worker thread",
+    "can't start new thread",
+)
+"""Words of the system, of Arrow and of Python for it, in errors of other types."""
 LOST_WORKER = (
     "a worker process was killed, often for want of memory; what it had finished is kept: run "
     "again with fewer --jobs"
@@ -63,60 +80,107 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit status; bad input is one line of complaint."""
+    """Run the command line and return its exit status; an error is one line of complaint."""
     # Python has None for a stream that was closed before it started.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         complain("error: standard output is closed; redirect it to a file or to /dev/null")
-        return 2
-    _buffer_output()
+        return BAD_INPUT
+    _prepare_output()
     try:
-        # Held back until the command is done: an error stands alone, in one line.
-        with warnings.catch_warnings(record=True) as held:
-            warnings.simplefilter("always", UserWarning)
-            status = app(
-                args=with_bare_options(arguments),
-                prog_name="tellapart",
-                standalone_mode=False,
-                obj=shlex.join(["tellapart", *arguments]),
-            )
-            sys.stdout.flush()
-        for warning in held:
-            complain(f"warning: {in_options(str(warning.message))}")
-    except BrokenPipeError:
-        # Whoever reads the output has seen enough, as `head` does.
+        return _run(arguments)
+    except SystemExit as end:
+        if "_TELLAPART_COMPLETE" in os.environ or set(COMPLETION) & set(arguments):
+            raise
+        return _status_of(end)
+    except BaseException as error:
+        return _status_of(error)
+
+
+def _status_of(error: BaseException) -> int:
+    """Return the exit status that an error ends with, after one line of complaint."""
+    if isinstance(error, BrokenPipeError) or (
+        isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError)
+    ):
+        # Whoever reads the output has seen enough, as `head` does; typer and rich exit then.
         _drop_output()
         return BROKEN_PIPE
-    except (InputError, MissingDependencyError) as error:
-        complain(f"error: {in_options(str(error))}")
-        return 2
-    except OSError as error:
-        complain(f"error: {_told(error)}")
-        return 2
-    except MemoryError as error:
-        complain(f"error: {OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}")
-        return 2
-    except BrokenExecutor:
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return INTERRUPTED
+    lack = _lack_of_memory(error)
+    if lack is not None:
+        complain(f"error: {OUT_OF_MEMORY}{f' ({lack})' if str(lack) else ''}")
+        return NO_MEMORY
+    if isinstance(error, BrokenExecutor):
         complain(f"error: {LOST_WORKER}")
-        return 2
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
-    except Exception as error:
+        return NO_MEMORY
+    if isinstance(error, InputError | MissingDependencyError):
+        complain(f"error: {in_options(str(error))}")
+        return BAD_INPUT
+    if isinstance(error, OSError):
+        complain(f"error: {_told(error)}")
+        return BAD_INPUT
+    if hasattr(error, "format_message"):
         # Errors of usage: which package they come from depends on the version of typer.
-        if not hasattr(error, "format_message"):
-            raise
         complain(f"error: {error.format_message()}")
-        return 2
+        return BAD_INPUT
+    if isinstance(error, SystemExit):
+        how = error.code if isinstance(error.code, str) else f"status {error.code or 0}"
+        complain(f"error: a library ended the program ({how})")
+        return INTERNAL_ERROR
+    complain(f"error: {_internal(error)}")
+    return INTERNAL_ERROR
+
+
+def _lack_of_memory(error: BaseException) -> BaseException | None:
+    """Return the error, of this one and those that led to it, that says that memory ran out."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError) or getattr(cause, "errno", None) == errno.ENOMEM:
+            return cause
+        if any(words in str(cause) for words in LACK_OF_MEMORY):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the command line, then show the warnings that it gave."""
+    # Held back until the command is done: an error stands alone, in one line.
+    with warnings.catch_warnings(record=True) as held:
+        warnings.simplefilter("always", UserWarning)
+        status = app(
+            args=with_bare_options(arguments),
+            prog_name="tellapart",
+            standalone_mode=False,
+            obj=shlex.join(["tellapart", *arguments]),
+        )
+        sys.stdout.flush()
+    for warning in held:
+        complain(f"warning: {in_options(str(warning.message))}")
     return status if isinstance(status, int) else 0
 
 
-def _buffer_output() -> None:
-    """Have standard output buffered, by lines, if Python was told not to.
+def _internal(error: BaseException) -> str:
+    """Return an error that nobody foresaw in words, with the place that it came from."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return (
+        f"internal error: {what} ({os.path.basename(last.filename)}, line {last.lineno}); this "
+        "is a fault of the program, please report it"
+    )
+
+
+def _prepare_output() -> None:
+    """Have standard output take any character, and be buffered by lines if it is not.
 
     Unbuffered, as it often is in containers, Python takes half a write for a whole one: on a full
     disk the rest of an answer would be missing, with exit status 0.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Help and reports have characters that not every encoding of a terminal has.
+        sys.stdout.reconfigure(errors="replace")
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         sys.stdout = open(  # noqa: SIM115
             sys.stdout.fileno(),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,9 +14,9 @@ from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input, title_of
 from tellapart.cli.options import Options, with_options
 from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
-from tellapart.report.console import say
+from tellapart.report.console import complain, say
 from tellapart.text import safe
-from tellapart.writing import check_targets, check_writable
+from tellapart.writing import check_targets, check_writable, locked
 
 if TYPE_CHECKING:
     from tellapart.testing.monitor_settings import MonitorSettings
@@ -125,23 +127,33 @@ def monitor(
     }
     (table,), _ = options.chosen(read_input(reference, options.form))
     settings = replace(settings, keep=options.kept(table))
-    watching = _begin(table, state, settings, given)
-    before = len(watching.history)
-    for path, name in zip(batches, labels, strict=True):
-        (batch,), _ = options.chosen(read_input(path, options.form))
-        known = watching.seen_before(batch)
-        if known is not None:
-            _tell(outputs.show, f"{name}: checked before, as check {known.number} ({known.label})")
-            continue
-        watching.check(batch, label=name, progress=outputs.progress)
-        _tell(outputs.show, watching.summary_of(watching.history[-1]))
-        if state is not None:
-            watching.save(state)
+    with _alone_with(state, options.quiet):
+        watching = _begin(table, state, settings, given)
+        before = len(watching.history)
+        for path, name in zip(batches, labels, strict=True):
+            (batch,), _ = options.chosen(read_input(path, options.form))
+            known = watching.seen_before(batch)
+            if known is not None:
+                checked = f"checked before, as check {known.number} ({known.label})"
+                _tell(outputs.show, f"{name}: {checked}")
+                continue
+            watching.check(batch, label=name, progress=outputs.progress)
+            _tell(outputs.show, watching.summary_of(watching.history[-1]))
+            if state is not None:
+                watching.save(state)
     _tell(outputs.show, f"{watching.verdict} {watching.promise}")
     outputs.draw(watching)
     outputs.write(watching, options.repeated(context.obj, watching.settings.seed))
     if fail_on_alarm and any(record.alarm for record in watching.history[before:]):
         raise typer.Exit(ALARM)
+
+
+def _alone_with(state: str | None, quiet: bool) -> AbstractContextManager[None]:
+    """Wait for other runs on a state: each goes on from the checks of the one before."""
+    if state is None:
+        return nullcontext()
+    message = f"waiting for another run that uses {safe(state)}"
+    return locked("--state", state, None if quiet else partial(complain, message))
 
 
 def _begin(

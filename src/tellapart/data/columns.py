@@ -14,16 +14,23 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.identifiers import why_text_names_rows
 from tellapart.data.samples import Kind
 from tellapart.data.times import MONTHS, WEEKDAYS
-from tellapart.errors import InputError
+from tellapart.errors import InputError, warn_caller
 from tellapart.text import safe
 
 Form = Literal["numeric", "boolean", "category", "text", "empty"]
 Series = nw.Series[Any]
+Extremes = tuple[int, int]
+
+LARGEST_WHOLE = 1 << 53
+"""Up to here float64 holds every whole number."""
+FEWEST_STEPS = 1 << 20
+"""Whole numbers that are rounded must range over so many of the steps they are rounded to."""
 
 BOOLEAN_LABELS = ("False", "True")
 
@@ -47,6 +54,8 @@ class Column:
         The numbers; for all but numeric columns, codes into `labels`.
     labels : tuple of str
         The labels, in code order.
+    rounded : pair of int, or None
+        The smallest and the largest of whole numbers of which float64 does not hold all.
     """
 
     title: str
@@ -55,6 +64,7 @@ class Column:
     dtype: str
     values: FloatArray
     labels: tuple[str, ...] = ()
+    rounded: Extremes | None = None
 
     def codes_among(self, labels: tuple[str, ...]) -> FloatArray:
         """Return the values as codes into `labels`, which hold all that occur here."""
@@ -157,7 +167,60 @@ def read_arrow(title: str, name: str, values: Any) -> Column:
     if not is_arrow_number(values.type):
         # Through narwhals, for the rare types that need more than Arrow knows of them.
         return read_column(title, name, as_series(values))
-    return Column(title, name, "numeric", safe(values.type), _floats(values))
+    floats, rounded = _floats(values), _rounded_arrow(values)
+    return Column(title, name, "numeric", safe(values.type), floats, rounded=rounded)
+
+
+def rounded_extremes(values: NDArray[Any]) -> Extremes | None:
+    """Return the smallest and the largest of whole numbers if float64 does not hold them all.
+
+    >>> rounded_extremes(np.array([2**60, 2**60 + 256])) is None
+    True
+    >>> rounded_extremes(np.array([2**60, 2**60 + 1])) == (2**60, 2**60 + 1)
+    True
+    """
+    if not values.size or values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return None
+    least, greatest = int(values.min()), int(values.max())
+    if least >= -LARGEST_WHOLE and greatest <= LARGEST_WHOLE:
+        return None
+    # Of the bits of a number 53 are held, from its first one on: the others must be 0.
+    _, n_bits = np.frexp(values.astype(np.float64))
+    dropped = np.maximum(n_bits - 53, 0).astype(np.uint64)
+    rest = np.abs(values).astype(np.uint64) & ((np.uint64(1) << dropped) - np.uint64(1))
+    return (least, greatest) if rest.any() else None
+
+
+def check_rounded(subject: str, least: int, greatest: int, *, exact: bool = True) -> None:
+    """Refuse whole numbers that float64 merges; warn of those that it rounds without harm.
+
+    Beyond 2⁵³ float64 holds multiples of 2, 4, … only. Where the numbers range over very many of
+    these steps, as time in nanoseconds does, rounding does not matter; where they do not, numbers
+    that differ may become equal.
+
+    Parameters
+    ----------
+    subject : str
+        What messages call the column.
+    least, greatest : int
+        The pooled extremes.
+    exact : bool
+        Whether the extremes are known exactly, so that equal ones mean that nothing varies.
+    """
+    span = greatest - least
+    if exact and span == 0:
+        return
+    step = int(np.spacing(float(max(abs(least), abs(greatest)))))
+    if span < FEWEST_STEPS * step:
+        raise InputError(
+            f"{subject} must hold whole numbers up to 2**53, or far apart; got {least} to "
+            f"{greatest}, of which float64 holds multiples of {step} only: subtract the smallest "
+            "one first, or drop the column if it is an identifier"
+        )
+    warn_caller(
+        f"{subject} holds whole numbers beyond 2**53, which are compared rounded to multiples of "
+        f"{step}"
+    )
 
 
 def as_series(values: Any) -> Series:
@@ -174,9 +237,24 @@ def pool_columns(
     Labels are pooled over the samples and sorted, and the values are codes into them.
     """
     kind, labels = pool_facts([column.facts() for column in columns])
+    _check_rounded_columns(columns)
     if labels is None or labels is BOOLEAN_LABELS:
         return [c.values for c in columns], kind, labels
     return [c.codes_among(labels) for c in columns], kind, labels
+
+
+def _check_rounded_columns(columns: Sequence[Column]) -> None:
+    if all(column.rounded is None for column in columns):
+        return
+    extremes: list[int] = []
+    for column in columns:
+        present = column.values[np.isfinite(column.values)]
+        if column.rounded is not None:
+            extremes += column.rounded
+        elif present.size:
+            extremes += int(present.min()), int(present.max())
+    titles = " and ".join(dict.fromkeys(column.title for column in columns))
+    check_rounded(f"column {columns[0].name!r} of {titles}", min(extremes), max(extremes))
 
 
 def pool_facts(columns: Sequence[ColumnFacts]) -> tuple[Kind, tuple[str, ...] | None]:
@@ -221,7 +299,8 @@ def _read_arrow(title: str, name: str, dtype: str, values: Any, series: Series) 
     if pa.types.is_null(kind):
         return Column(title, name, "empty", dtype, np.full(len(values), np.nan))
     if is_arrow_number(kind):
-        return Column(title, name, "numeric", dtype, _floats(values))
+        rounded = _rounded_arrow(values)
+        return Column(title, name, "numeric", dtype, _floats(values), rounded=rounded)
     if pa.types.is_boolean(kind):
         return Column(title, name, "boolean", dtype, _floats(values), BOOLEAN_LABELS)
     if pa.types.is_dictionary(kind):
@@ -240,7 +319,9 @@ def _read_objects(title: str, name: str, dtype: str, series: Series) -> Column:
     present = [v for v in values if v is not None]
     if all(is_number(v) for v in present):
         floats = [np.nan if v is None else as_float(v) for v in values]
-        return Column(title, name, "numeric", dtype, np.array(floats, dtype=np.float64))
+        rounded = _rounded_objects(present)
+        values_read = np.array(floats, dtype=np.float64)
+        return Column(title, name, "numeric", dtype, values_read, rounded=rounded)
     if all(is_number(v) or isinstance(v, str) for v in present):
         texts = pa.array([None if v is None else label_of(v) for v in values], pa.large_string())
         return _encoded(title, name, "text", dtype, pc.dictionary_encode(texts), series)
@@ -304,8 +385,26 @@ def _refuse_numbers(subject: str, counts: Counter[str]) -> None:
         )
 
 
+def _rounded_arrow(values: Any) -> Extremes | None:
+    """Return the extremes of an Arrow array of whole numbers if float64 does not hold them all."""
+    if values.type not in (pa.int64(), pa.uint64()):
+        return None
+    present = values.drop_null()
+    if isinstance(present, pa.ChunkedArray):
+        return rounded_extremes(present.to_numpy())
+    return rounded_extremes(present.to_numpy(zero_copy_only=False))
+
+
+def _rounded_objects(values: Iterable[object]) -> Extremes | None:
+    """Return the extremes of whole numbers of Python if float64 does not hold them all."""
+    whole = [value for value in values if isinstance(value, int)]
+    if all(value == as_float(value) for value in whole):
+        return None
+    return min(whole), max(whole)
+
+
 def _floats(values: Any) -> FloatArray:
-    # safe=False: integers beyond 2^53 are rounded, not refused.
+    # safe=False: integers beyond 2^53 are rounded; `check_rounded` refuses where that matters.
     decoded = values.cast(pa.float64(), safe=False)
     if isinstance(decoded, pa.ChunkedArray):
         return cast(FloatArray, decoded.to_numpy())

@@ -144,14 +144,24 @@ def _block_bytes(content: Content) -> int:
     It makes an array of every column of every block: a few lines at a time of a hundred thousand
     columns would be millions of them.
     """
-    if isinstance(content, bytes):
-        line = content.find(b"\n", 0, MOST_BLOCK_BYTES)
-    else:
-        with pa.input_stream(str(content)) as stream:
-            line = stream.read(MOST_BLOCK_BYTES // LINES_PER_BLOCK).find(b"\n")
+    line = _beginning(content, 1).find(b"\n")
     if line < 0:
         return MOST_BLOCK_BYTES
     return min(max(LINES_PER_BLOCK * line, LEAST_BLOCK_BYTES), MOST_BLOCK_BYTES)
+
+
+def _beginning(content: Content, n_lines: int) -> bytes:
+    """Return the text up to some block that ends after so many lines, or all that Arrow takes."""
+    if isinstance(content, bytes):
+        return content[:MOST_BLOCK_BYTES]
+    text = b""
+    with pa.input_stream(str(content)) as stream:
+        while text.count(b"\n") < n_lines and len(text) < MOST_BLOCK_BYTES:
+            more = stream.read(max(len(text), LEAST_BLOCK_BYTES))
+            if not more:
+                break
+            text += more
+    return text
 
 
 def _decimals(content: Content, delimiter: str) -> list[str]:
@@ -160,17 +170,10 @@ def _decimals(content: Content, delimiter: str) -> list[str]:
     Arrow tries one type after the other for every column, which takes longer than to read it. A
     column whose first value is a decimal number holds such numbers, or it is read again.
     """
-    if isinstance(content, bytes):
-        text = content[:MOST_BLOCK_BYTES]
-    else:
-        with pa.input_stream(str(content)) as stream:
-            text = stream.read(LEAST_BLOCK_BYTES)
-            if text.count(delimiter.encode()) < WIDE_COLUMNS:
-                return []
-            text += stream.read(MOST_BLOCK_BYTES // LINES_PER_BLOCK)
+    text = _beginning(content, 2)
     if text.count(delimiter.encode(), 0, text.find(b"\n")) < WIDE_COLUMNS:
         return []
-    lines = text.decode(errors="replace").splitlines()[:-1]
+    lines = text.decode(errors="replace").splitlines()
     header, *rows = text_lines.reader(lines[:2], delimiter=delimiter)
     if not rows or len(rows[0]) != len(header) or len(set(header)) < len(header):
         return []

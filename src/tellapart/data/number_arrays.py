@@ -7,9 +7,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray
 from tellapart.data.column_store import ColumnStore, MappedColumns
-from tellapart.data.columns import as_float, is_number, looks_numeric
+from tellapart.data.columns import (
+    LARGEST_WHOLE,
+    as_float,
+    check_rounded,
+    is_number,
+    looks_numeric,
+    rounded_extremes,
+)
 from tellapart.data.described import EXPECTED, described
 from tellapart.errors import InputError
 
@@ -23,6 +29,9 @@ def as_array(title: str, data: object) -> Matrix:
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
         raise InputError(f"{title} must be {EXPECTED}; got {described(data)}: call .collect()")
     if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf":
+        rounded = rounded_extremes(data.compressed())
+        if rounded is not None:
+            check_rounded(title, *rounded, exact=False)
         data = np.ma.filled(data.astype(np.float64), np.nan)
     try:
         values = np.asarray(data)
@@ -47,15 +56,18 @@ def as_array(title: str, data: object) -> Matrix:
 
 def mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:
     """Return a memory-mapped array, never as a copy of the whole; see `as_numbers`."""
-    if values.dtype.kind in "iuf" and values.dtype != np.float64:
+    if values.dtype.kind in "iuf" and values.dtype != np.float64 and not has_large_whole(values):
         return MappedColumns(values)
     return as_numbers(title, values)
 
 
 def as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array as float64 or booleans; anything else is refused."""
+    """Return the array as float64 or booleans; anything else is refused.
+
+    Whole numbers beyond 2⁵³ stay as they are, to be looked at column by column.
+    """
     kind = values.dtype.kind
-    if kind == "b":
+    if kind == "b" or has_large_whole(values):
         return values
     if kind in "iuf":
         with np.errstate(over="ignore"):  # long doubles: infinite values are refused later
@@ -69,8 +81,21 @@ def as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:
     raise InputError(f"{title} must hold numbers; got an array of dtype {values.dtype}")
 
 
-def _from_objects(title: str, values: NDArray[Any]) -> FloatArray:
+def has_large_whole(values: NDArray[Any]) -> bool:
+    """Say whether an array holds whole numbers beyond those of which float64 holds every one."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return False
+    return bool(int(values.max()) > LARGEST_WHOLE or int(values.min()) < -LARGEST_WHOLE)
+
+
+def _from_objects(title: str, values: NDArray[Any]) -> NDArray[Any]:
     floats = np.empty(values.shape)
+    whole = values.ravel().tolist()
+    if all(type(value) is int for value in whole) and any(v != as_float(v) for v in whole):
+        # As an array of these numbers would be; those of Python may be larger still.
+        limits = np.iinfo(np.int64)
+        if limits.min <= min(whole) and max(whole) <= limits.max:
+            return values.astype(np.int64)
     for place, value in np.ndenumerate(values):
         if value is None or type(value).__name__ == "NAType":  # pandas.NA, without pandas
             floats[place] = np.nan

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.data.column_store import ColumnStore, SparseColumns
-from tellapart.data.columns import BOOLEAN_LABELS, Column, Series, read_column
+from tellapart.data.columns import (
+    BOOLEAN_LABELS,
+    LARGEST_WHOLE,
+    Column,
+    Series,
+    check_rounded,
+    read_column,
+    rounded_extremes,
+)
 from tellapart.data.described import EXPECTED, described, package_of, quoted
 from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import FEWEST_ROWS
@@ -25,6 +33,7 @@ from tellapart.data.sparsity import check_structure
 from tellapart.errors import InputError
 
 Frame = nw.DataFrame[Any]
+_LONG_INTEGERS = (nw.Int64, nw.UInt64)
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,8 @@ class Source:
         floats = values.astype(np.float64, copy=False)
         if boolean:
             return Column(self.title, name, "boolean", "bool", floats, BOOLEAN_LABELS)
-        return Column(self.title, name, "numeric", str(values.dtype), floats)
+        rounded = rounded_extremes(values)
+        return Column(self.title, name, "numeric", str(values.dtype), floats, rounded=rounded)
 
 
 def open_source(title: str, data: object) -> Source:
@@ -183,21 +193,29 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
     n_rows, n_columns = frame.shape
     check_shape(title, n_rows, n_columns)
     gone = remembered(frame.to_native())
-    frame, dtypes = _without_long_integers(frame)
+    frame, dtypes = _without_long_integers(title, frame)
     if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
         values = frame.to_numpy()
-        if values.dtype.kind in "iuf":  # not where a library hands out objects
-            floats = values.astype(np.float64, copy=False)
-            return Source(title, names, (n_rows, n_columns), floats, False, dtypes, gone)
+        whole = np.array([dtype in _LONG_INTEGERS for dtype in dtypes])
+        # Not where a library hands out objects, or has rounded large whole numbers beside floats.
+        if values.dtype.kind in "iu" or (
+            values.dtype.kind == "f" and not (np.abs(values[:, whole]) > LARGEST_WHOLE).any()
+        ):
+            numbers = as_numbers(title, values)
+            return Source(title, names, (n_rows, n_columns), numbers, False, dtypes, gone)
     # All columns at once: narwhals takes time in proportion to D to find a single one.
     columns = tuple(frame.iter_columns())
     return Source(title, names, (n_rows, n_columns), columns, False, dtypes, gone)
 
 
-def _without_long_integers(frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
+def _without_long_integers(title: str, frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
     """Return a table and its dtypes, integers of 128 bits as floats: NumPy has none of these."""
     schema = frame.schema
     long = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    for name in long:
+        least, greatest = frame[name].min() or 0, frame[name].max() or 0
+        if max(-least, greatest) > LARGEST_WHOLE:
+            check_rounded(f"column {name!r} of {title}", least, greatest, exact=False)
     if long:
         frame = frame.with_columns(nw.col(*long).cast(nw.Float64))
         schema = frame.schema
@@ -285,6 +303,10 @@ def _from_sparse(title: str, names: tuple[str, ...] | None, matrix: Any) -> Sour
         )
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{title} must hold numbers; got a sparse matrix of dtype {matrix.dtype}")
+    entries = np.asarray(matrix.data) if hasattr(matrix, "data") else np.empty(0)
+    rounded = rounded_extremes(entries) if entries.dtype != object else None
+    if rounded is not None:
+        check_rounded(title, min(rounded[0], 0), max(rounded[1], 0))
     held = SparseColumns.from_scipy(check_structure(title, matrix))
     boolean = matrix.dtype.kind == "b"
     if boolean:

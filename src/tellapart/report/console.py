@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -115,8 +116,10 @@ def say(text: str, console: Console | None = None) -> None:
 
 
 def complain(message: str) -> None:
-    """Write one line to standard error."""
-    sys.stderr.write(f"tellapart: {' '.join(safe(message).split())}\n")
+    """Write one line to standard error; the exit status stands if nobody reads it any more."""
+    with suppress(OSError):
+        sys.stderr.write(f"tellapart: {' '.join(safe(message).split())}\n")
+        sys.stderr.flush()
 
 
 def _text(text: str, style: str = "") -> Text:

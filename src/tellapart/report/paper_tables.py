@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tellapart.arguments import check_choice
+from tellapart.data.columns import looks_numeric
 from tellapart.report.latex import LatexTable, check_latex, escaped, number
 from tellapart.scan.finding import LOCATION, SHARE, SPREAD, Finding, finding_rows
 from tellapart.scan.units import CLIP
 from tellapart.selection.frame import variable_rows
 from tellapart.testing.result import TestResult
+from tellapart.text import safe
 
 AUTO, FINDINGS, VARIABLES = "auto", "findings", "variables"
 TABLES = (AUTO, FINDINGS, VARIABLES)
@@ -37,17 +39,32 @@ def csv_table(result: TestResult, what: object) -> str:
 def write_csv(columns: Mapping[str, Sequence[Any]]) -> str:
     r"""Return named columns as CSV: numbers in full, nothing where there is none.
 
+    Texts are safe to open in a spreadsheet: see `_harmless`.
+
     Examples
     --------
-    >>> write_csv({"name": ["a, b", "c"], "p": [0.001, float("nan")]})
-    'name,p\n"a, b",0.001\nc,\n'
+    >>> write_csv({"name": ["a, b", "=1+1"], "p": [0.001, float("nan")]})
+    'name,p\n"a, b",0.001\n\'=1+1,\n'
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(_harmless, columns))
     for row in zip(*columns.values(), strict=True):
-        writer.writerow(["" if _is_nothing(cell) else cell for cell in row])
+        writer.writerow(["" if _is_nothing(cell) else _harmless(cell) for cell in row])
     return out.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula, and without control characters.
+
+    Spreadsheets compute what begins with =, +, - or @; behind an apostrophe it is text. Texts
+    that are numbers, such as the label -1, stay as they are.
+    """
+    if not isinstance(cell, str):
+        return cell
+    text = safe(cell)
+    formula = text.lstrip().startswith(("=", "+", "-", "@")) and not looks_numeric(text)
+    return f"'{text}" if formula else text
 
 
 def latex_table(result: TestResult, what: object, caption: str | None, label: str | None) -> str:

@@ -200,10 +200,8 @@ def load_monitor(
         promise = settings.promise
         bets_on = None if isinstance(promise, Planned) else promise
         state = MonitorState.from_dict(stored, bets_on)
-        # Before any were left out, a state had nothing to say about it.
-        told = stored.get("left_out")
-        notes = ColumnNotes() if told is None else ColumnNotes.from_dict(told)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        notes = ColumnNotes.from_dict(stored["left_out"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"path must be a file that a monitor saved; {os.fspath(path)!r} was altered: {error}"
         ) from None
@@ -212,5 +210,10 @@ def load_monitor(
         raise InputError(
             f"reference must be the one that {os.fspath(path)!r} was made with; got other rows, "
             "columns or values: pass that one, or begin a new monitor"
+        )
+    if max(stored["reference_rows"], default=0) >= monitor.n_rows:
+        raise InputError(
+            f"path must be a file that a monitor saved; {os.fspath(path)!r} was altered: the "
+            f"reference has {monitor.n_rows} rows"
         )
     return monitor

@@ -121,8 +121,10 @@ class MonitorSettings:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], n_jobs: int | None = None) -> MonitorSettings:
         """Return the settings that `to_dict` was made of."""
-        # States of before there was such a setting have none.
-        own = {"keep": (), **{name: plain[name] for name in OWN if name != "keep" or name in plain}}
+        if plain.keys() != USUAL.keys() or type(plain["random_state"]) is not int:
+            # A setting that is absent would be taken for its default.
+            raise InputError(f"settings must be {', '.join(USUAL)}; got {', '.join(plain)}")
+        own = {name: plain[name] for name in OWN}
         known = {field.name for field in fields(TestSettings)}
         of_test = {name: value for name, value in plain.items() if name in known}
         return cls(test=TestSettings(**of_test, n_jobs=n_jobs), **own)

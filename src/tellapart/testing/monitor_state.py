@@ -1,14 +1,17 @@
 """What a monitor must remember from one check to the next, as plain values and as a JSON file.
 
 Numbers are written so that reading them gives the same bits: a monitor that was stored gives the
-same answers as one that was not. The reference is not in it, only its fingerprint.
+same answers as one that was not. The reference is not in it, only its fingerprint. The SHA-256 of
+the content is: a file that was cut or altered is refused, whatever was changed in it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +23,57 @@ from tellapart.arrays import FloatArray
 from tellapart.data.coded_rows import CodedRows
 from tellapart.data.column_store import ColumnStore, SparseColumns
 from tellapart.errors import InputError
-from tellapart.testing.betting import EXPONENTS, Bets, Promise
+from tellapart.testing.betting import EXPONENTS, MOST_CAPITAL, Bets, Promise
 from tellapart.testing.check_record import CheckRecord
 from tellapart.testing.seen_rows import SeenRows
 from tellapart.writing import check_writable, write_atomically
 
-FORMAT = "tellapart monitor, version 1"
+FORMAT = "tellapart monitor, version 2"
+WITHOUT_CHECKSUM = "tellapart monitor, version 1"
+"""States of this format cannot be told from altered ones, and are not gone on with."""
+
+MOST = 2**62
+"""No whole number of a state is larger."""
+
+_LABELS = {"names": [str], "kinds": [str], "categories": dict}
+_ROWS = (
+    {**_LABELS, "columns": [[(float, None)]]},
+    {**_LABELS, "n_rows": int, "sparse": {"rows": [int], "columns": [int], "values": [float]}},
+)
+_RECORD = {
+    "number": int,
+    "label": str,
+    "n_rows": int,
+    "pvalue": float,
+    "alarm_level": float,
+    "alarm": bool,
+    "variables": [str],
+    "findings": [str],
+    "capital": (float, None),
+    "capital_needed": (float, None),
+    "large_enough": bool,
+    "fingerprint": str,
+}
+_NOTES = {
+    "naming_rows": dict,
+    "unchosen": [str],
+    "split_into_parts": dict,
+    "row_labels": [str],
+    "moments": [str],
+    "kept": [str],
+}
+SCHEMA = {
+    "format": str,
+    "settings": dict,
+    "reference": str,
+    "left_out": _NOTES,
+    "bets": ({"number": int, "sums": [float]}, None),
+    "reference_rows": [int],
+    "parts": {"reference": [int], "later": [int]},
+    "later": (*_ROWS, None),
+    "history": [_RECORD],
+}
+"""What a state holds: a type, a list of one kind, a dict with these keys, or one of a tuple."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +113,8 @@ class MonitorState:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], promise: Promise | None) -> MonitorState:
         """Return the state that `to_dict` was made of; the promise is the one of the settings."""
+        _check_history(plain, promise)
+        _check_rows(plain)
         parts = plain["parts"]
         seen = SeenRows(
             np.array(plain["reference_rows"], dtype=np.intp),
@@ -124,8 +174,8 @@ def write_file(path: str | os.PathLike[str], head: Mapping[str, Any], state: Mon
     """Write settings, reference and columns, the head, and a state; the file is whole or not."""
     target = check_writable("path", path)
     content = {"format": FORMAT, **head, **state.to_dict()}
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    write_atomically(target, f"{text}\n".encode())
+    content["checksum"] = checksum(content)
+    write_atomically(target, f"{_as_json(content)}\n".encode())
 
 
 def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -133,19 +183,152 @@ def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be the path of a file; got {path!r}")
     name = os.fspath(path)
+    expected = "path must be a file that a monitor saved"
     try:
         content = json.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it holds no JSON"
-        raise InputError(f"path must be a file that a monitor saved; {name!r}: {reason}") from None
+    except OSError as error:
+        raise InputError(f"{expected}; {name!r}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        # Cut, bytes that are no text, lists within lists beyond Python's limit.
+        raise InputError(f"{expected}; {name!r}: it holds no JSON") from None
     found = content.get("format") if isinstance(content, dict) else None
+    if found == WITHOUT_CHECKSUM:
+        raise InputError(
+            f"{expected}, of the format {FORMAT!r}; {name!r} is of version 1, which has no "
+            "checksum, so that nobody can tell whether it was altered: begin another state"
+        )
     if found != FORMAT:
         raise InputError(
-            f"path must be a file that a monitor saved, of the format {FORMAT!r}; "
-            f"{name!r} is of the format {found!r}"
+            f"{expected}, of the format {FORMAT!r}; {name!r} is of the format {found!r}"
         )
     assert isinstance(content, dict)
+    try:
+        written = content.pop("checksum", None)
+        if written != checksum(content):
+            raise ValueError("its checksum is that of another content")
+        _check_shape(content, SCHEMA, "the state")
+    except (ValueError, RecursionError) as error:  # NaN and infinities are no JSON of ours
+        raise InputError(
+            f"{expected}; {name!r} was altered or damaged: {error}; restore it from a copy, or "
+            "begin another state"
+        ) from None
     return content
+
+
+def checksum(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of all entries but the checksum, as JSON without blanks.
+
+    Examples
+    --------
+    >>> one = checksum({"alpha": 0.05})
+    >>> one == checksum({"alpha": 0.050, "checksum": one}), one == checksum({"alpha": 0.06})
+    (True, False)
+    """
+    entries = {key: value for key, value in content.items() if key != "checksum"}
+    return hashlib.sha256(_as_json(entries).encode()).hexdigest()
+
+
+def _as_json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
+
+
+def _check_shape(value: Any, expected: Any, title: str) -> None:
+    """Raise ValueError if nested plain values are not as a schema says; see `SCHEMA`."""
+    if isinstance(expected, tuple):
+        if not any(_has_shape(value, one, title) for one in expected):
+            raise ValueError(f"{title} is of no kind that it can be of")
+    elif isinstance(expected, dict):
+        if not isinstance(value, dict) or value.keys() != expected.keys():
+            raise ValueError(f"{title} must have the entries {', '.join(expected)}")
+        for key, part in expected.items():
+            _check_shape(value[key], part, key)
+    elif isinstance(expected, list):
+        if not isinstance(value, list):
+            raise ValueError(f"{title} must be a list")
+        for one in value:
+            _check_shape(one, expected[0], title)
+    elif expected is None or isinstance(value, bool):
+        if value is not None and expected is not bool:
+            raise ValueError(f"{title} must not be {value!r}")
+    elif not isinstance(value, int | float if expected is float else expected):
+        raise ValueError(f"{title} must be of type {expected.__name__}")
+    elif isinstance(value, int) and abs(value) > MOST:
+        raise ValueError(f"{title} must be a number of at most {MOST}")
+
+
+def _has_shape(value: Any, expected: Any, title: str) -> bool:
+    try:
+        _check_shape(value, expected, title)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_history(plain: Mapping[str, Any], promise: Promise | None) -> None:
+    """Raise ValueError if the answers so far, or the bets on them, cannot have been given."""
+    history, bets = plain["history"], plain["bets"]
+    if [record["number"] for record in history] != list(range(1, len(history) + 1)):
+        raise ValueError("its checks are not numbered from 1 on")
+    for record in history:
+        if not 0 < record["pvalue"] <= 1 or not 0 <= record["alarm_level"] <= 1:
+            raise ValueError(f"check {record['number']} has no p-value in (0, 1]")
+        if len({promise is None, *(record[key] is None for key in _OF_BETS)}) > 1:
+            raise ValueError(f"check {record['number']} is not of these settings")
+    if (promise is None) != (bets is None):
+        raise ValueError("its bets are not of these settings")
+    if bets is not None and not 0 <= bets["number"] <= len(history):
+        raise ValueError(f"{bets['number']} bets on {len(history)} checks")
+    if bets is not None and not all(0 <= part <= MOST_CAPITAL for part in bets["sums"]):
+        raise ValueError("bets that cannot have come about")
+
+
+_OF_BETS = ("capital", "capital_needed")
+
+
+def _check_rows(plain: Mapping[str, Any]) -> None:
+    """Raise ValueError if the rows that are held contradict each other."""
+    rows, parts, later = plain["reference_rows"], plain["parts"], plain["later"]
+    n_parts = 2 if plain["settings"]["method"] == "split" else 1
+    if len(parts["reference"]) != len(rows) or not {
+        *parts["reference"],
+        *parts["later"],
+    } <= set(range(n_parts)):
+        raise ValueError("its rows are of no parts that there are")
+    if rows != sorted(set(rows)) or (rows and rows[0] < 0):
+        raise ValueError("its rows of the reference are not in order")
+    n_later = 0 if later is None else _count_rows(later)
+    if n_later != len(parts["later"]):
+        raise ValueError(f"{n_later} later rows in {len(parts['later'])} places")
+
+
+def _count_rows(later: Mapping[str, Any]) -> int:
+    """Return how many rows of batches are held; raise ValueError if they are no table."""
+    names, kinds, categories = later["names"], later["kinds"], later["categories"]
+    if not names or len(set(names)) < len(names) or len(kinds) != len(names):
+        raise ValueError("its columns are not named one by one")
+    categorical = {name for name, kind in zip(names, kinds, strict=True) if kind == "categorical"}
+    if not set(kinds) <= {"numeric", "categorical"} or categories.keys() != categorical:
+        raise ValueError("its columns are of no kind that there is")
+    _check_shape(list(categories.values()), [[str]], "categories")
+    if "sparse" in later:
+        held, n_rows = later["sparse"], later["n_rows"]
+        if len({len(entries) for entries in held.values()}) != 1:
+            raise ValueError("its sparse rows have places without values")
+        _check_places(held["rows"], n_rows)
+        _check_places(held["columns"], len(names))
+        return int(n_rows)
+    lengths = {len(column) for column in later["columns"]}
+    if len(later["columns"]) != len(names) or len(lengths) != 1:
+        raise ValueError("its columns are not of one length")
+    for name, column in zip(names, later["columns"], strict=True):
+        if name in categorical:
+            _check_places([code for code in column if code is not None], len(categories[name]))
+    return lengths.pop()
+
+
+def _check_places(places: Sequence[float], end: int) -> None:
+    if any(not 0 <= place < end or place != math.floor(place) for place in places):
+        raise ValueError("a value is at no place that there is")
 
 
 def _plain_column(column: FloatArray) -> list[float | None]:

@@ -11,7 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.columns import BOOLEAN_LABELS, Column, read_arrow, read_column, to_arrow
+from tellapart.data.columns import (
+    BOOLEAN_LABELS,
+    Column,
+    read_arrow,
+    read_column,
+    rounded_extremes,
+    to_arrow,
+)
 from tellapart.data.times import part_of, parts_of, split_name
 from tellapart.errors import InputError
 
@@ -161,4 +168,5 @@ def _from_numbers(title: str, name: str, values: Any) -> Column:
     floats = np.ascontiguousarray(values, dtype=np.float64)
     if values.dtype.kind == "b":
         return Column(title, name, "boolean", "bool", floats, BOOLEAN_LABELS)
-    return Column(title, name, "numeric", str(values.dtype), floats)
+    rounded = rounded_extremes(values)
+    return Column(title, name, "numeric", str(values.dtype), floats, rounded=rounded)

@@ -19,13 +19,23 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunk import Chunk, Labels, Reading
 from tellapart.data.chunks.draw import Sketch, marks
 from tellapart.data.chunks.whole_numbers import WholeNumbers
-from tellapart.data.columns import Column, ColumnFacts, Form, pool_facts
+from tellapart.data.columns import (
+    LARGEST_WHOLE,
+    Column,
+    ColumnFacts,
+    Extremes,
+    Form,
+    check_rounded,
+    pool_facts,
+)
 from tellapart.data.missing import LARGEST, Flaws
 from tellapart.data.samples import Kind
 from tellapart.errors import InputError
 
 # What a column may have of distinct texts: they are all held until the pass is over.
 MOST_LEVELS = 100_000
+# Beyond any whole number that files have.
+MOST_WHOLE = float(1 << 64)
 
 
 @dataclass
@@ -46,6 +56,8 @@ class ColumnSummary:
         Whether there are more labels than can be held; then none are.
     numbers : WholeNumbers or None
         What is known of whole numbers, where that is asked for.
+    rounded : pair of int, or None
+        Extremes of the chunks with whole numbers that float64 rounds.
     """
 
     title: str
@@ -60,12 +72,14 @@ class ColumnSummary:
     counts: dict[str, int] = field(default_factory=dict)
     too_many: bool = False
     numbers: WholeNumbers | None = None
+    rounded: Extremes | None = None
 
     def add(self, column: Column) -> FloatArray:
         """Take a column of one chunk in; return the values as drawn rows hold them."""
         self._settle_form(column.form, column.dtype)
         if not column.labels:
             self._add_numbers(column.values)
+            self.rounded = _joined(self.rounded, column.rounded)
             if self.numbers is not None:
                 self.numbers.add(column.values)
             return column.values
@@ -79,6 +93,7 @@ class ColumnSummary:
         """Take in what other rows hold; return where its labels stand here."""
         self._settle_form(other.form, other.dtype)
         self.least, self.greatest = min(self.least, other.least), max(self.greatest, other.greatest)
+        self.rounded = _joined(self.rounded, other.rounded)
         self.n_missing += other.n_missing
         self.n_infinite += other.n_infinite
         self.n_large += other.n_large
@@ -220,8 +235,34 @@ def recoded(codes: FloatArray, places: FloatArray) -> FloatArray:
     return np.asarray(table[np.where(np.isnan(codes), -1, codes).astype(np.intp)])
 
 
+def _joined(one: Extremes | None, other: Extremes | None) -> Extremes | None:
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _check_rounded_numbers(x: ColumnSummary, y: ColumnSummary) -> None:
+    """Refuse whole numbers that float64 merges in the pooled samples; see `check_rounded`."""
+    low, high = min(x.least, y.least), max(x.greatest, y.greatest)
+    rounded = _joined(x.rounded, y.rounded)
+    # Delimited text is read as floats at once: nobody knows what was rounded.
+    unknown = x.numbers is not None and LARGEST_WHOLE < min(abs(low), abs(high)) < MOST_WHOLE
+    unknown = unknown and rounded is None and low * high > 0 and "int" not in f"{x.dtype}{y.dtype}"
+    if rounded is None and not unknown:
+        return
+    least, greatest = rounded or (int(low), int(high))
+    if rounded is not None and math.isfinite(low) and math.isfinite(high):
+        # Chunks without a number that is rounded count, too, where they go further.
+        least = least if float(least) <= low else int(low)
+        greatest = greatest if float(greatest) >= high else int(high)
+    subject = f"column {x.name!r} of {' and '.join(dict.fromkeys((x.title, y.title)))}"
+    check_rounded(subject, least, greatest, exact=rounded is not None)
+
+
 def pool_summaries(x: Summary, y: Summary) -> tuple[tuple[Kind, ...], Labels]:
     """Return the kind of every column, and its labels if it has any; see `pool_columns`."""
+    for one, other in zip(x.columns, y.columns, strict=True):
+        _check_rounded_numbers(one, other)
     pairs = zip(x.columns, y.columns, strict=True)
     found = [pool_facts((a.facts(x.n_rows), b.facts(y.n_rows))) for a, b in pairs]
     return tuple(kind for kind, _ in found), tuple(labels for _, labels in found)
