@@ -125,7 +125,7 @@ class SparseRatio:
         return ldexp(fsum(linear_terms(linear, part)) / sqrt(square), power)
 
     def _in_units(self, support: IntArray) -> tuple[FloatArray, int]:
-        """Return part of a in units of z, divided by 2ᵉ so that its largest entry is about 1, and e.
+        """Return part of a in units of z, times 2⁻ᵉ so that its largest entry is about 1, and e.
 
         By exponents: neither a itself nor its products need be of a size that doubles hold well.
         """

@@ -48,7 +48,8 @@ def power_of(values: FloatArray) -> int:
 
 def linear_terms(a: FloatArray, z: FloatArray) -> list[float]:
     """Return numbers whose exact sum is aᵀz."""
-    return np.concatenate(exact_product(a, z)).tolist()
+    terms: list[float] = np.concatenate(exact_product(a, z)).tolist()
+    return terms
 
 
 def quadratic_terms(A: FloatArray, z: FloatArray) -> list[float]:
@@ -56,7 +57,8 @@ def quadratic_terms(A: FloatArray, z: FloatArray) -> list[float]:
     once, error = exact_product(A, z[None, :])
     column = z[:, None]
     parts = [*exact_product(once, column), *exact_product(error, column)]
-    return np.concatenate([part.ravel() for part in parts]).tolist()
+    terms: list[float] = np.concatenate([part.ravel() for part in parts]).tolist()
+    return terms
 
 
 def factor_terms(B: FloatArray, z: FloatArray) -> list[float]:
@@ -69,7 +71,9 @@ def factor_terms(B: FloatArray, z: FloatArray) -> list[float]:
         rest += error + ((total - (grown - moved)) + (product - moved))
         total = grown
     square, error = exact_product(total, total)
-    return (-np.concatenate([square, error, 2 * total * rest, rest * rest])).tolist()
+    parts = [square, error, 2 * total * rest, rest * rest]
+    terms: list[float] = (-np.concatenate(parts)).tolist()
+    return terms
 
 
 def form_value(A: FloatArray, a: FloatArray, z: FloatArray) -> float:
