@@ -10,6 +10,7 @@ from audit.problem import Problem
 from tellapart.strs import Solution
 
 EPS = 2.0**-52
+LAST_DIGITS = 4 * EPS
 PROVING = ("branch-and-bound", "brute-force", "misdp", "outer-approximation")
 
 
@@ -19,14 +20,14 @@ def false_claims(
     """Return what is false about a solution; an empty list for an honest one.
 
     A bound and a status are judged without any tolerance: the optimum is that of the numbers as
-    they are. Values are allowed the rounding error of the products they are made of.
+    they are. Values are allowed their last digits, however much cancels in them.
     """
     mp.mp.dps = problem.digits
     found = _infeasible(problem, solution)
     if found:
         return found
     value, error = problem.value(solution.z), _rounding(problem, solution)
-    if abs(value - solution.value) > error:
+    if abs(value - solution.value) > LAST_DIGITS * abs(value) + 1e-320:
         found.append("value is not the objective at z")
     bound = solution.upper_bound
     if bound is not None and bound < best:

@@ -49,6 +49,11 @@ def check_interrupts() -> None:
         raise KeyboardInterrupt
 
 
+def is_interrupted() -> bool:
+    """Return whether Ctrl-C was pressed and nobody has dealt with it."""
+    return _pressed.is_set()
+
+
 def interrupt_handled() -> None:
     """Forget the Ctrl-C: who calls this returns the best so far in its place."""
     _pressed.clear()

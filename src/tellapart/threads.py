@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
-from threading import Event, Lock, local
+from threading import Event, Lock, Thread, local
 from typing import Any, TypeVar
 
 from threadpoolctl import LibController, ThreadpoolController
@@ -135,6 +135,63 @@ class MadeOnce:
                 made.append(make())
         found: T = made[0]
         return found
+
+
+def run_beside(
+    work: Callable[[], None],
+    cancel: Callable[[], None],
+    enough: Callable[[], bool],
+    look: float = 0.05,
+) -> Exception | None:
+    """Run `work` in a thread beside the caller's until it ends or `enough()`; return its error.
+
+    For compiled code that runs long: the caller's thread stays free to see the clock and Ctrl-C.
+    Whatever ends the watch, and however often Ctrl-C is pressed, `cancel` is called until `work`
+    has ended: a thread that is still inside compiled code when Python exits aborts the process.
+
+    Parameters
+    ----------
+    work, cancel : callable
+        What to run, and how to ask it to end; asked again and again, for it may not listen yet.
+    enough : callable
+        Called every `look` seconds, and once after the end; True ends the work.
+    look : float
+        Seconds between two looks.
+    """
+    begun, given_up, ended = Event(), Event(), Event()
+    errors: list[Exception] = []
+
+    def run() -> None:
+        begun.set()
+        try:
+            if not given_up.is_set():
+                work()
+        except Exception as error:
+            errors.append(error)
+        finally:
+            ended.set()
+
+    interrupted = False
+    try:
+        Thread(target=run, daemon=True).start()
+        running = True
+        while running:
+            running = not ended.wait(look)
+            running = not enough() and running
+    finally:
+        while True:
+            try:
+                # A thread that has not begun by now sees this, and does nothing.
+                given_up.set()
+                while begun.is_set() and not ended.is_set():
+                    cancel()
+                    ended.wait(look)
+                break
+            except KeyboardInterrupt:
+                interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return errors[0] if errors else None
 
 
 def in_slices(work: Callable[[slice], None], count: int, step: int, n_jobs: int) -> None:

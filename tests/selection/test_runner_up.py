@@ -1,6 +1,7 @@
 """The next best choice that is found: no better than the best, and what brute force finds."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -28,8 +29,8 @@ def test_it_is_the_second_best_of_all_supports(seed):
     data = read_samples(*samples(seed))
     evidence = gather_evidence(data, 3, rng=np.random.default_rng(0))
     best = best_of(evidence, 3, Control(gap=1e-9), EXACT)
-    chosen = evidence.columns[np.flatnonzero(best.z)].tolist()
-    found = find_runner_up(data.names, evidence, chosen, 3, best.value)
+    settled, found = find_runner_up(data.names, evidence, best, 3)
+    assert settled is best
     count = evidence.n_columns
     values = {}
     for support in combinations(range(count), 3):
@@ -42,6 +43,30 @@ def test_it_is_the_second_best_of_all_supports(seed):
     assert found.share == max(found.without.values()) <= 1
     assert set(found.left_out) <= set(found.without)
     assert not set(found.variables) & set(found.left_out)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_better_choice_that_is_found_is_returned(monkeypatch, seed):
+    expected = ta.select_variables(*samples(seed), 3)
+
+    def ends_early(problem, solver, **settings):
+        """Return the weakest variable, as if time had run out, beside a bound that holds."""
+        found = ta.strs.solve(problem, solver=solver, **settings)
+        if solver != EXACT:
+            return found
+        z = np.zeros(problem.n_columns)
+        z[np.argmin(problem.a)] = 1.0
+        return replace(found, z=z, support=np.flatnonzero(z), value=problem.value(z))
+
+    monkeypatch.setattr("tellapart.selection.by_evidence.solve", ends_early)
+    selection = ta.select_variables(*samples(seed), 3)
+    assert selection.variables == expected.variables
+    assert selection.value == pytest.approx(expected.value, rel=1e-3)
+    assert selection.value <= selection.upper_bound
+    assert np.flatnonzero(selection.z).tolist() == selection.support.tolist()
+    assert set(selection.runner_up.without) == set(selection.variables)
+    assert selection.runner_up.share <= 1
+    assert selection.status == "optimal"
 
 
 def test_it_is_told_and_stored():

@@ -88,20 +88,19 @@ def enough_variables(evidence: Evidence, control: Control) -> int:
 def select_by_evidence(
     samples: Samples,
     evidence: Evidence,
+    best: Best,
     n_variables: int,
     *,
     constant: Sequence[str],
     control: Control,
-    solver: str = EXACT,
     drawn: bool = False,
 ) -> Selection:
-    """Return the selection of at most `n_variables` variables.
+    """Return the best choice of at most `n_variables` variables as a selection.
 
     `drawn` says that the samples are themselves rows drawn from more.
 
     Its kernel is the one that sees what was chosen: linear, or Gaussian where dependence was.
     """
-    best = best_of(evidence, min(n_variables, evidence.n_columns), control, solver)
     z = np.zeros(samples.n_columns)
     z[evidence.columns] = best.z
     all_rows = (samples.n_x, samples.n_y)

@@ -21,6 +21,7 @@ from tellapart.search.choice import PROOF_SECONDS
 from tellapart.selection.by_evidence import (
     LEAST_SECONDS,
     MOST_VARIABLES,
+    best_of,
     enough_variables,
     select_by_evidence,
 )
@@ -188,18 +189,19 @@ def weigh_evidence(
     )
     if number is None:
         number = enough_variables(evidence, control)
+    best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
+    if effort == 1.0:
+        best, runner_up = find_runner_up(samples.names, evidence, best, number)
     selection = select_by_evidence(
         samples,
         evidence,
+        best,
         number,
         constant=[samples.names[s] for s in np.flatnonzero(constant)],
         control=control,
         drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
-    if effort == 1.0:
-        chosen = selection.support.tolist()
-        next_best = find_runner_up(samples.names, evidence, chosen, number, selection.value)
-        selection = replace(selection, runner_up=next_best)
+    selection = replace(selection, runner_up=runner_up)
     if selection.kernel != Linear.name:
         kernel = resolve_kernel(selection.kernel).fit(shown, n_jobs=threads)
     else:

@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from tellapart.arrays import IntArray
 from tellapart.evidence.evidence import Evidence
-from tellapart.selection.by_evidence import HEURISTIC, best_of
+from tellapart.selection.by_evidence import HEURISTIC, Best, best_of
 from tellapart.strs.control import Control
 from tellapart.text import safe
 
+ROUNDING = 1e-9
+"""A choice with more evidence by no more than this share is as good as the one made."""
 NEAR = 0.99
 """A choice with this share of the evidence is nearly as good."""
 
@@ -76,9 +79,12 @@ class RunnerUp:
 
 
 def find_runner_up(
-    names: tuple[str, ...], evidence: Evidence, chosen: list[int], n_variables: int, value: float
-) -> RunnerUp | None:
-    """Return the next best choice that swaps find, None where there is no other.
+    names: tuple[str, ...], evidence: Evidence, best: Best, n_variables: int
+) -> tuple[Best, RunnerUp | None]:
+    """Return the best choice met, and the next best one that swaps find; None if there is no other.
+
+    A search that ended early may have missed a better choice than it returned. If one is met
+    here, it takes over, and what is next best to it is searched for in its turn.
 
     Parameters
     ----------
@@ -86,38 +92,58 @@ def find_runner_up(
         Names of all columns.
     evidence : Evidence
         What can be chosen.
-    chosen : list of int
-        The columns of the choice made.
+    best : Best
+        The choice made.
     n_variables : int
         The largest number of variables.
-    value : float
-        The evidence of the choice made.
     """
-    if evidence.n_columns < 2 or value <= 0:
-        return None
-    without, best, support = {}, -np.inf, np.empty(0, dtype=np.intp)
-    for column in chosen:
-        rest = _without(evidence, column)
-        # A control of its own: the draws of whatever comes after stay what they are.
-        found = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
-        without[names[column]] = found.value / value
-        if found.value > best:
-            best, support = found.value, rest.columns[np.flatnonzero(found.z)]
-    taken_in = [s for s in support.tolist() if s not in chosen]
-    left_out = [s for s in chosen if s not in support]
-    return RunnerUp(
-        variables=tuple(names[s] for s in support),
-        share=float(best / value),
-        left_out=tuple(names[s] for s in left_out),
-        taken_in=tuple(names[s] for s in taken_in),
-        without=without,
+    if evidence.n_columns < 2 or best.value <= 0:
+        return best, None
+    while True:
+        chosen = np.flatnonzero(best.z).tolist()
+        without = {place: _best_without(evidence, place, n_variables) for place in chosen}
+        next_best = max(without.values(), key=lambda found: found.value)
+        if next_best.value <= best.value * (1 + ROUNDING):
+            break
+        # The bound is proved for every choice, this one included.
+        bound = None if best.upper_bound is None else max(best.upper_bound, next_best.value)
+        best = replace(next_best, upper_bound=bound, solver=best.solver)
+    support = np.flatnonzero(next_best.z).tolist()
+
+    def named(places: list[int]) -> tuple[str, ...]:
+        return tuple(names[s] for s in evidence.columns[places])
+
+    return best, RunnerUp(
+        variables=named(support),
+        share=_share(next_best, best),
+        left_out=named([s for s in chosen if s not in support]),
+        taken_in=named([s for s in support if s not in chosen]),
+        without={
+            names[evidence.columns[place]]: _share(found, best) for place, found in without.items()
+        },
     )
 
 
-def _without(evidence: Evidence, column: int) -> Evidence:
-    """Return the evidence of all but one column, and of the groups without it."""
-    kept = np.flatnonzero(evidence.columns != column)
+def _share(found: Best, best: Best) -> float:
+    """Return the evidence of a choice as a share of that of the best, no more than all of it."""
+    return min(float(found.value / best.value), 1.0)
+
+
+def _best_without(evidence: Evidence, place: int, n_variables: int) -> Best:
+    """Return the best choice that swaps find without one candidate column."""
+    kept = np.flatnonzero(np.arange(evidence.n_columns) != place)
+    column = evidence.columns[place]
     groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
+    rest = _part(evidence, kept, groups)
+    # A control of its own: the draws of whatever comes after stay what they are.
+    found = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+    z = np.zeros(evidence.n_columns)
+    z[kept] = found.z
+    return replace(found, z=z, groups=tuple(groups[g] for g in found.groups))
+
+
+def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
+    """Return the evidence of some columns and groups."""
     index = np.append(kept, evidence.n_columns + np.array(groups, dtype=np.intp)).astype(np.intp)
     return replace(
         evidence,

@@ -11,7 +11,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.interrupts import interrupt_handled
+from tellapart.interrupts import interrupt_handled, is_interrupted
 from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
@@ -33,13 +33,16 @@ def until_interrupted(
     """Work until done, or until Ctrl-C; on one BLAS thread unless `threads` says otherwise.
 
     What is proved by then stands: the caller gets it, not a traceback, in a Solution that says
-    that it was `interrupted`.
+    that it was `interrupted`. Compiled code may turn the KeyboardInterrupt into another error,
+    such as SystemError.
     """
     interruption = Interruption()
     try:
         with one_blas_thread() if threads is None else threads:
             yield interruption
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        if not isinstance(error, KeyboardInterrupt) and not is_interrupted():
+            raise
         interrupt_handled()
         interruption.caught = True
 

@@ -20,6 +20,7 @@ from tellapart.strs.checking import (
 from tellapart.strs.domains.base import Domain
 from tellapart.strs.domains.sphere import SPHERE
 from tellapart.strs.domains.sphere_orthant import SphereOrthant
+from tellapart.strs.rounding import factored_value, form_value
 
 SMALLEST = 1e-100
 """Problems whose largest entry is smaller, or larger than 1/this, are refused."""
@@ -177,10 +178,12 @@ class SparseQuadratic:
         return max(1e-12 * max(1.0, self.n_columns / 30) * unit, 2 * self.forming_error, smallest)
 
     def value(self, z: FloatArray) -> float:
-        """Return zᵀAz + aᵀz."""
+        """Return zᵀAz + aᵀz of the numbers as they are, rounded once: large terms may cancel."""
         support = np.flatnonzero(z)
-        part = z[support]
-        return float(part @ self.submatrix(support) @ part + self.a[support] @ part)
+        part, linear = z[support], self.a[support]
+        if self.factor is not None:
+            return factored_value(self.factor.shift, self.factor.B[:, support], linear, part)
+        return form_value(self.submatrix(support), linear, part)
 
     def best_places(self, slopes: FloatArray) -> IntArray:
         """Return d sorted indices: those required, then where a step along z_i gains most.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from math import fsum, inf, ldexp, log10, nextafter, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +18,14 @@ from tellapart.strs.checking import checked_indices, checked_symmetric, checked_
 from tellapart.strs.control import Control
 from tellapart.strs.domains.space import Space, SpaceOrthant
 from tellapart.strs.problem import SMALLEST, SparseQuadratic
-from tellapart.strs.rounding import EPS
+from tellapart.strs.rounding import EPS, linear_terms, power_of, quadratic_terms
 from tellapart.strs.solution import Solution
 
 TWICE = 2 * (1 - 1e-6)
 """Not quite 2: the root of a bound must be within the gap after rounding too."""
+
+LARGEST_POWER = 960
+"""Ratios of single variables beyond 2 to this power, or below its inverse, are refused."""
 
 
 class SparseRatio:
@@ -79,6 +83,7 @@ class SparseRatio:
         self.required = checked_indices(required, self.n_columns, self.d)
         if not known:
             self._check_definite()
+        self._check_range()
 
     @property
     def n_columns(self) -> int:
@@ -86,32 +91,50 @@ class SparseRatio:
         return int(self.a.shape[0])
 
     @cached_property
-    def units(self) -> FloatArray:
+    def exponents(self) -> IntArray:
         """Powers of two that bring the diagonal of M between ½ and 2: no digit is lost."""
-        exponents = np.frexp(np.diag(self.M))[1]
-        units: FloatArray = np.ldexp(1.0, -(exponents // 2))
+        exponents: IntArray = -(np.frexp(np.diag(self.M))[1] // 2).astype(np.intp)
+        return exponents
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """The units of z that go with these powers."""
+        units: FloatArray = np.ldexp(1.0, self.exponents)
         return units
 
     @cached_property
     def scale(self) -> float:
         """A power of two that brings the largest entry of a, in these units, to about 1."""
-        largest = float(np.abs(self.a * self.units).max())
-        return float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+        return float(np.ldexp(1.0, -self._in_units(np.arange(self.n_columns))[1]))
 
     @cached_property
     def squared(self) -> SparseQuadratic:
         """Max 2aᵀz − zᵀMz with z and a rescaled: its value is (scale·ratio)²."""
         M = self.M * self.units[:, None] * self.units
+        linear, _ = self._in_units(np.arange(self.n_columns))
         domain = SpaceOrthant() if self.nonnegative else Space()
-        return SquaredRatio(-M, 2 * self.a * self.units * self.scale, self.d, domain, self.required)
+        return SquaredRatio(-M, 2 * linear, self.d, domain, self.required)
 
     def value(self, z: FloatArray) -> float:
-        """Return aᵀz/√(zᵀMz)."""
+        """Return aᵀz/√(zᵀMz), both of the numbers as they are and rounded once."""
         support = np.flatnonzero(z)
         part = z[support] / self.units[support]
-        quadratic = self.squared
-        length = float(np.sqrt(-(part @ quadratic.submatrix(support) @ part)))
-        return float(quadratic.a[support] @ part) / (2 * length) / self.scale
+        part = np.ldexp(part, -power_of(part))
+        linear, power = self._in_units(support)
+        square = -fsum(quadratic_terms(self.squared.submatrix(support), part))
+        return ldexp(fsum(linear_terms(linear, part)) / sqrt(square), power)
+
+    def _in_units(self, support: IntArray) -> tuple[FloatArray, int]:
+        """Return part of a in units of z, times 2⁻ᵉ so that its largest entry is about 1, and e.
+
+        By exponents: neither a itself nor its products need be of a size that doubles hold well.
+        """
+        mantissas, exponents = np.frexp(self.a[support])
+        exponents = exponents + self.exponents[support]
+        present = exponents[mantissas != 0.0]
+        power = int(present.max()) if present.shape[0] > 0 else 0
+        # Further down than this all are 0 beside the largest.
+        return np.ldexp(mantissas, np.maximum(exponents - power, -2_000)), power
 
     def single_best(self) -> IntArray | None:
         """Return the best single variable where no ratio is above 0, with nothing left to search.
@@ -126,6 +149,15 @@ class SparseRatio:
             return None
         ratios = self.a[allowed] / np.sqrt(np.diag(self.M)[allowed])
         return allowed[[int(np.argmax(ratios))]]
+
+    def _check_range(self) -> None:
+        """Refuse ratios that are not floating-point numbers with all their digits."""
+        _, power = self._in_units(np.arange(self.n_columns))
+        if abs(power) > LARGEST_POWER:
+            raise InputError(
+                "a must have a largest |a_i|/√M_ii between 1e-289 and 1e289, or be 0; got about "
+                f"1e{power * log10(2):.0f}; rescale a"
+            )
 
     def _check_definite(self) -> None:
         diagonal = np.diag(self.M)
@@ -207,7 +239,8 @@ def _single_solution(
     z = np.zeros(problem.n_columns)
     z[best] = 1.0
     value = problem.value(z)
-    bound = value + 8 * EPS * abs(value)
+    # Of the smallest numbers 8ε is nothing.
+    bound = max(value + 8 * EPS * abs(value), nextafter(value, inf)) if value != 0.0 else 0.0
     return Solution(
         support=best,
         z=z,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum, ldexp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,83 @@ EPS = float(np.finfo(np.float64).eps)
 GOLDEN = (5**0.5 - 1) / 2
 GOLDEN_STEPS = 80
 """0.618⁸⁰ is below ε: no closer look is possible."""
+
+SPLITTER = 2.0**27 + 1
+"""Times this, a number falls into two halves of 26 bits (Dekker, Veltkamp)."""
+
+
+def exact_product(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return left·right rounded, and its rounding error: their sum is the product exactly.
+
+    For numbers of about 1, entry by entry; below 1e-290 the error is lost.
+    """
+    product = left * right
+    high, low = _halves(left)
+    other_high, other_low = _halves(right)
+    error = low * other_low - (
+        ((product - high * other_high) - low * other_high) - high * other_low
+    )
+    return product, error
+
+
+def _halves(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    large = SPLITTER * numbers
+    high = large - (large - numbers)
+    return high, numbers - high
+
+
+def power_of(values: FloatArray) -> int:
+    """Return the e with the largest entry of 2⁻ᵉ·values in [½, 1); 0 for zeros."""
+    return int(np.frexp(float(np.abs(values).max(initial=0.0)))[1])
+
+
+def linear_terms(a: FloatArray, z: FloatArray) -> list[float]:
+    """Return numbers whose exact sum is aᵀz."""
+    terms: list[float] = np.concatenate(exact_product(a, z)).tolist()
+    return terms
+
+
+def quadratic_terms(A: FloatArray, z: FloatArray) -> list[float]:
+    """Return numbers whose exact sum is zᵀAz."""
+    once, error = exact_product(A, z[None, :])
+    column = z[:, None]
+    parts = [*exact_product(once, column), *exact_product(error, column)]
+    terms: list[float] = np.concatenate([part.ravel() for part in parts]).tolist()
+    return terms
+
+
+def factor_terms(B: FloatArray, z: FloatArray) -> list[float]:
+    """Return numbers whose sum is −‖Bz‖², as accurate as in twice the digits."""
+    total, rest = np.zeros(B.shape[0]), np.zeros(B.shape[0])
+    for column, weight in zip(B.T, z, strict=True):
+        product, error = exact_product(column, np.asarray(weight))
+        grown = total + product
+        moved = grown - total
+        rest += error + ((total - (grown - moved)) + (product - moved))
+        total = grown
+    square, error = exact_product(total, total)
+    parts = [square, error, 2 * total * rest, rest * rest]
+    terms: list[float] = (-np.concatenate(parts)).tolist()
+    return terms
+
+
+def form_value(A: FloatArray, a: FloatArray, z: FloatArray) -> float:
+    """Return zᵀAz + aᵀz, rounded once: however much cancels, no more is lost."""
+    e = max(power_of(A), power_of(a))
+    # Exact but for what is below 2⁻¹⁰⁰⁰ of the largest entry.
+    block, linear = np.ldexp(A, -e), np.ldexp(a, -e)
+    return ldexp(fsum(quadratic_terms(block, z) + linear_terms(linear, z)), e)
+
+
+def factored_value(shift: float, B: FloatArray, a: FloatArray, z: FloatArray) -> float:
+    """Return shift·‖z‖² − ‖Bz‖² + aᵀz, with hardly more than one rounding."""
+    # A power of 4 for the sum, so that B is divided by a power of 2.
+    e = max(power_of(np.array([shift])), 2 * power_of(B), power_of(a))
+    e += e % 2
+    squares = [linear_terms(np.ldexp(shift, -e), part) for part in exact_product(z, z)]
+    terms = squares[0] + squares[1] + linear_terms(np.ldexp(a, -e), z)
+    terms += factor_terms(np.ldexp(B, -e // 2), z)
+    return ldexp(fsum(terms), e)
 
 
 def value_slack(problem: SparseQuadratic, support: IntArray) -> float:
@@ -31,7 +109,7 @@ def block_slack(A: FloatArray, a: FloatArray) -> float:
     Eigenvalues of A are off by at most a small multiple of n·ε·‖A‖_F, and the value is off by no
     more than that and the same multiple of ε·‖a‖.
     """
-    return 16 * (int(a.shape[0]) + 4) * EPS * (_norm(A) + _norm(a))
+    return 16 * (int(a.shape[0]) + 4) * EPS * (length_of(A) + length_of(a))
 
 
 def support_bound(
@@ -82,7 +160,7 @@ def dual_bound_on_sphere(A: FloatArray, a: FloatArray, mu: float) -> float:
     return mu + lift + 4 * EPS * (abs(mu) + lift)
 
 
-def _norm(values: FloatArray) -> float:
+def length_of(values: FloatArray) -> float:
     """Return the Euclidean norm, also of numbers whose squares vanish."""
     largest = float(np.abs(values).max())
     return largest * float(np.linalg.norm(values / largest)) if largest > 0.0 else 0.0

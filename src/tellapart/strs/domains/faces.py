@@ -86,9 +86,11 @@ class FaceSearch:
         if bound <= max(self.value, self.cutoff):
             return bound, None
         mu, w = self._dual_point(A, a, z)
-        length = float(np.linalg.norm(w))
-        if length > 0.0:
-            self._offer(face, w / length)
+        largest = float(w.max())
+        if largest > 0.0:
+            # Beside a small a this point is so short that the squares of its entries vanish.
+            w_near_one = w / largest
+            self._offer(face, w_near_one / np.linalg.norm(w_near_one))
         # Complementary slackness at w; any t ≥ a is valid.
         t = np.maximum(a, 2 * (mu * w - A @ w))
         bound = min(bound, dual_bound_on_sphere(A, t, mu))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.strs.rounding import EPS
+from tellapart.strs.rounding import EPS, length_of
 
 STEPS = 200
 """Newton steps at most; each at least halves what is left of the way, near the end much more."""
@@ -24,7 +24,7 @@ def other_local_maximiser(A: FloatArray, a: FloatArray) -> FloatArray | None:
     top, rest = float(c[-1]), c[:-1]
     room = float(gaps.min(initial=np.inf))
     t = abs(top)
-    if t <= 8 * EPS * float(np.linalg.norm(a)):
+    if t <= 8 * EPS * length_of(a):
         if room <= 0.0:
             return None
         # Both signs along the top eigenvector: the search on the sphere took one of them.

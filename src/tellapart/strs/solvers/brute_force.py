@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
@@ -10,6 +11,7 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
+from tellapart.strs.base import until_interrupted
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseQuadratic
@@ -30,7 +32,7 @@ class BruteForce:
     def solve(
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
-        """Visit every support, or stop at the time limit without a bound."""
+        """Visit every support, or stop at the time limit or Ctrl-C without a bound."""
         picks = problem.d - problem.required.shape[0]
         free = np.delete(np.arange(problem.n_columns), problem.required)
         count = comb(free.shape[0], picks)
@@ -43,14 +45,16 @@ class BruteForce:
         best = Incumbent(problem, control)
         best.offer(self._whole(problem, free[:picks]) if start is None else start)
         bound, visited = -np.inf, 0
-        while visited < count and not control.out_of_time:
-            for indices in islice(supports, self.batch):
-                support = self._whole(problem, np.array(indices, dtype=np.intp))
-                # Another support's value may be off by more than the best one's.
-                bound = max(bound, best.offer_whole(support))
-                visited += 1
-            control.tell_progress(visited, best.value, None)
-        return best.solution(self.name, visited, bound if visited == count else None)
+        with until_interrupted(nullcontext()) as ctrl_c:
+            while visited < count and not control.out_of_time:
+                for indices in islice(supports, self.batch):
+                    support = self._whole(problem, np.array(indices, dtype=np.intp))
+                    # Another support's value may be off by more than the best one's.
+                    bound = max(bound, best.offer_whole(support))
+                    visited += 1
+                control.tell_progress(visited, best.value, None)
+        proved = bound if visited == count else None
+        return best.solution(self.name, visited, proved, interrupted=ctrl_c.caught)
 
     @staticmethod
     def _whole(problem: SparseQuadratic, picked: IntArray) -> IntArray:

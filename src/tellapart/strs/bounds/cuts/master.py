@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Thread
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from tellapart.strs.bounds.cuts.cut import Cut
 from tellapart.strs.control import Control
 from tellapart.strs.optional import load
 from tellapart.strs.rounding import EPS
+from tellapart.threads import run_beside
 
 MARGIN = 1e-6
 """Cuts are loosened by this, in units of the root gap: ten times HiGHS's feasibility tolerance,
@@ -181,25 +181,12 @@ class Master:
 
         Return whether it ended without an error of its own.
         """
-        errors: list[Exception] = []
 
         def run() -> None:
-            try:
-                if self.highs.run() == self.highspy.HighsStatus.kError:
-                    errors.append(RuntimeError("HiGHS failed"))
-            except Exception as error:
-                errors.append(error)
+            if self.highs.run() == self.highspy.HighsStatus.kError:
+                raise RuntimeError("HiGHS failed")
 
-        thread = Thread(target=run, daemon=True)
-        thread.start()
-        thread.join(0.02)
-        try:
-            while thread.is_alive() and not control.out_of_time:
-                thread.join(0.05)
-        finally:
-            if thread.is_alive():
-                self.highs.cancelSolve()
-                thread.join()
-        if any(isinstance(error, MemoryError) for error in errors):
+        error = run_beside(run, self.highs.cancelSolve, lambda: control.out_of_time)
+        if isinstance(error, MemoryError):
             raise MemoryError("HiGHS ran out of memory")
-        return not errors
+        return error is None

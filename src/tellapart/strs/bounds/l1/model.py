@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from tellapart.strs.bounds.l1.region import ranges
 from tellapart.strs.control import Control
 from tellapart.strs.optional import load
 from tellapart.strs.rounding import EPS
+from tellapart.threads import run_beside
 
 FEASIBILITY = 1e-6
 """SCIP's feasibility tolerance, its default: LPs fail at smaller ones."""
@@ -261,25 +261,11 @@ def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
 
     Return whether SCIP gave up with an error of its own, such as an LP it could not solve.
     """
-    errors: list[Exception] = []
-    solve = model.optimizeNogil
 
-    def optimise() -> None:
-        try:
-            solve()
-        except Exception as error:
-            errors.append(error)
+    def enough() -> bool:
+        if np.isfinite(watcher.bound):
+            control.tell_progress(watcher.nodes, value, watcher.bound)
+        return control.out_of_time
 
-    thread = Thread(target=optimise, daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive() and not control.out_of_time:
-            thread.join(LOOK)
-            if np.isfinite(watcher.bound):
-                control.tell_progress(watcher.nodes, value, watcher.bound)
-    finally:
-        while thread.is_alive():
-            # Again and again: SCIP forgets an interrupt that comes before it has begun.
-            model.interruptSolve()
-            thread.join(LOOK)
-    return bool(errors)
+    # SCIP forgets an interrupt that comes before it has begun: `run_beside` repeats it.
+    return run_beside(model.optimizeNogil, model.interruptSolve, enough, LOOK) is not None
