@@ -86,9 +86,10 @@ def _sizes(units, ratio):
 
 
 def _values(rng, levels, size):
-    """Return a number and a flag, both of which depend on a level of their own."""
+    """Return a number and a flag that depend on the level of each row, and two that do not."""
     chance = 1 / (1 + np.exp(1.0 - levels))
-    return np.column_stack([levels + rng.normal(size=size), rng.random(size) < chance])
+    noise = rng.normal(size=(size, 3))
+    return np.column_stack([levels + noise[:, 0], rng.random(size) < chance, noise[:, 1:]])
 
 
 def _sites(rng, count, shares):
