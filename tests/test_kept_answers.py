@@ -26,7 +26,7 @@ from kept_answers import TABLE, calls, differences
 KEPT = json.loads(Path(__file__).with_name("kept_answers.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("section", [section.__name__ for section in TABLE])
 def test_answers_are_as_they_were(section):
     mine = {name: call for name, call in calls().items() if name.startswith(f"{section}/")}

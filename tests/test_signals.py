@@ -35,7 +35,7 @@ else:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "stage"), [("gaussian", "tune"), ("gaussian", "select"), ("linear", "tune")]
 )

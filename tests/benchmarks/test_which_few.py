@@ -110,6 +110,7 @@ def test_rows_are_stored_once_and_failures_find_nothing(results, capsys):
     assert not (results / "absent.csv").exists()
 
 
+@pytest.mark.long
 def test_real_data_are_split_without_overlap_and_judged(results, capsys):
     learn, judge = DATA["tumours"].split(1)
     assert isinstance(learn, Labelled)

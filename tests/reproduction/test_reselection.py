@@ -173,7 +173,7 @@ def rejections(size, runs, seed):
     return hits
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1, 3, None])
 def test_level_of_2000_nulls(size):
     # 19 permutations: p is uniform on 0.05, …, 1, and P(p ≤ 0.2) = 0.2 but for ties.
@@ -182,7 +182,7 @@ def test_level_of_2000_nulls(size):
     assert low <= hits <= high
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_more_powerful_than_a_split_with_few_rows():
     split = all_rows = 0
     for seed in range(20):

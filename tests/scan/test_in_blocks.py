@@ -179,7 +179,7 @@ def test_permutations_that_no_block_can_hold_are_refused(in_small_blocks):
         ta.two_sample_test(x, y, n_permutations=100_000)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_level_holds_in_blocks(in_small_blocks):
     in_small_blocks()
     rng = np.random.default_rng(6)

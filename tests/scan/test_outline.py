@@ -35,7 +35,7 @@ def test_of_many_rows_a_share_of_each_sample_is_drawn(monkeypatch):
     assert some.shape == (1000, 2)  # never fewer than the plan needs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_level_holds_where_tables_are_made_of_drawn_rows(monkeypatch):
     monkeypatch.setattr(chunked_samples, "MOST_POOLED", 60)
     monkeypatch.setattr(outline, "COMPLETE_ROWS", 10)

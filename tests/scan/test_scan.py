@@ -198,7 +198,7 @@ def test_every_family_has_a_weight():
     assert set(run(x, y, missing="pairwise").families) == set(WEIGHTS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_level_is_kept():
     rng = np.random.default_rng(11)
     pairs, rejected, named = 300, 0, 0

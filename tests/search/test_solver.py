@@ -49,7 +49,7 @@ def test_the_best_of_all_supports_is_reached(kernel):
     assert missed == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each("regularization", [0.0, 0.5])
 def test_the_best_of_the_orthant_is_reached(regularization):
     missed, few = 0, Annealing(iterations=5)

@@ -92,7 +92,7 @@ def _die_once(block, folder, block_info=None):
     return block
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path):
     x, y = samples
     expected = _ask(x, y)
@@ -285,7 +285,7 @@ def test_too_little_time_for_all_rows_draws_some(samples, few_drawn):
     assert result.drawn_from == (2100, 1700)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_splits_of_chunks_keep_their_level(split_blocks):
     """Heavy tails, which are cut off, and a category, whatever was chosen before."""
     rejections = 0

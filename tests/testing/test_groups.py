@@ -383,7 +383,7 @@ def test_warnings_become_notes():
     assert "so few permutations" in result.summary()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_any_false_rejection_is_as_rare_as_the_level_says():
     """400 tables of three groups alike, level 0.1: the binomial 99.9 % point is 60 rejections."""
     by = np.repeat([0, 1, 2], 20)

@@ -48,7 +48,7 @@ def rejections(draw, runs, seed, **settings):
     return count
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::tellapart.errors.ConstantColumnWarning")
 @pytest.mark.parametrize("draw", [gaussian, heavy_tailed, discrete, unequal])
 def test_level_of_2000_nulls(draw):
@@ -57,7 +57,7 @@ def test_level_of_2000_nulls(draw):
     assert count > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_level_with_everything_tuned():
     count = rejections(gaussian, 100, seed=2)
     assert count <= stats.binom.ppf(0.9995, 100, ALPHA)

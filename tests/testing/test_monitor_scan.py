@@ -94,7 +94,7 @@ def test_a_second_scan_that_sees_less_changes_nothing(monkeypatch):
     assert refinement.refine_pvalue(result, 0.001, np.random.default_rng(0)) is result
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_scans_hold_their_level_and_so_does_the_sequence():
     runs, checks, rejections, alarms, refined = 60, 3, 0, 0, 0
     for run in range(runs):

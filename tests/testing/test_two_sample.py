@@ -360,7 +360,7 @@ def test_held_out_rows_do_not_move_the_selection_of_the_gaussian_kernel():
     assert first.kernel.outer == second.kernel.outer
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "runs"), [("quadratic", 120), (Gaussian("median"), 120), ("gaussian", 40)]
 )

@@ -25,7 +25,7 @@ def sigma2_of(m, n):
     return 4 * effective_size(m, n) * (p.var() / m + q.var() / n)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("m", "n"), [(60, 60), (200, 60), (60, 200), (200, 200)])
 def test_power_agrees_with_simulation(m, n):
     rng = np.random.default_rng(0)

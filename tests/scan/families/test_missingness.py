@@ -148,7 +148,7 @@ def test_columns_of_nothing_in_a_sample_do_not_change():
     assert np.isfinite(column_changes(pool).largest()[0]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["pairwise", "drop-rows"])
 def test_the_level_is_kept(missing):
     rejected = 0
