@@ -26,9 +26,9 @@ def audit(numbers):
 
 
 def test_not_one_claim_of_a_few_is_false():
-    tally = audit(range(0, 4 * len(FAMILIES), 5))
+    tally = audit(range(0, 4 * len(FAMILIES), 9))
     assert [line for line in tally if line.startswith("fault|")] == []
-    assert tally["branch-and-bound|optimal"] > 20
+    assert tally["branch-and-bound|optimal"] > 10
 
 
 @pytest.mark.long

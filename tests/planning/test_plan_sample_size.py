@@ -85,7 +85,6 @@ def test_effects_on_rows_of_a_table():
     assert "Rows drawn from the 80 of X" in plan.description
 
 
-@pytest.mark.long
 def test_a_split_can_be_planned():
     plan = ta.plan_sample_size(
         effects={"location": 1.5}, n_columns=2, method="split", n_variables=1, **QUICK
