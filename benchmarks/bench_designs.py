@@ -34,12 +34,7 @@ SHIFTS = {"none": 0.5, "paired": 0.6, "strata": 0.5, "clusters": 1.0, "unequal c
 POPULATIONS = {"none": independent, **NULLS}
 # Bins are made from 500 units of the smaller sample on: 1:40 needs a few more units than 20,000.
 LARGE = {1: 6_000, 5: 6_000, 20: 20_000, 40: 20_500}
-OTHERS = (
-    ("strata", 2_000, 20),
-    ("clusters", 2_000, 1),
-    ("strata", 20_000, 1),
-    ("strata", 20_000, 5),
-)
+OTHERS = (("clusters", 2_000, 1), ("strata", 20_000, 1))
 SLOW_PAIRS = 300
 HEADING = (
     f"# Designs of studies at α = {ALPHA}\n\n"

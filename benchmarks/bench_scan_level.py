@@ -30,6 +30,7 @@ from null_tables import (
     DEGENERATE,
     ORDINARY,
     PARTIAL,
+    PARTIAL_TOGETHER,
     Draw,
     DrawPartial,
     flag,
@@ -193,11 +194,16 @@ def settings() -> list[Setting]:
         for name, draw in ORDINARY.items()
     ]
     found += [
-        null_setting("degenerate", name, draw, FEWER_PERMUTATIONS, 1_000)
+        null_setting(
+            *("degenerate", name, draw, FEWER_PERMUTATIONS),
+            SLOW_PAIRS if "1,500" in name else 1_000,
+        )
         for name, draw in DEGENERATE.items()
     ]
     found += [
-        null_setting("bins", name, draw, FEWER_PERMUTATIONS, 1_000)
+        null_setting(
+            *("bins", name, draw, FEWER_PERMUTATIONS), SLOW_PAIRS if "6,000" in name else 1_000
+        )
         for name, draw in {
             "normal, 2,000 + 1,500 × 2": _normal(2, 2_000, 1_500),
             "normal, 600 + 6,000 × 2": _normal(2, 600, 6_000),
@@ -210,7 +216,7 @@ def settings() -> list[Setting]:
         Setting("blocks", "normal and flags, 30 + 30 × 45", FEWER_PERMUTATIONS, in_column_blocks),
         groups_setting("normal, 3 groups, 90 × 2", _normal(2, 45, 45), 3, 1_000),
         groups_setting("one flag at 10 %, 3 groups of 100", halves(flag, 150, 150), 3, 1_000),
-        groups_setting("normal, 3 groups, 45 × 120", _normal(120, 20, 25), 3, SLOW_PAIRS),
+        groups_setting("normal, 3 groups, 45 × 105", _normal(105, 20, 25), 3, SLOW_PAIRS),
         monitor_setting("normal, 60 + 30 × 2", _normal(2, 60, 30), 3, 1_000),
         monitor_setting("one flag at 10 %, 200 + 60", halves(flag, 200, 60), 3, 1_000),
         monitor_setting("one flag at 10 %, 200 + 60", halves(flag, 200, 60), 8, SLOW_PAIRS),
@@ -218,7 +224,10 @@ def settings() -> list[Setting]:
     for permutations in NAMING_PERMUTATIONS:
         found += [partial_setting(name, draw, permutations) for name, draw in PARTIAL.items()]
         found += [missing_setting(share, permutations) for share in (0.5, 0.9)]
-    return found
+    return found + [
+        partial_setting(name, draw, ORDINARY_PERMUTATIONS)
+        for name, draw in PARTIAL_TOGETHER.items()
+    ]
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ def _constant_in_strata(m: int, n: int) -> Draw:
 def _age_and_sex(rng: np.random.Generator) -> Pair:
     """Noise beside age group and sex, with their combinations as strata."""
     sides, strata = [], []
-    for rows, share in ((1_300, 0.6), (1_200, 0.4)):
+    for rows, share in ((1_100, 0.6), (1_000, 0.4)):
         sex, age = rng.random(rows) < share, rng.choice(3, rows, p=[0.5, 0.3, 0.2])
         sides.append(np.column_stack([sex, 20.0 + 20.0 * age, rng.normal(size=(rows, 1))]))
         strata.append(3 * sex + age)
@@ -282,7 +282,7 @@ DEGENERATE: dict[str, Draw] = {
     "one flag of clusters, 80 clusters": _flag_in_clusters,
     "constant within strata, 150 + 150": _constant_in_strata(150, 150),
     "constant within strata, 1,500 + 1,500": _constant_in_strata(1_500, 1_500),
-    "constant within age × sex, 1,300 + 1,200": _age_and_sex,
+    "constant within age × sex, 1,100 + 1,000": _age_and_sex,
     "constant within pairs, 80 pairs": _constant_in_pairs,
     "constant within clusters, 60 clusters": _constant_in_clusters,
 }
@@ -345,6 +345,7 @@ def _pair_and_triple(rng: np.random.Generator) -> tuple[Rows, Rows, Asked, set[s
     return x, y, {}, {f"x{s}" for s in range(5)}
 
 
+# Asked at every number of permutations…
 PARTIAL: dict[str, DrawPartial] = {
     "one of 10 columns shifted, 60 + 60": _one_shifted,
     "spread of one of 10 columns, 60 + 60": _one_spread,
@@ -352,6 +353,9 @@ PARTIAL: dict[str, DrawPartial] = {
     "one triple of 8 columns, 80 + 80": _one_triple,
     "missing rate of one of 6 columns, 80 + 80": _one_missing,
     "two of 20 autoregressive neighbours shifted, 80 + 80": _neighbours,
+}
+# …and at the usual one.
+PARTIAL_TOGETHER: dict[str, DrawPartial] = {
     "spread and shape of two of 12 correlated columns, 100 + 70": _spread_and_shape,
     "a pair and a triple of 15 columns, 120 + 120": _pair_and_triple,
 }

@@ -9,7 +9,7 @@ from null_tables import DEGENERATE, scan_pair
 ALPHA = 0.05
 PERMUTATIONS = 99
 # Rows that are put into bins take longer.
-LARGE = ("1,000 + 1,000", "1,500 + 1,500", "1,300 + 1,200")
+LARGE = ("1,000 + 1,000", "1,500 + 1,500", "1,100 + 1,000")
 
 
 def rejections(name, nulls, seed):
