@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-oldest test-versions packages docs check format benchmark reproduce clean
+.PHONY: demo test test-long test-oldest test-versions packages docs check format benchmark reproduce clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("tellapart needs Python 3.11 or newer, found " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -17,8 +17,11 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## the main job on bundled data
 	$(BIN)/tellapart demo
 
-test: $(STAMP)  ## the whole suite, doctests included
+test: $(STAMP)  ## the suite, doctests included, without the long checks
 	$(BIN)/python -m pytest -n 2
+
+test-long: $(STAMP)  ## the statistical checks that take minutes
+	$(BIN)/python -m pytest -n 2 -m long
 
 test-oldest:  ## the suite with the oldest supported version of everything, in .venv-oldest
 	$(PYTHON) -m venv .venv-oldest

@@ -1,50 +1,124 @@
 """Designs of studies: the level with the design and without it, and power against the usual test.
 
-    python benchmarks/bench_designs.py                    # 1,000 nulls of each design, 200 of power
-    python benchmarks/bench_designs.py --nulls 200 --pairs 50 --split 100
+    OPENBLAS_NUM_THREADS=1 python benchmarks/bench_designs.py --jobs 2
+    python benchmarks/bench_designs.py --only ratios    # a part, or what a name contains
+    python benchmarks/bench_designs.py --resume         # go on after an interruption
+    python benchmarks/bench_designs.py --quick          # three pairs each, nothing stored
 
 Nulls are those of benchmarks/designs.py: small tables in which rows that belong together are alike,
 so that a test that takes them as independent is wrong, often badly. The scan with the design and
-without it, and the split with the design, each with 199 permutations at level .05. Power: one of
-four columns is shifted; the competitor is the usual test of each column with Holm's correction: the
-t test (no design), the paired one, that beside strata, that of cluster means. Writes
-benchmarks/results/designs.md and .csv.
+without it, and the split with the design. The level where one sample has up to 40 times as many
+units as the other, with 100 to 20,000 units, by the scan, by the split and between groups. Power:
+one of four columns is shifted; the competitor is the usual test of each column with Holm's
+correction: the t test (no design), the paired one, that beside strata, that of cluster means. 1,000
+pairs of each, fewer where one takes longer than 0.3 s. Writes benchmarks/results/designs.md and
+.csv after each setting.
 """
 
 from __future__ import annotations
 
-import argparse
-import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from designs import NULLS, independent
-from store import store, table
-from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+import tellapart as ta
+from designs import NULLS, RATIOS, UNBALANCED, independent, unbalanced
+from levels import ALPHA, Setting, run
+from null_tables import scan_pair
 from tellapart.permutation.holm import holm
-from tellapart.scan.scan import scan
-from tellapart.testing.two_sample import two_sample_test
 
-PERMUTATIONS, LEVEL = 199, 0.05
+PERMUTATIONS, FEW_PERMUTATIONS = 199, 39
 SHIFTS = {"none": 0.5, "paired": 0.6, "strata": 0.5, "clusters": 1.0, "unequal clusters": 0.8}
 POPULATIONS = {"none": independent, **NULLS}
+# Bins are made from 500 units of the smaller sample on: 1:40 needs a few more units than 20,000.
+LARGE = {1: 6_000, 5: 6_000, 20: 20_000, 40: 20_500}
+OTHERS = (("clusters", 2_000, 1), ("strata", 20_000, 1))
+SLOW_PAIRS = 300
+HEADING = (
+    f"# Designs of studies at α = {ALPHA}\n\n"
+    "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_designs.py --jobs 2`. Part power: one of four "
+    "columns is shifted; the usual test is the t test (no design), the paired one, that beside "
+    "strata or that of cluster means, each with Holm's correction. Where a test without the design "
+    "has no level, its rate is no power."
+)
+Drawn = tuple[np.ndarray, np.ndarray, dict[str, Any]]
 
 
-def scanned(x: np.ndarray, y: np.ndarray, asked: dict[str, object], seed: int) -> bool:
+def rejects(x: object, y: object, asked: dict[str, Any], rng: np.random.Generator) -> bool:
     """Return whether the scan rejects."""
-    samples = read_samples(x, y, design=DesignArguments(**asked))
-    rng = np.random.default_rng(seed)
-    return scan(samples, n_permutations=PERMUTATIONS, alpha=LEVEL, rng=rng).null.pvalue <= LEVEL
+    return scan_pair(x, y, asked, PERMUTATIONS, rng).null.pvalue <= ALPHA
 
 
-def split(x: np.ndarray, y: np.ndarray, asked: dict[str, object], seed: int) -> bool:
-    """Return whether the split test rejects."""
-    return two_sample_test(
-        x, y, method="split", n_permutations=PERMUTATIONS, random_state=seed, **asked
-    ).reject
+def level_setting(name: str) -> Setting:
+    """Return the setting of the scan with a design and without it."""
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        x, y, asked = NULLS[name](rng)
+        return {
+            "with the design": rejects(x, y, asked, rng),
+            "without the design": rejects(x, y, {}, rng),
+        }
+
+    return Setting("level", name, PERMUTATIONS, decide)
+
+
+def split_setting(
+    part: str,
+    name: str,
+    draw: Callable[[np.random.Generator], Drawn],
+    permutations: int,
+    **settings: object,
+) -> Setting:
+    """Return the setting of the split with a design."""
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        x, y, asked = draw(rng)
+        seed = int(rng.integers(2**31))
+        found = ta.two_sample_test(
+            *(x, y),
+            method="split",
+            n_permutations=permutations,
+            random_state=seed,
+            **asked,
+            **settings,
+        )
+        return {"with the design": found.reject}
+
+    return Setting(part, name, permutations, decide, SLOW_PAIRS)
+
+
+def ratio_setting(design: str, units: int, ratio: int, pairs: int) -> Setting:
+    """Return the setting of so many units, 1 of X to `ratio` of Y."""
+    draw = unbalanced(design, units, ratio)
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        found = scan_pair(*draw(rng), FEW_PERMUTATIONS, rng)
+        named = bool(found.findings) or min(found.variable_pvalues.values()) <= ALPHA
+        return {"with the design": found.null.pvalue <= ALPHA, "any finding": named}
+
+    name = f"{design}, {units:,} units, 1:{ratio}"
+    return Setting("ratios", name, FEW_PERMUTATIONS, decide, pairs)
+
+
+def groups_setting(units: int, ratio: int) -> Setting:
+    """Return the setting of two groups compared within strata."""
+    draw = unbalanced("strata", units, ratio)
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        x, y, asked = draw(rng)
+        found = ta.compare_groups(
+            np.concatenate([x, y]),
+            by=np.repeat(["x", "y"], [len(x), len(y)]),
+            strata=np.concatenate(asked["strata"]),
+            n_permutations=FEW_PERMUTATIONS,
+            random_state=int(rng.integers(2**31)),
+        )
+        return {"with the design": found.comparisons[0].reject}
+
+    name = f"compare_groups, strata, {units:,} units, 1:{ratio}"
+    return Setting("ratios", name, FEW_PERMUTATIONS, decide, SLOW_PAIRS)
 
 
 def usual(name: str, x: np.ndarray, y: np.ndarray, asked: dict[str, object]) -> bool:
@@ -58,7 +132,7 @@ def usual(name: str, x: np.ndarray, y: np.ndarray, asked: dict[str, object]) -> 
     else:
         means = [_means(values, own) for values, own in zip((x, y), asked["clusters"], strict=True)]
         pvalues = stats.ttest_ind(*means, equal_var=False).pvalue
-    return bool(holm(pvalues.tolist()).min() <= LEVEL)
+    return bool(holm(pvalues.tolist()).min() <= ALPHA)
 
 
 def _within_strata(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
@@ -77,81 +151,43 @@ def _means(values: np.ndarray, own: np.ndarray) -> np.ndarray:
     return np.array([values[own == c].mean(axis=0) for c in np.unique(own)])
 
 
-def rate(count: int, seed: int, decide: Callable[[np.random.Generator, int], bool]) -> float:
-    """Return the share of so many pairs of samples that are rejected."""
-    return round(sum(decide(np.random.default_rng([seed, i]), i) for i in range(count)) / count, 3)
+def power_setting(name: str) -> Setting:
+    """Return the setting in which the first column is shifted."""
 
-
-def level_row(name: str, nulls: int, splits: int) -> dict[str, object]:
-    """Return the rates of rejection of one design without a difference."""
-
-    def with_design(rng: np.random.Generator, i: int) -> bool:
-        return scanned(*NULLS[name](rng), i)
-
-    def without(rng: np.random.Generator, i: int) -> bool:
-        x, y, _ = NULLS[name](rng)
-        return scanned(x, y, {}, i)
-
-    def split_with(rng: np.random.Generator, i: int) -> bool:
-        return split(*NULLS[name](rng), i)
-
-    return {
-        "design": name,
-        "nulls": nulls,
-        "with the design": rate(nulls, 11, with_design),
-        "without it": rate(nulls, 11, without),
-        "nulls of the split": splits,
-        "split with the design": rate(splits, 12, split_with) if splits else "",
-    }
-
-
-def power_row(name: str, pairs: int) -> dict[str, object]:
-    """Return the rates of rejection where the first column is shifted."""
-
-    def shifted(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str, object]]:
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
         x, y, asked = POPULATIONS[name](rng)
-        return x, y + SHIFTS[name] * np.eye(1, y.shape[1]), asked
+        y = y + SHIFTS[name] * np.eye(1, y.shape[1])
+        return {
+            "scan with the design": rejects(x, y, asked, rng),
+            "usual test": usual(name, x, y, asked),
+            "scan without it": rejects(x, y, {}, rng),
+        }
 
-    def without(rng: np.random.Generator, i: int) -> bool:
-        x, y, _ = shifted(rng)
-        return scanned(x, y, {}, i)
-
-    return {
-        "design": name,
-        "shift": SHIFTS[name],
-        "pairs": pairs,
-        "scan with the design": rate(pairs, 13, lambda rng, i: scanned(*shifted(rng), i)),
-        "usual test": rate(pairs, 13, lambda rng, _: usual(name, *shifted(rng))),
-        "scan without it": rate(pairs, 13, without),
-    }
+    return Setting("power", f"{name}, shift {SHIFTS[name]}", PERMUTATIONS, decide, SLOW_PAIRS)
 
 
-def main() -> None:
-    """Run and store."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nulls", type=int, default=1_000)
-    parser.add_argument("--pairs", type=int, default=200)
-    parser.add_argument("--split", type=int, default=200)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    levels = [level_row(name, given.nulls, given.split) for name in NULLS]
-    powers = [power_row(name, given.pairs) for name in SHIFTS]
-    text = (
-        "# Designs of studies\n\n"
-        f"Share of pairs rejected at level {LEVEL} without any difference, {PERMUTATIONS} "
-        f"permutations (`python benchmarks/bench_designs.py --nulls {given.nulls} "
-        f"--pairs {given.pairs} --split {given.split}`).\n\n{table(levels)}\n\n"
-        "Share rejected where one of four columns is shifted; the usual test is the t test (no "
-        "design), the paired one, that beside strata or that of cluster means, each with Holm's "
-        "correction. Where a test without the design has no level, its rate is no power.\n\n"
-        f"{table(powers)}\n"
-    )
-    rows = [{"kind": "level", **row} for row in levels] + [
-        {"kind": "power", **row} for row in powers
+def settings() -> list[Setting]:
+    """Return every setting, in the order of the table."""
+    found = [level_setting(name) for name in NULLS]
+    found += [split_setting("split", name, draw, PERMUTATIONS) for name, draw in NULLS.items()]
+    found += [ratio_setting(design, 100, ratio, 1_000) for design in UNBALANCED for ratio in RATIOS]
+    found += [ratio_setting(design, units, ratio, SLOW_PAIRS) for design, units, ratio in OTHERS]
+    found += [
+        ratio_setting(design, LARGE[ratio], ratio, SLOW_PAIRS)
+        for design in UNBALANCED
+        for ratio in RATIOS
     ]
-    every = list(dict.fromkeys(key for row in rows for key in row))
-    store("designs", text, [{key: row.get(key, "") for key in every} for row in rows])
+    found += [
+        groups_setting(12_600, 20),
+        split_setting(
+            *("ratios", "split, strata, 11,000 units, 1:10"),
+            *(unbalanced("strata", 11_000, 10), FEW_PERMUTATIONS),
+            n_variables=1,
+            regularization=0.1,
+        ),
+    ]
+    return found + [power_setting(name) for name in SHIFTS]
 
 
 if __name__ == "__main__":
-    main()
+    run("designs", HEADING, settings())

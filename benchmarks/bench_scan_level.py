@@ -1,204 +1,234 @@
 """The level of the scan and of every family of it, and the family-wise error of its findings.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/bench_scan_level.py [pairs]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/bench_scan_level.py --jobs 2
+    python benchmarks/bench_scan_level.py --only degenerate   # a part, or what a name contains
+    python benchmarks/bench_scan_level.py --resume            # go on after an interruption
+    python benchmarks/bench_scan_level.py --quick             # three pairs each, nothing stored
 
-Ten kinds of nulls and three partial nulls, in which some columns differ and the others do not,
-`pairs` of each (default 1,000). A false finding names a column, pair or triple of which no column
-differs. Writes benchmarks/results/scan_level.md and .csv, with one row per kind and what is
-measured. The band holds 99.9 % of the counts of a test whose level is exactly 0.05.
+Tables of benchmarks/null_tables.py without a difference, ordinary and degenerate ones; the same
+through chunks, bins, blocks of columns, groups and monitors; and partial nulls, in which some
+columns differ and the others do not, at 59, 199 and 999 permutations. A false finding names a
+column, pair or triple of which no column differs. 1,000 pairs of each, fewer where one takes longer
+than 0.3 s. Writes benchmarks/results/scan_level.md and .csv after each setting, with one row per
+setting and what is measured. The band holds 99.9 % of the counts of a test whose level is exactly
+0.05.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
+from unittest.mock import patch
 
+import dask.array as da
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from scipy import stats
+import pyarrow as pa
+import pyarrow.dataset as ds
 
-from store import store, table
+import tellapart as ta
+from levels import ALPHA, Setting, run
+from null_tables import (
+    DEGENERATE,
+    ORDINARY,
+    PARTIAL,
+    PARTIAL_TOGETHER,
+    Draw,
+    DrawPartial,
+    flag,
+    halves,
+    mostly_missing,
+    scan_pair,
+)
+from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.tables import read_samples
+from tellapart.scan import budget, column_folds, in_blocks, sums
 from tellapart.scan.scan import Scan, scan
 
-ALPHA = 0.05
-PERMUTATIONS = 199
-Rows = NDArray[np.float64] | pd.DataFrame
-Null = Callable[[np.random.Generator, int], Rows]
+ORDINARY_PERMUTATIONS, FEWER_PERMUTATIONS = 199, 99
+NAMING_PERMUTATIONS = (59, 199, 999)
+SLOW_PAIRS = 300
+HEADING = (
+    f"# Level of the scan at α = {ALPHA}\n\n"
+    "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_scan_level.py --jobs 2`."
+)
 
 
-def _gaussian(rng: np.random.Generator, rows: int) -> Rows:
-    return rng.normal(size=(rows, 20))
+def rejected(found: Scan) -> dict[str, bool]:
+    """Return what a scan rejects: itself, each family, and whether anything is named."""
+    answers = {"scan": found.null.pvalue <= ALPHA}
+    answers |= {name: p <= ALPHA for name, p in found.families.items()}
+    least = min(found.variable_pvalues.values(), default=1.0)
+    answers["any finding"] = bool(found.findings) or least <= ALPHA
+    return answers
 
 
-def _cauchy(rng: np.random.Generator, rows: int) -> Rows:
-    return rng.standard_cauchy(size=(rows, 15))
+def null_setting(part: str, name: str, draw: Draw, permutations: int, pairs: int) -> Setting:
+    """Return the setting of pairs without a difference."""
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        return rejected(scan_pair(*draw(rng), permutations, rng))
+
+    return Setting(part, name, permutations, decide, pairs)
 
 
-def _counts(rng: np.random.Generator, rows: int) -> Rows:
-    return rng.poisson(0.6, size=(rows, 12)).astype(np.float64)
+def partial_setting(name: str, draw: DrawPartial, permutations: int) -> Setting:
+    """Return the setting of pairs in which some columns differ."""
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        x, y, asked, changed = draw(rng)
+        found = scan_pair(x, y, asked, permutations, rng)
+        named = [set(finding.variables) for finding in found.findings]
+        named += [{name} for name, p in found.variable_pvalues.items() if p <= ALPHA]
+        return {
+            "any false finding": any(not changed & own for own in named),
+            "rejected": found.null.pvalue <= ALPHA,
+            "a true finding": any(changed & own for own in named),
+        }
+
+    return Setting("names", name, permutations, decide)
 
 
-def _flags(rng: np.random.Generator, rows: int) -> Rows:
-    return (rng.random((rows, 15)) < np.linspace(0.03, 0.5, 15)).astype(np.float64)
+def missing_setting(share: float, permutations: int) -> Setting:
+    """Return the setting of one column whose values are missing in X at random, and no more."""
+    draw = mostly_missing(share)
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        found = scan_pair(*draw(rng), permutations, rng)
+        return {"values named": any(finding.kind != "missing" for finding in found.findings)}
+
+    name = f"{share:.0%} of one column of X missing at random, pairwise, 40 + 40 × 3"
+    return Setting("names", name.replace("%", " %"), permutations, decide)
 
 
-def _factor(rng: np.random.Generator, rows: int) -> Rows:
-    return 3 * rng.normal(size=(rows, 1)) + rng.normal(size=(rows, 12))
+# The same tables on other ways through the scan.
 
 
-def _autoregressive(rng: np.random.Generator, rows: int) -> Rows:
-    values = rng.normal(size=(rows, 20))
-    for s in range(1, 20):
-        values[:, s] = 0.9 * values[:, s - 1] + np.sqrt(1 - 0.81) * values[:, s]
-    return values
+def in_dask(rng: np.random.Generator) -> dict[str, bool]:
+    """Scan Dask arrays in several blocks of rows."""
+    sides = [
+        da.from_array(np.column_stack([flag(rng, n), rng.normal(size=(n, 2))]), chunks=(chunk, 3))
+        for n, chunk in ((400, 70), (250, 100))
+    ]
+    return _scan_in_chunks(*sides, rng)
 
 
-def _categories(rng: np.random.Generator, rows: int) -> Rows:
-    columns: dict[str, NDArray[np.float64] | NDArray[np.str_]] = {
-        f"c{i}": rng.choice(list("abcd"), rows, p=[0.5, 0.3, 0.15, 0.05]) for i in range(5)
-    }
-    columns |= {f"v{i}": rng.lognormal(size=rows) for i in range(5)}
-    return pd.DataFrame(columns)
-
-
-def _few(rng: np.random.Generator, rows: int) -> Rows:
-    return rng.normal(size=(rows, 5))
-
-
-def _wide(rng: np.random.Generator, rows: int) -> Rows:
-    return rng.normal(size=(rows, 200)) + rng.normal(size=(rows, 1))
-
-
-def _zero_inflated(rng: np.random.Generator, rows: int) -> Rows:
-    values = rng.exponential(size=(rows, 15))
-    return np.where(rng.random((rows, 15)) < 0.6, 0.0, values)
-
-
-NULLS: dict[str, tuple[Null, int, int]] = {
-    "normal, 60 + 60 × 20": (_gaussian, 60, 60),
-    "Cauchy, 50 + 50 × 15": (_cauchy, 50, 50),
-    "counts, 60 + 60 × 12": (_counts, 60, 60),
-    "rare flags, 70 + 50 × 15": (_flags, 70, 50),
-    "one strong factor, 50 + 50 × 12": (_factor, 50, 50),
-    "autoregressive, 30 + 120 × 20": (_autoregressive, 30, 120),
-    "categories and lognormal, 60 + 60 × 10": (_categories, 60, 60),
-    "few rows, 5 + 6 × 5": (_few, 5, 6),
-    "wide, 20 + 20 × 200": (_wide, 20, 20),
-    "zero-inflated, 200 + 15 × 15": (_zero_inflated, 200, 15),
-}
-
-
-def _shifted(rng: np.random.Generator) -> tuple[Rows, Rows, set[str]]:
-    x, y = _autoregressive(rng, 80), _autoregressive(rng, 80)
-    x = np.asarray(x)
-    x[:, [3, 10]] += 1.0
-    return x, y, {"x3", "x10"}
-
-
-def _spread_and_shape(rng: np.random.Generator) -> tuple[Rows, Rows, set[str]]:
-    x, y = rng.normal(size=(100, 12)), rng.normal(size=(70, 12))
-    common = 0.8
-    for values in (x, y):
-        values[:, 1:] = common * values[:, :1] + 0.6 * values[:, 1:]
-    x[:, 11] *= 2.0
-    x[:, 10] = rng.exponential(size=100)
-    return x, y, {"x10", "x11"}
-
-
-def _dependent(rng: np.random.Generator) -> tuple[Rows, Rows, set[str]]:
-    x, y = rng.normal(size=(120, 15)), rng.normal(size=(120, 15))
-    x[:, 1] = 0.8 * x[:, 0] + 0.6 * x[:, 1]
-    x[:, 4] = np.abs(x[:, 4]) * np.sign(x[:, 2] * x[:, 3])
-    return x, y, {f"x{s}" for s in range(5)}
-
-
-PARTIAL = {
-    "two of 20 autoregressive columns shifted, 80 + 80": _shifted,
-    "spread and shape of two of 12 correlated columns, 100 + 70": _spread_and_shape,
-    "a pair and a triple of 15 columns, 120 + 120": _dependent,
-}
-
-
-def _scanned(x: Rows, y: Rows, rng: np.random.Generator) -> Scan:
-    samples = read_samples(x, y)
-    return scan(samples, n_permutations=PERMUTATIONS, alpha=ALPHA, rng=rng)
-
-
-def null_pair(kind: str, number: int) -> dict[str, bool]:
-    """Return what one null pair rejects: the scan, each family, and whether anything is named."""
-    draw, m, n = NULLS[kind]
-    rng = np.random.default_rng([7, list(NULLS).index(kind), number])
-    pooled = draw(rng, m + n)
-    found = _scanned(pooled[:m], pooled[m:], rng)
-    told = {"scan": found.null.pvalue <= ALPHA}
-    told |= {name: p <= ALPHA for name, p in found.families.items()}
-    least = min(found.variable_pvalues.values())
-    told["any finding"] = bool(found.findings) or least <= ALPHA
-    return told
-
-
-def partial_pair(kind: str, number: int) -> dict[str, bool]:
-    """Return whether a partial null is rejected, and whether a false or a true name is given."""
-    rng = np.random.default_rng([8, list(PARTIAL).index(kind), number])
-    x, y, changed = PARTIAL[kind](rng)
-    found = _scanned(x, y, rng)
-    names = [set(finding.variables) for finding in found.findings]
-    return {
-        "any false finding": any(not changed & own for own in names),
-        "rejected": found.null.pvalue <= ALPHA,
-        "a true finding": any(changed & own for own in names),
-    }
-
-
-def measure(
-    kind: str, one: Callable[[str, int], dict[str, bool]], pairs: int, jobs: int
-) -> list[dict[str, object]]:
-    """Return one row per thing measured of a kind."""
-    started = time.perf_counter()
-    told = Parallel(n_jobs=jobs)(delayed(one)(kind, number) for number in range(pairs))
-    taken = 1000 * (time.perf_counter() - started) / pairs
-    low, high = stats.binom.ppf([0.0005, 0.9995], pairs, ALPHA) / pairs
-    rows = []
-    for what in told[0]:
-        rate = float(np.mean([answer[what] for answer in told]))
-        verdict = "above" if rate > high else "inside" if rate >= low else "below"
-        if what in ("rejected", "a true finding"):
-            verdict = "power"
-        rows.append(
-            {
-                "data": kind,
-                "what": what,
-                "pairs": pairs,
-                "rate": f"{rate:.4f}",
-                "99.9 % band": f"{low:.4f} to {high:.4f}",
-                "verdict": verdict,
-                "ms per pair": f"{taken:.0f}",
-            }
-        )
-    return rows
-
-
-def main(pairs: int, jobs: int) -> None:
-    """Measure every kind and store the table."""
-    rows = []
-    for kind in NULLS:
-        rows += measure(kind, null_pair, pairs, jobs)
-    for kind in PARTIAL:
-        rows += measure(kind, partial_pair, pairs, jobs)
-    text = (
-        f"# Level of the scan at α = {ALPHA}\n\n"
-        f"{PERMUTATIONS} permutations; `python benchmarks/bench_scan_level.py`. Below the band: "
-        "ties, few permutations, or p-values held above that of the scan.\n\n" + table(rows)
+def one_flag_in_dataset(rng: np.random.Generator) -> dict[str, bool]:
+    """Scan datasets of pyarrow with one 0/1 column."""
+    return _scan_in_chunks(
+        *(
+            ds.dataset(pa.Table.from_pandas(pd.DataFrame(flag(rng, 300), columns=["converted"])))
+            for _ in range(2)
+        ),
+        rng,
     )
-    store("scan_level", text, rows)
+
+
+def _scan_in_chunks(x: object, y: object, rng: np.random.Generator) -> dict[str, bool]:
+    # So few rows would be one block.
+    with patch.object(sums, "block_rows", lambda _: 128):
+        samples = read_chunked(x, y)
+        return rejected(scan(samples, n_permutations=FEWER_PERMUTATIONS, alpha=ALPHA, rng=rng))
+
+
+def in_column_blocks(rng: np.random.Generator) -> dict[str, bool]:
+    """Scan a table in parts of some 30 columns and blocks of 7, as very wide ones are."""
+    pooled = np.column_stack([rng.normal(size=(60, 40)), rng.random((60, 5)) < 0.3])
+    with (
+        patch.multiple(budget, FEWEST_BLOCKED=2, BLOCKED_BYTES=0),
+        patch.multiple(in_blocks, PART_BYTES=300_000),
+        patch.multiple(column_folds, MOST_COLUMNS=7, BLOCKS_AT_A_TIME=2),
+    ):
+        samples = read_samples(pooled[:30], pooled[30:])
+        return rejected(scan(samples, n_permutations=FEWER_PERMUTATIONS, alpha=ALPHA, rng=rng))
+
+
+def groups_setting(name: str, draw: Draw, n_groups: int, pairs: int) -> Setting:
+    """Return the setting of groups of one population, each compared with the rest."""
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        x, y, _ = draw(rng)
+        table = np.concatenate([x, y])
+        found = ta.compare_groups(
+            table,
+            by=np.arange(len(table)) % n_groups,
+            n_permutations=ORDINARY_PERMUTATIONS,
+            random_state=int(rng.integers(2**31)),
+        )
+        return {
+            "any group": any(one.reject for one in found.comparisons),
+            "first group, unadjusted": found.comparisons[0].pvalue <= ALPHA,
+        }
+
+    return Setting("groups", name, ORDINARY_PERMUTATIONS, decide, pairs)
+
+
+def monitor_setting(name: str, draw: Draw, n_checks: int, pairs: int) -> Setting:
+    """Return the setting of sequences of batches of the reference's population."""
+
+    def decide(rng: np.random.Generator) -> dict[str, bool]:
+        reference, _, _ = draw(rng)
+        monitor = ta.compare_to_reference(
+            reference,
+            n_permutations=ORDINARY_PERMUTATIONS,
+            n_checks=n_checks,
+            random_state=int(rng.integers(2**31)),
+        )
+        checks = [monitor.check(draw(rng)[1]) for _ in range(n_checks)]
+        return {
+            "any alarm": any(check.alarm for check in checks),
+            "first check": checks[0].pvalue <= ALPHA,
+        }
+
+    return Setting("monitors", f"{name}, {n_checks} checks", ORDINARY_PERMUTATIONS, decide, pairs)
+
+
+def _normal(columns: int, m: int, n: int) -> Draw:
+    return halves(lambda rng, rows: rng.normal(size=(rows, columns)), m, n)
+
+
+def settings() -> list[Setting]:
+    """Return every setting, in the order of the table."""
+    found = [
+        null_setting(
+            "ordinary", name, draw, ORDINARY_PERMUTATIONS, SLOW_PAIRS if "wide" in name else 1_000
+        )
+        for name, draw in ORDINARY.items()
+    ]
+    found += [
+        null_setting(
+            *("degenerate", name, draw, FEWER_PERMUTATIONS),
+            SLOW_PAIRS if "1,500" in name else 1_000,
+        )
+        for name, draw in DEGENERATE.items()
+    ]
+    found += [
+        null_setting(
+            *("bins", name, draw, FEWER_PERMUTATIONS), SLOW_PAIRS if "6,000" in name else 1_000
+        )
+        for name, draw in {
+            "normal, 2,000 + 1,500 × 2": _normal(2, 2_000, 1_500),
+            "normal, 600 + 6,000 × 2": _normal(2, 600, 6_000),
+            "one flag at 10 %, 4,000 + 4,000": halves(flag, 4_000, 4_000),
+        }.items()
+    ]
+    found += [
+        Setting("chunks", "Dask, 400 + 250 × 3", FEWER_PERMUTATIONS, in_dask),
+        Setting("chunks", "dataset, one flag, 300 + 300", FEWER_PERMUTATIONS, one_flag_in_dataset),
+        Setting("blocks", "normal and flags, 30 + 30 × 45", FEWER_PERMUTATIONS, in_column_blocks),
+        groups_setting("normal, 3 groups, 90 × 2", _normal(2, 45, 45), 3, 1_000),
+        groups_setting("one flag at 10 %, 3 groups of 100", halves(flag, 150, 150), 3, 1_000),
+        groups_setting("normal, 3 groups, 45 × 105", _normal(105, 20, 25), 3, SLOW_PAIRS),
+        monitor_setting("normal, 60 + 30 × 2", _normal(2, 60, 30), 3, 1_000),
+        monitor_setting("one flag at 10 %, 200 + 60", halves(flag, 200, 60), 3, 1_000),
+        monitor_setting("one flag at 10 %, 200 + 60", halves(flag, 200, 60), 8, SLOW_PAIRS),
+    ]
+    for permutations in NAMING_PERMUTATIONS:
+        found += [partial_setting(name, draw, permutations) for name, draw in PARTIAL.items()]
+        found += [missing_setting(share, permutations) for share in (0.5, 0.9)]
+    return found + [
+        partial_setting(name, draw, ORDINARY_PERMUTATIONS)
+        for name, draw in PARTIAL_TOGETHER.items()
+    ]
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 1000,
-        int(sys.argv[2]) if len(sys.argv) > 2 else 1,
-    )
+    run("scan_level", HEADING, settings())

@@ -13,12 +13,13 @@ __all__ = ["RESULTS", "store", "table"]
 RESULTS = Path(__file__).parent / "results"
 
 
-def store(name: str, text: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Write results/{name}.md and results/{name}.csv, and show the text."""
+def store(name: str, text: str, rows: Sequence[Mapping[str, object]], show: bool = True) -> None:
+    """Write results/{name}.md and results/{name}.csv, and show the text if `show`."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text.rstrip() + "\n", encoding="utf-8")
     with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    print(text)
+    if show:
+        print(text)

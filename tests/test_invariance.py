@@ -32,7 +32,7 @@ def test_promises_are_kept(call):
     assert [fault for _, fault in found if fault] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_gaussian_choice_does_not_change_when_samples_are_swapped():
     """The audit's case: it changed in 14 of 18, as splits were drawn by row number."""
     found = []

@@ -26,8 +26,17 @@ from kept_answers import TABLE, calls, differences
 KEPT = json.loads(Path(__file__).with_name("kept_answers.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("section", [section.__name__ for section in TABLE])
+# Sections of quick calls: those of searches, groups, monitors and baselines take longer.
+QUICK = ("linear_tests", "table_tests", "solvers", "inner")
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        pytest.param(section.__name__, marks=[] if section.__name__ in QUICK else pytest.mark.long)
+        for section in TABLE
+    ],
+)
 def test_answers_are_as_they_were(section):
     mine = {name: call for name, call in calls().items() if name.startswith(f"{section}/")}
     assert mine.keys() == {name for name in KEPT if name.startswith(f"{section}/")}

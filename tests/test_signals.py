@@ -37,9 +37,13 @@ else:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kernel", "stage"), [("gaussian", "tune"), ("gaussian", "select"), ("linear", "tune")]
+    ("kernel", "stage"),
+    [
+        pytest.param("gaussian", "tune", marks=pytest.mark.long),
+        pytest.param("gaussian", "select", marks=pytest.mark.long),
+        ("linear", "tune"),
+    ],
 )
 def test_an_interrupt_ends_the_call_once(kernel, stage):
     command = [sys.executable, "-c", PROGRAM, kernel, stage]

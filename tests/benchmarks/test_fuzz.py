@@ -14,42 +14,48 @@ from tellapart.errors import InputError
 whole_test, test = test, None
 
 
-@pytest.mark.slow
-def test_tables_are_read_or_refused():
-    tally = fuzz_tables(1_500, read)
-    assert tally.total() == 1_500
-    assert tally["result"] > 100
+def few_or_many(few, many):
+    """Give the test a number of cases: few in the suite, many in the long checks."""
+    return pytest.mark.parametrize("count", [few, pytest.param(many, marks=pytest.mark.long)])
 
 
-@pytest.mark.slow
-def test_tables_are_tested_or_refused():
-    tally = fuzz_tables(200, whole_test)
-    assert tally["result"] > 10
+@few_or_many(150, 1_500)
+def test_tables_are_read_or_refused(count):
+    tally = fuzz_tables(count, read)
+    assert tally.total() == count
+    assert tally["result"] > count // 20
 
 
-@pytest.mark.slow
-def test_files_are_compared_or_refused(tmp_path):
-    tally = fuzz_files(200, tmp_path)
-    assert tally["result"] > 5
-    assert tally["refused"] > 5
+@few_or_many(30, 200)
+def test_tables_are_tested_or_refused(count):
+    tally = fuzz_tables(count, whole_test)
+    assert tally.total() == count
+    assert tally["result"] > count // 40
 
 
-@pytest.mark.slow
-def test_command_lines_run_or_are_refused(tmp_path):
-    tally = fuzz_lines(200, tmp_path)
-    assert tally["result"] > 5
-    assert tally["refused"] > 5
+@few_or_many(30, 200)
+def test_files_are_compared_or_refused(count, tmp_path):
+    tally = fuzz_files(count, tmp_path)
+    assert tally["result"] > count // 40
+    assert tally["refused"] > count // 40
 
 
-@pytest.mark.slow
-def test_annotated_files_are_compared_or_refused():
+@few_or_many(40, 200)
+def test_command_lines_run_or_are_refused(count, tmp_path):
+    tally = fuzz_lines(count, tmp_path)
+    assert tally["result"] > count // 40
+    assert tally["refused"] > count // 40
+
+
+@few_or_many(4, 20)
+def test_annotated_files_are_compared_or_refused(count):
     """In a process of their own: damage must not end it either."""
     pytest.importorskip("anndata")
     from fuzz.annotated import fuzz_annotated
 
-    tally = fuzz_annotated(20)
+    tally = fuzz_annotated(count)
     assert set(tally) <= {"result", "refused"}
-    assert tally["refused"] > 3
+    assert tally["refused"] > count // 6
 
 
 def test_other_ends_are_faults():

@@ -1,6 +1,7 @@
 """The benchmark of groups: markers that were put in are what is counted."""
 
 import numpy as np
+import pytest
 
 import bench_groups
 
@@ -18,6 +19,7 @@ def test_markers_are_higher_in_their_type_and_counted():
     assert bench_groups.found_share(cells, {}, number) == 0.0
 
 
+@pytest.mark.long
 def test_tellapart_finds_most_of_them():
     cells = bench_groups.make_cells(600, 90, seed=1)
     found = bench_groups.compare(cells)

@@ -100,6 +100,7 @@ def call_nothing(pair, seed):
     return Answer(0.5)
 
 
+@pytest.mark.long
 def test_rows_are_stored_once_and_the_page_is_made_of_them(results, capsys):
     bench_peers.main(["--only", "huge", "--sizes", "300000x5"])
     chosen = ["columns-t", "f-test", "absent", "unknown"]

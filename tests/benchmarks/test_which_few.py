@@ -68,6 +68,7 @@ def test_levels_speak_for_their_column():
     assert data.first(np.array([2, 1, 3]), 2).tolist() == [1, 2]
 
 
+@pytest.mark.long
 @each("name", AT_HAND)
 def test_selectors_find_a_large_shift_beside_categories(name):
     rng = np.random.default_rng(0)
@@ -110,6 +111,7 @@ def test_rows_are_stored_once_and_failures_find_nothing(results, capsys):
     assert not (results / "absent.csv").exists()
 
 
+@pytest.mark.long
 def test_real_data_are_split_without_overlap_and_judged(results, capsys):
     learn, judge = DATA["tumours"].split(1)
     assert isinstance(learn, Labelled)

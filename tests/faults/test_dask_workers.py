@@ -84,7 +84,7 @@ def _check_against(x, y):
     return _check(y, x)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_workers_that_die(cluster, dying, samples, monkeypatch):
     """One test for all: whoever runs a part of this file would start a cluster for it."""
     for ask in (_choice, _split, _check, _check_against):

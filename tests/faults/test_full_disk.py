@@ -215,7 +215,6 @@ except OSError as error:
 """
 
 
-@pytest.mark.slow
 def test_a_file_system_that_is_really_full(tmp_path):
     """A tiny one in memory, seen by this one process alone."""
     place = tmp_path / "tiny"

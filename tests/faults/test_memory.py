@@ -41,7 +41,6 @@ size += used
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="asks Linux what is in use")
 def test_a_real_limit(files):
     program = """

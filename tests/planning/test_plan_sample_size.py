@@ -85,7 +85,6 @@ def test_effects_on_rows_of_a_table():
     assert "Rows drawn from the 80 of X" in plan.description
 
 
-@pytest.mark.slow
 def test_a_split_can_be_planned():
     plan = ta.plan_sample_size(
         effects={"location": 1.5}, n_columns=2, method="split", n_variables=1, **QUICK
@@ -118,7 +117,7 @@ def test_progress_is_told():
     assert {"pilot", "strength", "power"} <= stages
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_planned_rows_have_the_power():
     plan = ta.plan_sample_size(
         effects={"spread": 2.0}, n_columns=4, n_permutations=99, n_simulations=120, random_state=1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from designs import NULLS
+from designs import NULLS, RATIOS, UNBALANCED, unbalanced
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.tables import read_samples
 from tellapart.permutation.design import permute_units
@@ -17,17 +17,45 @@ def run(x, y, asked, n_permutations=99, seed=0):
     return scan(samples, n_permutations=n_permutations, alpha=0.05, rng=rng)
 
 
-@pytest.mark.slow
+def assert_level(draw, nulls, seed, error, levels=(0.05,)):
+    """Assert that no more of the nulls are rejected than a valid test does but for this error."""
+    pvalues = []
+    for i in range(nulls):
+        x, y, asked = draw(np.random.default_rng([seed, i]))
+        pvalues.append(run(x, y, asked, 39, i).null.pvalue)
+    for level in levels:
+        rejected = int(np.sum(np.array(pvalues) <= level))
+        assert rejected <= stats.binom.isf(error, nulls, level)
+
+
 @pytest.mark.parametrize("name", NULLS)
 def test_no_design_alarms_more_often_than_its_level(name):
-    count = 120
+    assert_level(NULLS[name], 30, 21, 1e-6, (0.05, 0.2, 0.5))
+
+
+@pytest.mark.parametrize("design", UNBALANCED)
+def test_units_of_the_smaller_sample_may_be_few_among_many(design):
+    """505 units against 15,150, which are permuted in bins: p-values are not small together."""
     pvalues = []
-    for i in range(count):
-        x, y, asked = NULLS[name](np.random.default_rng([21, i]))
-        pvalues.append(run(x, y, asked, 39, i).null.pvalue)
-    for level in (0.05, 0.2, 0.5):
-        rejected = int(np.sum(np.array(pvalues) <= level))
-        assert stats.binomtest(rejected, count, level, alternative="greater").pvalue > 1e-3
+    for i in range(6):
+        x, y, asked = unbalanced(design, 15_655, 30)(np.random.default_rng([22, i]))
+        pvalues.append(run(x, y, asked, 99, i).null.pvalue)
+    assert stats.combine_pvalues(pvalues, method="fisher").pvalue > 1e-6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NULLS)
+def test_level_of_1000_nulls_of_each_design(name):
+    assert_level(NULLS[name], 1_000, 23, 1e-4, (0.05, 0.2, 0.5))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("design", UNBALANCED)
+def test_level_at_unbalanced_ratios(design, ratio):
+    """100 units, 1,000 nulls; and as many as are permuted in bins, 100 nulls."""
+    assert_level(unbalanced(design, 100, ratio), 1_000, 24, 1e-4)
+    assert_level(unbalanced(design, 510 * (1 + ratio), ratio), 100, 25, 1e-4)
 
 
 def _unbalanced(name, rng):

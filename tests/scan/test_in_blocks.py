@@ -179,15 +179,15 @@ def test_permutations_that_no_block_can_hold_are_refused(in_small_blocks):
         ta.two_sample_test(x, y, n_permutations=100_000)
 
 
-@pytest.mark.slow
-def test_the_level_holds_in_blocks(in_small_blocks):
+@pytest.mark.parametrize("nulls", [20, pytest.param(100, marks=pytest.mark.long)])
+def test_the_level_holds_in_blocks(in_small_blocks, nulls):
     in_small_blocks()
     rng = np.random.default_rng(6)
     pvalues = []
-    for seed in range(100):
+    for seed in range(nulls):
         samples = read_samples(rng.normal(size=(9, 20)), rng.normal(size=(8, 20)))
         own = np.random.default_rng(seed)
         found = scan.scan(samples, n_permutations=39, alpha=0.05, rng=own, effort=0.01)
         pvalues.append(found.null.pvalue)
     # Five standard deviations of the share of p ≤ 0.1 above the level.
-    assert np.mean(np.array(pvalues) <= 0.1) <= 0.1 + 5 * np.sqrt(0.09 / 100)
+    assert np.mean(np.array(pvalues) <= 0.1) <= 0.1 + 5 * np.sqrt(0.09 / nulls)

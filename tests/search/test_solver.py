@@ -49,11 +49,11 @@ def test_the_best_of_all_supports_is_reached(kernel):
     assert missed == 0
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("count", [4, pytest.param(30, marks=pytest.mark.long)])
 @each("regularization", [0.0, 0.5])
-def test_the_best_of_the_orthant_is_reached(regularization):
+def test_the_best_of_the_orthant_is_reached(regularization, count):
     missed, few = 0, Annealing(iterations=5)
-    for seed in range(30):
+    for seed in range(count):
         goal = objective(
             KINDS[seed % 4], "quadratic", regularization, (16, 18), seed, True, n_columns=6
         )
@@ -65,11 +65,14 @@ def test_the_best_of_the_orthant_is_reached(regularization):
     assert missed <= 1
 
 
+@pytest.mark.parametrize(
+    "problems", [((0.1, 3),), pytest.param(((0.0, 3), (0.1, 1)), marks=pytest.mark.long)]
+)
 @each("kernel", SIGNS_MATTER)
 @each("kind", KINDS)
-def test_a_search_within_the_orthant(kernel, kind):
+def test_a_search_within_the_orthant(kernel, kind, problems):
     few = Annealing(iterations=5)
-    for regularization, d in ((0.0, 3), (0.1, 1), (0.1, 3)):
+    for regularization, d in problems:
         upright = objective(kind, kernel, regularization, nonnegative=True)
         found = search(upright, d, settings=few)
         check_point(upright, found, d)

@@ -131,7 +131,7 @@ def test_what_cannot_be_shared_is_not(settings, monkeypatch):
     assert len(result.comparisons) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_level_of_wide_groups_is_kept(wide):
     """p ≤ α in no more than α of nulls, also of single columns and after Holm's adjustment."""
     rejected, adjusted, named, count = 0, 0, 0, 0

@@ -158,7 +158,7 @@ def test_a_pickle_goes_on():
     assert first.history == second.history
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pvalues_are_independent_given_the_rows_seen_and_not_given_one_reference():
     """With an unlucky reference of few rows, all p-values are small together; not so here."""
 

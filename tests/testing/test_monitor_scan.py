@@ -94,9 +94,9 @@ def test_a_second_scan_that_sees_less_changes_nothing(monkeypatch):
     assert refinement.refine_pvalue(result, 0.001, np.random.default_rng(0)) is result
 
 
-@pytest.mark.slow
-def test_scans_hold_their_level_and_so_does_the_sequence():
-    runs, checks, rejections, alarms, refined = 60, 3, 0, 0, 0
+@pytest.mark.parametrize("runs", [15, pytest.param(60, marks=pytest.mark.long)])
+def test_scans_hold_their_level_and_so_does_the_sequence(runs):
+    checks, rejections, alarms, refined = 3, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([9, run])
         settings = {"n_permutations": 9, "alpha": 0.2, "n_checks": checks, "random_state": run}

@@ -360,9 +360,15 @@ def test_held_out_rows_do_not_move_the_selection_of_the_gaussian_kernel():
     assert first.kernel.outer == second.kernel.outer
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kernel", "runs"), [("quadratic", 120), (Gaussian("median"), 120), ("gaussian", 40)]
+    ("kernel", "runs"),
+    [
+        ("quadratic", 25),
+        (Gaussian("median"), 25),
+        pytest.param("quadratic", 120, marks=pytest.mark.long),
+        pytest.param(Gaussian("median"), 120, marks=pytest.mark.long),
+        pytest.param("gaussian", 40, marks=pytest.mark.long),
+    ],
 )
 def test_level_of_other_kernels(kernel, runs):
     """Whatever is tuned and searched on one half, the p-value of the other is valid."""

@@ -25,8 +25,16 @@ def sigma2_of(m, n):
     return 4 * effective_size(m, n) * (p.var() / m + q.var() / n)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("m", "n"), [(60, 60), (200, 60), (60, 200), (200, 200)])
+@pytest.mark.parametrize(
+    ("m", "n"),
+    [
+        (60, 60),
+        *(
+            pytest.param(m, n, marks=pytest.mark.long)
+            for m, n in ((200, 60), (60, 200), (200, 200))
+        ),
+    ],
+)
 def test_power_agrees_with_simulation(m, n):
     rng = np.random.default_rng(0)
     pooled = np.concatenate(draw(rng, round(900 * m / (m + n)), round(900 * n / (m + n))))
