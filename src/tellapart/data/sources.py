@@ -14,17 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.data.column_store import ColumnStore, SparseColumns
-from tellapart.data.columns import (
-    BOOLEAN_LABELS,
-    LARGEST_WHOLE,
-    Column,
-    Series,
-    check_rounded,
-    read_column,
-    rounded_extremes,
-)
+from tellapart.data.columns import BOOLEAN_LABELS, Column, Series, read_column
 from tellapart.data.described import EXPECTED, described, package_of, quoted
 from tellapart.data.in_memory import in_memory
+from tellapart.data.large_integers import LARGEST_WHOLE, check_rounded, rounded_extremes
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.number_arrays import as_array, as_numbers, mapped
 from tellapart.data.samples import Values
@@ -199,7 +192,8 @@ def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
         whole = np.array([dtype in _LONG_INTEGERS for dtype in dtypes])
         # Not where a library hands out objects, or has rounded large whole numbers beside floats.
         if values.dtype.kind in "iu" or (
-            values.dtype.kind == "f" and not (np.abs(values[:, whole]) > LARGEST_WHOLE).any()
+            values.dtype.kind == "f"
+            and not (np.abs(values[:, whole].astype(np.float64)) > LARGEST_WHOLE).any()
         ):
             numbers = as_numbers(title, values)
             return Source(title, names, (n_rows, n_columns), numbers, False, dtypes, gone)

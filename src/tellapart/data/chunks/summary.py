@@ -19,15 +19,8 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunk import Chunk, Labels, Reading
 from tellapart.data.chunks.draw import Sketch, marks
 from tellapart.data.chunks.whole_numbers import WholeNumbers
-from tellapart.data.columns import (
-    LARGEST_WHOLE,
-    Column,
-    ColumnFacts,
-    Extremes,
-    Form,
-    check_rounded,
-    pool_facts,
-)
+from tellapart.data.columns import Column, ColumnFacts, Form, pool_facts
+from tellapart.data.large_integers import LARGEST_WHOLE, Extremes, check_rounded
 from tellapart.data.missing import LARGEST, Flaws
 from tellapart.data.samples import Kind
 from tellapart.errors import InputError
