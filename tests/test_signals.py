@@ -117,7 +117,7 @@ def solving(solver, moment):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("solver", "moment"),
     [
@@ -133,7 +133,7 @@ def test_a_solver_interrupted_in_compiled_code_answers_and_the_program_ends(solv
     assert (out, err, program.returncode) == ("answered\n", "", 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_interrupt_ends_any_solver(solver):
     with solving(solver, "soon") as program:

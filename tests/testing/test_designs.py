@@ -147,3 +147,15 @@ def test_halves_too_small_for_a_design_are_refused_and_a_page_does_without():
     with pytest.raises(InputError, match="stability needs rows enough for two halves; got 9 and 9"):
         result.stability(5)
     assert "2 strata" in result.to_html()
+
+
+@pytest.mark.parametrize("method", ["scan", "split"])
+def test_where_nothing_can_differ_under_a_design_everything_is_a_tie(method):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(60, 3))
+    paired = ta.two_sample_test(table, table, paired=True, method=method, random_state=0)
+    assert paired.pvalue == 1.0
+    strata = rng.integers(0, 3, (2, 300))
+    x, y = (np.column_stack([s, 0.1 * s]) for s in strata)
+    within = ta.two_sample_test(x, y, strata=tuple(strata), method=method, random_state=0)
+    assert within.pvalue == 1.0

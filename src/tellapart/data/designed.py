@@ -115,7 +115,8 @@ def _without_fixed_columns(samples: Samples, design: Design) -> Samples:
     """Return the samples without columns that are constant within every stratum or pair.
 
     No permutation of the design changes anything of them: they cannot differ, and whatever is
-    computed of them is rounding.
+    computed of them is rounding. Where all columns are so, as of a table paired with itself, they
+    stay, and every permutation is a tie.
     """
     _, block = np.unique(np.concatenate(design.blocks), return_inverse=True)
     if block.max() == 0:
@@ -129,16 +130,10 @@ def _without_fixed_columns(samples: Samples, design: Design) -> Samples:
         pooled = np.concatenate([samples.x[:, some], samples.y[:, some]])[order]
         low, high = (way.reduceat(pooled, starts, axis=0) for way in (np.minimum, np.maximum))
         varies[some] = (low != high).any(axis=0)
-    fixed = tuple(samples.names[s] for s in np.flatnonzero(~varies))
-    if not fixed:
+    if varies.all() or not varies.any():
         return samples
-    where = "pairs" if design.paired is not None else "strata"
-    if not varies.any():
-        raise InputError(
-            f"X and Y must have a column that varies within {where}, or no permutation of the "
-            f"design changes anything; all {samples.n_columns} are constant within them"
-        )
-    notes = samples.notes.with_fixed(where, fixed)
+    fixed = tuple(samples.names[s] for s in np.flatnonzero(~varies))
+    notes = samples.notes.with_fixed("strata" if design.paired is None else "pairs", fixed)
     return replace(samples.columns(np.flatnonzero(varies)), notes=notes)
 
 

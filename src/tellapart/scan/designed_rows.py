@@ -24,8 +24,12 @@ from tellapart.scan.design_scales import scales, stacked
 from tellapart.scan.pool import PERMUTATIONS_AT_A_TIME, Pool
 from tellapart.scan.row_matrices import crowd, distances, distances_by_products
 from tellapart.scan.row_products import RowProducts, UnitProducts, kept_rows
+from tellapart.scan.tails import beyond_rounding
 from tellapart.scan.whole_rows import BLOCK_ENTRIES
 from tellapart.threads import in_slices
+
+# The share of its terms that rounding makes of a form in double precision.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -110,4 +114,5 @@ class DesignedRows:
             found[rows] = np.einsum("ij,ij->i", weights[rows] @ matrix, weights[rows])
 
         in_slices(multiply, weights.shape[0], PERMUTATIONS_AT_A_TIME, self.pool.n_jobs)
-        return found
+        terms = float(np.abs(matrix).sum()) * float(np.square(weights).max())
+        return beyond_rounding(found, ROUNDING * terms)

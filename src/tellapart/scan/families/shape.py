@@ -17,6 +17,7 @@ from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Halves
+from tellapart.scan.tails import beyond_rounding
 
 FEW = 3
 # Rows for each column without which a regression fits noise.
@@ -24,6 +25,8 @@ FEWEST_ROWS_PER_COLUMN = 10
 RANK_TOLERANCE = 1e-6
 # A score of rows that is this share of what it was before the regression is rounding.
 FLAT = 1e-3
+# Means of normal scores in single precision.
+ROUNDING = 1e-6
 # Lengths this share apart, a few units in the last place, are equal.
 SAME_LENGTH = 4e-7
 WAVES = ("wave 2", "wave 3", "wave 4")
@@ -44,7 +47,8 @@ def shape_changes(pool: Pool) -> Iterator[Singles]:
 
 def scale_changes(pool: Pool, row_score: Halves) -> FloatArray:
     """Return δ(r)² of the score of whole rows under every permutation."""
-    return np.asarray(np.square(pool.changes(row_score))[:, 0], dtype=np.float64)
+    squares = np.asarray(np.square(pool.changes(row_score))[:, 0], dtype=np.float64)
+    return beyond_rounding(squares, ROUNDING**2)
 
 
 def wave_changes(pool: Pool) -> Singles:
