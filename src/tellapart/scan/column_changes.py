@@ -172,5 +172,4 @@ def _correlation(a: Singles, b: Singles) -> FloatArray:
 def _moments(pool: Pool, halves: Halves) -> BinMoments:
     """Return the moments of what is permuted of sums."""
     moved = pool.labels.n_moved_of
-    parts = [part[:count] for part, count in zip(halves.permuted(), moved, strict=True)]
-    return BinMoments.of(parts, moved[0] / sum(moved))
+    return BinMoments.of(halves.permuted(pool.labels), moved[0] / sum(moved))

@@ -98,7 +98,7 @@ class SharedHalves(Halves):
         of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
         return of_x, self.total() - of_x
 
-    def permuted(self) -> tuple[Singles, ...]:
+    def permuted(self, bins: KeyedBins) -> tuple[Singles, ...]:  # noqa: ARG002
         """Return the features of all rows, each of which is permuted by itself."""
         return (self.features.values,)
 

@@ -46,9 +46,10 @@ class Halves:
         of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (self.x, self.y))
         return of_x, of_y
 
-    def permuted(self) -> tuple[Singles, ...]:
+    def permuted(self, bins: KeyedBins) -> tuple[Singles, ...]:
         """Return the sums over the bins that are permuted, of X and of Y."""
-        return self.x[:-1], self.y[:-1]
+        of_x, of_y = bins.n_moved_of
+        return self.x[:of_x], self.y[:of_y]
 
     def of_x(self, bins: KeyedBins) -> Singles:
         """Return the sums over the rows that count as x, one row per permutation."""

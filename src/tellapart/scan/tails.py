@@ -91,8 +91,8 @@ def tail_pvalue_of(observed: FloatArray, values: FloatArray) -> FloatArray:
 def beyond_rounding(values: FloatArray, rounding: float) -> FloatArray:
     """Return a statistic of all permutations: 0 for all where it varies by rounding alone.
 
-    `rounding` is what that of its terms may amount to; ties are judged by the size of the statistic,
-    which may be nothing else.
+    `rounding` is what that of its terms may amount to. Ties are judged by the size of the
+    statistic, and that may be nothing else.
     """
     return values if np.ptp(values) > rounding else np.zeros_like(values)
 

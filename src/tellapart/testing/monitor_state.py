@@ -60,6 +60,7 @@ _NOTES = {
     "split_into_parts": dict,
     "row_labels": [str],
     "moments": [str],
+    "constant_within": dict,
     "kept": [str],
 }
 SCHEMA = {
@@ -252,8 +253,9 @@ def _check_shape(value: Any, expected: Any, title: str) -> None:
             raise ValueError(f"{title} must not be {value!r}")
     elif not isinstance(value, int | float if expected is float else expected):
         raise ValueError(f"{title} must be of type {expected.__name__}")
-    elif isinstance(value, int) and abs(value) > MOST:
-        raise ValueError(f"{title} must be a number of at most {MOST}")
+    for number in value.values() if isinstance(value, dict) else (value,):
+        if isinstance(number, int) and abs(number) > MOST:
+            raise ValueError(f"{title} must have no number beyond {MOST}")
 
 
 def _has_shape(value: Any, expected: Any, title: str) -> bool:
