@@ -129,14 +129,6 @@ def test_a_stored_monitor_goes_on_with_its_columns(monitor, reference, tmp_path)
     again = ta.load_monitor(path, reference)  # and warns of nothing: it was told
     assert again.column_notes == monitor.column_notes
     assert again.check(quiet(2)).pvalue == monitor.check(quiet(2)).pvalue
-    # A state of before columns were left out has all of them.
-    numbers = reference[["load"]].assign(patient_id=np.arange(200))
-    old = ta.compare_to_reference(numbers, keep=["patient_id"], **FEW)
-    old.save(path)
-    state = json.loads(path.read_text())
-    del state["left_out"], state["settings"]["keep"]
-    path.write_text(json.dumps(state))
-    assert ta.load_monitor(path, numbers).names == ("load", "patient_id")
 
 
 def test_on_the_command_line(tmp_path, monkeypatch, reference, capsys):

@@ -53,10 +53,11 @@ def check_rounded(subject: str, least: int, greatest: int, *, exact: bool = True
     exact : bool
         Whether the extremes are known exactly, so that equal ones mean that nothing varies.
     """
-    span = greatest - least
-    if exact and span == 0:
+    span, largest = greatest - least, max(abs(least), abs(greatest))
+    # Numbers beyond all of float64 are refused as infinite ones.
+    if (exact and span == 0) or largest > int(np.finfo(np.float64).max):
         return
-    step = int(np.spacing(float(max(abs(least), abs(greatest)))))
+    step = int(np.spacing(float(largest)))
     if span < FEWEST_STEPS * step:
         raise InputError(
             f"{subject} must hold whole numbers up to 2**53, or far apart; got {least} to "
