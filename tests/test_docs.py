@@ -13,13 +13,20 @@ from refresh_outputs import FENCE, TAKES_HOURS, blocks, run_shell, same_but_for_
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+# Pages whose calls take half a minute and more.
+TAKE_LONG = {"planning.md", "trials.md"}
 LANGUAGES = {"python", "bash", "text"}
 # A command in an indented block would never run.
 HIDDEN_COMMAND = re.compile(r"^ {4,}(tellapart|pip|make|python|import|from) ", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+RUN = [
+    pytest.param(page, marks=pytest.mark.long if page.name in TAKE_LONG else ()) for page in PAGES
+]
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
 def test_blocks_run_and_print_what_is_shown(page, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "docs"}

@@ -30,6 +30,7 @@ def test_medicine(monkeypatch, capsys, tmp_path):
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.long
 def test_drift_monitoring(monkeypatch, capsys):
     out = told("drift_monitoring.py", monkeypatch, capsys)
     days = [line for line in out.splitlines() if re.match(r" +\d+ ", line)]

@@ -24,7 +24,17 @@ SEEDS = dict.fromkeys(CALLS, (1, 4)) | {
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
+# Searches under every change of a table.
+TAKE_LONG = {
+    'select_variables(kernel="quadratic", regularization="cv")',
+    'select_variables(kernel="gaussian")',
+}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [pytest.param(call, marks=pytest.mark.long if call in TAKE_LONG else ()) for call in CALLS],
+)
 def test_promises_are_kept(call):
     found = [(way, fault) for seed in SEEDS[call] for way, fault in examine(call, seed)]
     promised = {way for way, grade in PROMISES[call].items() if grade != NONE}

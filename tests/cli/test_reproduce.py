@@ -4,6 +4,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from tellapart.cli import run
 
 
@@ -40,6 +42,7 @@ def test_bad_input_is_one_line(capsys, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_sigterm_ends_the_processes_of_all_trials(tmp_path):
     # Hundreds of short trials: there is work left when the first is done.
     command = [sys.executable, "-m", "tellapart", "reproduce", "power-n", "--jobs", "2"]

@@ -166,6 +166,7 @@ def test_on_the_command_line(files, full_disk, capsys, option):
     assert sorted(file.name for file in files.iterdir()) == ["a.csv", "b.csv", path.name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("unbuffered", "form"), [("", ["--json", "-"]), ("1", [])])
 def test_standard_output_on_a_full_disk(files, unbuffered, form):
     """Unbuffered, Python itself would lose the rest in silence and end with status 0."""

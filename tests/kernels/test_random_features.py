@@ -1,6 +1,7 @@
 """Random features approach their kernel as their number grows, categories included."""
 
 import numpy as np
+import pytest
 
 from each import each
 from tellapart.data.samples import Samples
@@ -22,6 +23,7 @@ def samples():
     [Gaussian(bandwidth="median"), Quadratic(), Quadratic(scalar="laplace"), Quadratic(c=3.0)],
 )
 @each("z", [(0.6, 0.64, 0.48), (0.6, -0.64, 0.48), (0.0, 1.0, 0.0)])
+@pytest.mark.long
 def test_many_features_are_the_kernel(kernel, z):
     data, z = samples(), np.array(z)
     fitted = kernel.fit(data)

@@ -307,6 +307,7 @@ def test_nothing_chosen_is_said(result):
     assert page.said("header")[0].endswith("Of 3 variables, none was chosen.")
 
 
+@pytest.mark.long
 def test_thousands_of_variables_are_cut_short():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 300)), rng.normal(1.0, size=(20, 300))

@@ -1,6 +1,7 @@
 """Effects: the size of a change by formula, and intervals that cover it."""
 
 import numpy as np
+import pytest
 
 from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import effects
@@ -63,6 +64,7 @@ def test_measures_agree_with_their_definitions():
     np.testing.assert_allclose(effects.correlation(pair)[0], np.corrcoef(a, b)[0, 1])
 
 
+@pytest.mark.long
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng = _rng()
     hits = 0

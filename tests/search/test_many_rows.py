@@ -98,6 +98,7 @@ def test_the_answer_is_close_to_that_of_all_pairs(kernel):
 
 
 @each("kernel", [Gaussian("median"), Quadratic()])
+@pytest.mark.long
 def test_many_rows_show_a_pair_that_those_searched_on_do_not(kernel):
     found = chosen(kernel, data((20_000, 20_000), 0.2), regularization=0.1)
     assert np.flatnonzero(found.z).tolist() == [2, 5]

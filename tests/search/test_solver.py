@@ -35,6 +35,7 @@ def check_point(goal, found, n_variables):
 
 
 @each("kernel", ["gaussian", "quadratic"])
+@pytest.mark.long
 def test_the_best_of_all_supports_is_reached(kernel):
     """benchmarks/bench_search_small.py has 400 instances: here are a few."""
     missed = 0

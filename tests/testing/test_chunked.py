@@ -191,6 +191,7 @@ def test_the_linear_kernel_chooses_by_all_rows_after_a_scan(samples, few_drawn, 
         np.testing.assert_allclose(whole.selection.z, expected.selection.z, rtol=0, atol=1e-10)
 
 
+@pytest.mark.long
 def test_selections_of_chunks_take_all_rows_with_the_linear_kernel(few_drawn, samples):
     x, y = samples
     chunked = da.from_array(x, chunks=(300, 4)), da.from_array(y, chunks=(411, 4))

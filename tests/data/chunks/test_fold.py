@@ -122,6 +122,7 @@ def test_the_threads_of_dask_may_be_one(values, answers):
         assert np.array_equal(store.fold(FOLD, 3), answers[3])
 
 
+@pytest.mark.long
 def test_clusters_and_a_worker_that_dies(values, answers, tmp_path):
     marker = tmp_path / "died"
     fold = DyingSums(4, row=700, marker=str(marker))

@@ -37,6 +37,7 @@ def check(problem, solution, best):
     return scale
 
 
+@pytest.mark.long
 def test_exact_solvers_agree_with_the_oracle():
     for seed in range(12 * TRUST_REGION_KINDS):
         problem, rng = small_problem(seed)

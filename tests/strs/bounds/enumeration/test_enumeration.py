@@ -32,7 +32,16 @@ def all_maxima(M, a, forced, picks, domain):
 
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize(
-    ("picks", "given"), [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (2, 2), (4, 1)]
+    ("picks", "given"),
+    [
+        (1, 0),
+        (2, 0),
+        (3, 0),
+        pytest.param(4, 0, marks=pytest.mark.long),
+        pytest.param(5, 0, marks=pytest.mark.long),
+        (2, 2),
+        (4, 1),
+    ],
 )
 def test_nothing_above_the_cutoff_is_left_out(domain, picks, given, monkeypatch):
     monkeypatch.setattr(module, "PAUSE", 50)
