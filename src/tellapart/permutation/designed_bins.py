@@ -100,6 +100,8 @@ class DesignedBins(KeyedBins):
             of_x, of_y = np.split(self.units.row_weights, [self.n_bins_of[0]])
             x[:-1] *= of_x[:, np.newaxis].astype(np.float32)
             y[:-1] *= of_y[:, np.newaxis].astype(np.float32)
+        if self.units.shapes.shape[1] == 1:
+            return
         step = max(ENTRIES // max(self.n_bins, 1), 1)
         for start in range(0, x.shape[1], step):
             some = slice(start, start + step)

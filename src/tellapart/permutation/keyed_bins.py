@@ -125,8 +125,17 @@ class KeyedBins:
 
     def arranged(self, x: Singles, y: Singles) -> Singles:
         """Return features of the bins of X and of Y, one array, in the order of the labels."""
-        together = np.concatenate([x, y])
-        return together if self.arrangement is None else together[self.arrangement]
+        if self.arrangement is None:
+            return np.concatenate([x, y])
+        found = np.empty((self.n_bins, x.shape[1]), dtype=x.dtype)
+        of_x, of_y = np.split(self._places, [x.shape[0]])
+        found[of_x], found[of_y] = x, y
+        return found
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """The place of every bin in the arrangement."""
+        return np.argsort(self.order)
 
     def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
         """Return the bins of some rows, counted within their sample, and their places in them.
