@@ -48,7 +48,7 @@ NAMING_PERMUTATIONS = (59, 199, 999)
 SLOW_PAIRS = 300
 HEADING = (
     f"# Level of the scan at α = {ALPHA}\n\n"
-    "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_scan_level.py --jobs 2`."
+    "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_scan_level.py --jobs 2 --resume [--pairs N]`."
 )
 
 

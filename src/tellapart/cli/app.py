@@ -103,7 +103,7 @@ def _status_of(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError) or (
         isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError)
     ):
-        # Whoever reads the output has seen enough, as `head` does; typer and rich exit then.
+        # The reader of the output has seen enough, as `head` does; typer and rich exit then.
         _drop_output()
         return BROKEN_PIPE
     if isinstance(error, KeyboardInterrupt | typer.Abort):
