@@ -38,7 +38,8 @@ OTHERS = (("clusters", 2_000, 1), ("strata", 20_000, 1))
 SLOW_PAIRS = 300
 HEADING = (
     f"# Designs of studies at α = {ALPHA}\n\n"
-    "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_designs.py --jobs 2 --resume [--pairs N]`. Part power: one of four "
+    "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_designs.py --jobs 2 --resume [--pairs N]`. "
+    "Part power: one of four "
     "columns is shifted; the usual test is the t test (no design), the paired one, that beside "
     "strata or that of cluster means, each with Holm's correction. Where a test without the design "
     "has no level, its rate is no power."
