@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 # Controls of both sets, halves of characters, ends of line and paragraph, what is no character
@@ -52,3 +53,36 @@ def escaped_json(text: str) -> str:
 def _written_out(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def number_text(value: float, digits: int = 4) -> str:
+    """Return a number with so many significant digits, large ones with commas.
+
+    Examples
+    --------
+    >>> number_text(0.123456), number_text(-101775.2), number_text(2.5e-7), number_text(61.0)
+    ('0.1235', '−101,775', '2.5e−07', '61')
+    """
+    if 1e4 <= abs(value) < 1e12:
+        places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+        text = f"{value:,.{places}f}"
+    else:
+        text = f"{value:.{digits}g}"
+    return text.replace("-", "−")
+
+
+def number_pair(first: float, second: float) -> tuple[str, str]:
+    """Return two numbers with digits enough to show the difference between them.
+
+    Examples
+    --------
+    >>> number_pair(61.24, 58.0), number_pair(101774.9, 101775.2)
+    (('61.24', '58'), ('101,774.9', '101,775.2'))
+    """
+    digits = 4
+    difference = abs(first - second)
+    largest = max(abs(first), abs(second))
+    if math.isfinite(largest) and difference > 0:
+        shown = math.floor(math.log10(largest)) - math.floor(math.log10(difference))
+        digits = min(max(digits, shown + 1), 15)
+    return number_text(first, digits), number_text(second, digits)

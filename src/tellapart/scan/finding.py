@@ -1,51 +1,198 @@
-"""One thing that differs: which columns, what kind of change, how large, and how sure."""
+"""One thing that differs: which columns, what kind of difference, how large, and how significant.
+
+`FINDING_KINDS` is the one table of the kinds: summaries, pages, tables and figures read it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tellapart.data.frames import make_frame
-from tellapart.text import safe
+from tellapart.text import number_pair, safe
 
 LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"
+MISSING, NEW_VALUES, DISTRIBUTION = "missing", "new values", "distribution"
 CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
-MISSING = "missing"
-KINDS = (LOCATION, SHARE, SPREAD, SHAPE, MISSING, CORRELATION, DEPENDENCE, TRIPLE)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What effects that can be drawn on one axis have in common.
+
+    Attributes
+    ----------
+    title : str
+        What the effects are, for headings and axes.
+    effect : str
+        What one of them is called in a sentence.
+    ratio : bool
+        Whether it is a ratio, 1 where nothing differs; else a difference, 0 where nothing does.
+    factor : float
+        100 where differences of proportions are given in percentage points.
+    unit : str
+        What follows the number.
+    """
+
+    title: str
+    effect: str
+    ratio: bool = False
+    factor: float = 1.0
+    unit: str = ""
+
+    @property
+    def neutral(self) -> float:
+        """The effect where nothing differs."""
+        return 1.0 if self.ratio else 0.0
+
+    def number(self, effect: float, decimals: int = 2, *, sign: bool = True) -> str:
+        """Return an effect as text, without its unit."""
+        value = self.factor * effect
+        if math.isinf(value):
+            return "∞" if value > 0 else "−∞"
+        digits = decimals if self.factor == 1 else _points_decimals(value)
+        text = f"{value:.{digits}f}"
+        if float(text) == 0:
+            text = text.removeprefix("-")
+        plus = "+" if sign and not self.ratio and float(text) > 0 else ""
+        return plus + text.replace("-", "−")
+
+
+SMD = Scale("Standardised mean differences", "SMD")
+SD_RATIO = Scale("Ratios of standard deviations", "SD ratio", ratio=True)
+POINTS = Scale("Differences of proportions", "difference", factor=100.0, unit="percentage points")
+DIFFERENCE = Scale("Differences", "difference")
+CLIFF = Scale("Cliff's delta", "Cliff's delta")
+
+
+@dataclass(frozen=True)
+class FindingKind:
+    """A kind of finding in words.
+
+    `one` and `many` complete a sentence on how many there are; `title` heads a table of them.
+    """
+
+    name: str
+    title: str
+    one: str
+    many: str
+    scale: Scale
+
+
+FINDING_KINDS: dict[str, FindingKind] = {
+    kind.name: kind
+    for kind in (
+        FindingKind(LOCATION, "Mean", "one mean differs", "{} means differ", SMD),
+        FindingKind(
+            SHARE,
+            "Proportion",
+            "the proportions of one column differ",
+            "the proportions of {} columns differ",
+            POINTS,
+        ),
+        FindingKind(
+            SPREAD,
+            "Standard deviation",
+            "one standard deviation differs",
+            "{} standard deviations differ",
+            SD_RATIO,
+        ),
+        FindingKind(
+            SHAPE,
+            "Shape",
+            "the shape of one column differs",
+            "the shapes of {} columns differ",
+            DIFFERENCE,
+        ),
+        FindingKind(
+            NEW_VALUES,
+            "New values",
+            "one column has values that occur in one sample only",
+            "{} columns have values that occur in one sample only",
+            POINTS,
+        ),
+        FindingKind(
+            MISSING,
+            "Missing values",
+            "the proportion of missing values differs in one column",
+            "the proportion of missing values differs in {} columns",
+            POINTS,
+        ),
+        FindingKind(
+            DISTRIBUTION,
+            "Distribution",
+            "the distribution of one column differs",
+            "the distributions of {} columns differ",
+            DIFFERENCE,
+        ),
+        FindingKind(
+            CORRELATION, "Correlation", "one correlation differs", "{} correlations differ",
+            Scale("Differences of correlations", "difference"),
+        ),
+        FindingKind(
+            DEPENDENCE,
+            "Non-linear dependence",
+            "the non-linear dependence of one pair differs",
+            "the non-linear dependence of {} pairs differs",
+            Scale("Differences of dependence", "difference"),
+        ),
+        FindingKind(
+            TRIPLE,
+            "Three-way interaction",
+            "one three-way interaction differs",
+            "{} three-way interactions differ",
+            Scale("Differences of three-way interactions", "difference"),
+        ),
+    )
+}  # fmt: skip
+KINDS = tuple(FINDING_KINDS)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference that the scan names, or what a chosen variable differs in.
+    """A difference that the scan names, or what a selected variable differs in.
 
     Attributes
     ----------
     kind : str
-        "location", "share" (of a category), "spread", "shape", "missing" (the share of missing
-        values), "correlation", "dependence" (of two columns, beyond their correlation) or
+        "location", "share" (of a value or category), "spread", "shape", "missing" (the proportion
+        of missing values), "new values", "distribution" (of a column, where no simpler kind is
+        significant), "correlation", "dependence" (of two columns, beyond their correlation) or
         "triple" (of three).
     variables : tuple of str
         The columns it is about: one, two or three.
     pvalue : float
-        Adjusted: the chance of any false finding is at most α where those with p ≤ α are believed.
-        NaN for the size of a chosen variable that no such p-value is known of.
+        Adjusted: the probability of any false finding is at most α where those with p ≤ α are
+        believed. NaN for a selected variable without a p-value.
     effect : float
-        Its size and direction, first sample against second: the difference of the means in
-        spreads, of the shares, of the measures of shape, of the correlations or mean products;
-        the ratio of the spreads.
+        Its size and direction, first sample against second: the standardised mean difference
+        (Hedges' g), the ratio of the standard deviations, Cliff's delta, or the difference of
+        `values`.
     interval : pair of float
-        A 95 % bootstrap interval of the effect, of this finding alone.
+        The 95 % confidence interval of the effect, of this finding alone.
     values : pair of float
-        What `effect` compares, in the first sample and in the second.
+        What the effect compares, in the first sample and in the second: means, standard
+        deviations, proportions, correlations of the values as they are.
     measure : str
-        What is compared: "mean", "spread", "skewness", "kurtosis", "share of 'a'", …
+        What is compared: "mean", "SD", "L-skewness", "prevalence", "proportion of 'a'", …
     labels : pair of str
         What the samples are called.
     named : bool or None
-        Whether the scan names it at its level. False for what a chosen variable differs in that is
-        not sure by itself, None where no scan was made.
+        Whether the scan names it at its level. False for what a selected variable differs in that
+        is not individually significant, None where no scan was made.
+    simultaneous : pair of float
+        An interval that holds for all effects of the result at once, and so after any selection
+        among them (Bonferroni); NaN where it is not known.
+    rows : pair of int
+        How many values of each sample it was computed from.
+    statistics : mapping from str to pair of float
+        Further numbers of a numeric column in both samples: "mean", "SD", "median".
+    detail : str
+        What else there is to know, such as the values that occur in one sample only.
+    floor : float
+        The smallest p-value that the permutations can give.
     """
 
     kind: str
@@ -57,82 +204,126 @@ class Finding:
     measure: str
     labels: tuple[str, str] = ("X", "Y")
     named: bool | None = True
+    simultaneous: tuple[float, float] = (math.nan, math.nan)
+    rows: tuple[int, int] = (0, 0)
+    statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    detail: str = ""
+    floor: float = 0.0
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the effect."""
+        if self.measure.startswith(("proportion", "prevalence")):
+            return POINTS
+        if self.measure == "probability of superiority":
+            return CLIFF
+        if self.kind in (SHAPE, DISTRIBUTION):
+            return Scale(f"Differences of {self.measure}", "difference")
+        return FINDING_KINDS[self.kind].scale
 
     def summary(self) -> str:
-        """Say it in one sentence.
+        """Return the finding as one sentence.
 
-        >>> Finding("spread", ("age",), 0.01, 1.5, (1.2, 1.9), (1.2, 0.8), "spread").summary()
-        'age: spread 1.50 times as large in X as in Y (1.20 to 1.90), p = 0.01'
+        >>> Finding("spread", ("age",), 0.01, 1.5, (1.2, 1.9), (1.2, 0.8), "SD").summary()
+        'age: SD 1.2 in X, 0.8 in Y; SD ratio 1.50 (95 % CI 1.20 to 1.90), p = 0.01'
         """
-        p = "" if math.isnan(self.pvalue) else f", p = {self.pvalue:.3g}"
-        return f"{_joined(self.variables)}: {self.change()} ({self.range()}){p}"
+        p = "" if math.isnan(self.pvalue) else f", {self.pvalue_text()}"
+        return f"{_joined(self.variables)}: {self.description()}{p}"
 
-    def told_of(self, name: str) -> str:
-        """Say what one of its columns differs in, with the interval, and whether that is sure.
+    def pvalue_text(self) -> str:
+        """Return "p = 0.012", or "p ≤ 0.001" where permutations give no smaller one."""
+        if math.isnan(self.pvalue):
+            return ""
+        return p_text(self.pvalue, self.floor)
+
+    def description(self) -> str:
+        """Return what differs, by how much and with its interval; no column and no p-value."""
+        detail = f" ({safe(self.detail)})" if self.detail else ""
+        size = self.size()
+        return self.change() + detail + (f"; {size}" if size else "")
+
+    def description_for(self, name: str) -> str:
+        """Return the same for one of its columns, and whether it is individually significant.
 
         >>> values = {"effect": 0.63, "interval": (0.5, 0.7), "values": (0.61, -0.02)}
-        >>> found = Finding("correlation", ("a", "b"), 0.3, **values, measure="correlation")
-        >>> found.told_of("a")
-        'correlated with b: 0.61 in X, -0.02 in Y (difference 0.50 to 0.70)'
-        >>> unsure = Finding("spread", ("a",), 0.3, 1.5, (0.9, 1.9), (1.2, 0.8), "", named=False)
-        >>> unsure.told_of("a")
-        'spread 1.50 times as large in X as in Y (0.90 to 1.90), not sure by itself (p = 0.3)'
+        >>> finding = Finding("correlation", ("a", "b"), 0.3, **values, measure="correlation")
+        >>> finding.description_for("a")
+        'with b: correlation 0.61 in X, −0.02 in Y; difference +0.63 (95 % CI +0.50 to +0.70)'
         """
         others = tuple(other for other in self.variables if other != name)
-        told = f"{self._change_with(others)} ({self.range()})"
+        text = f"with {_joined(others)}: " if others else ""
+        text += self.description()
         if self.named is not False:
-            return told
-        p = "" if math.isnan(self.pvalue) else f" (p = {self.pvalue:.3g})"
-        return f"{told}, not sure by itself{p}"
+            return text
+        p = "" if math.isnan(self.pvalue) else f" ({self.pvalue_text()})"
+        return f"{text}; not individually significant{p}"
 
-    def _change_with(self, others: tuple[str, ...]) -> str:
-        """Say the change of one column that depends on others, if on any."""
-        if not others:
-            return self.change()
-        change = self.change()
-        if self.measure == CORRELATION:
-            return f"correlated with {_joined(others)}: {change.removeprefix(CORRELATION).lstrip()}"
-        return f"with {_joined(others)}: {change}"
+    def size(self) -> str:
+        """Return the effect with its interval: "SMD 0.21 (95 % CI 0.15 to 0.27)"."""
+        scale = self.scale
+        if not math.isfinite(self.effect) or (scale.ratio and self.effect == 0):
+            return ""
+        unit = f" {scale.unit}" if scale.unit else ""
+        effect = scale.number(self.effect, self.decimals)
+        interval = self.interval_text()
+        return f"{scale.effect} {effect}{unit}" + (f" ({interval})" if interval else "")
 
-    def range(self) -> str:
-        """Say the interval in the words of `change`: how much lower, how many times as large."""
-        low, high = self.interval
-        if self.kind == LOCATION and self.effect < 0:
-            low, high = -high, -low
-        if self.kind in (LOCATION, SPREAD):
-            return f"{low:.2f} to {high:.2f}"
-        if self.kind in (SHARE, MISSING):
-            return f"difference {_percent(low, sign=True)} to {_percent(high, sign=True)}"
-        return f"difference {low:.{self.decimals}f} to {high:.{self.decimals}f}"
+    def interval_text(self) -> str:
+        """Return the interval: "95 % CI 0.15 to 0.27"; empty where there is none."""
+        if any(map(math.isnan, self.interval)):
+            return ""
+        low, high = (self.scale.number(value, self.decimals) for value in self.interval)
+        return f"95 % CI {low} to {high}"
 
     def change(self) -> str:
-        """Say what changed and how much, without names of columns and p-value."""
+        """Return what is compared in both samples: "mean 61.2 in A, 58.0 in B"."""
         x, y = map(safe, self.labels)
-        if self.kind == LOCATION:
-            way = "higher" if self.effect > 0 else "lower"
-            return f"{way} in {x} by {abs(self.effect):.2f} spreads"
-        if self.kind == SPREAD:
-            return f"spread {self.effect:.2f} times as large in {x} as in {y}"
         first, second = self.values
-        # Names of columns and categories are part of it.
         measure = safe(self.measure)
-        if self.kind in (SHARE, MISSING) or self.measure.startswith("share"):
-            return f"{measure} {_percent(first)} in {x}, {_percent(second)} in {y}"
-        digits = self.decimals
-        return f"{measure} {first:.{digits}f} in {x}, {second:.{digits}f} in {y}"
+        if self.measure == "probability of superiority":
+            return f"values of {x} exceed those of {y} with probability {first:.2f}"
+        if self.scale is POINTS:
+            texts = tuple(percent_text(value) for value in self.values)
+            if self.kind == NEW_VALUES:
+                occurs = [
+                    f"in {text} of {label}" if value > 0 else f"never in {label}"
+                    for text, value, label in zip(texts, self.values, (x, y), strict=True)
+                ]
+                return f"{measure} {occurs[0]}, {occurs[1]}"
+        else:
+            texts = number_pair(first, second)
+        if self.kind in (SPREAD, LOCATION) and not all(map(math.isfinite, self.values)):
+            return f"{measure} not defined"
+        if self.kind == SPREAD:
+            texts = tuple(
+                "constant" if value == 0 else text
+                for value, text in zip(self.values, texts, strict=True)
+            )
+        return f"{measure} {texts[0]} in {x}, {texts[1]} in {y}"
 
     @property
     def decimals(self) -> int:
         """Digits behind the point that show a difference: two, and up to four for small ones."""
         size = abs(self.effect)
+        if not math.isfinite(size):
+            return 2
+        if self.scale.ratio:
+            return 2 if size >= 0.1 else 3
         return 2 if size >= 0.02 else 3 if size >= 0.002 else 4
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
         plain = asdict(self)
-        for name in ("variables", "interval", "values", "labels"):
+        del plain["floor"]
+        for name in ("variables", "labels", "rows"):
             plain[name] = list(plain[name])
-        plain["pvalue"] = None if math.isnan(self.pvalue) else self.pvalue
+        for name in ("interval", "values", "simultaneous"):
+            plain[name] = list(map(_finite, plain[name]))
+        plain["statistics"] = {
+            name: list(map(_finite, pair)) for name, pair in self.statistics.items()
+        }
+        for name in ("pvalue", "effect"):
+            plain[name] = _finite(plain[name])
         return plain
 
 
@@ -143,25 +334,55 @@ def findings_frame(findings: Sequence[Finding]) -> Any:
 
 def finding_rows(findings: Sequence[Finding]) -> dict[str, list[Any]]:
     """Return the columns of that table."""
-    low_high = [finding.interval for finding in findings]
     return {
         "kind": [finding.kind for finding in findings],
         "variables": [", ".join(finding.variables) for finding in findings],
         "measure": [finding.measure for finding in findings],
         "effect": [finding.effect for finding in findings],
-        "low": [low for low, _ in low_high],
-        "high": [high for _, high in low_high],
+        "low": [finding.interval[0] for finding in findings],
+        "high": [finding.interval[1] for finding in findings],
         "first": [finding.values[0] for finding in findings],
         "second": [finding.values[1] for finding in findings],
         "pvalue": [finding.pvalue for finding in findings],
+        "simultaneous_low": [finding.simultaneous[0] for finding in findings],
+        "simultaneous_high": [finding.simultaneous[1] for finding in findings],
+        "detail": [finding.detail for finding in findings],
     }
+
+
+def p_text(pvalue: float, floor: float = 0.0) -> str:
+    """Return a p-value as text; "p ≤ …" where no smaller one can occur.
+
+    >>> p_text(0.0123), p_text(0.001, 0.001)
+    ('p = 0.0123', 'p ≤ 0.001')
+    """
+    relation = "≤" if pvalue <= floor * (1 + 1e-9) else "="
+    return f"p {relation} {pvalue:.3g}"
+
+
+def percent_text(share: float) -> str:
+    """Return a proportion in per cent, with as many digits as it needs.
+
+    >>> percent_text(0.5), percent_text(0.0398), percent_text(0.00052), percent_text(0.0)
+    ('50 %', '4.0 %', '0.052 %', '0 %')
+    """
+    value = 100 * share
+    if value in (0.0, 100.0):
+        return f"{value:.0f} %"
+    near = min(value, 100 - value)
+    digits = 0 if near >= 10 else 1 if near >= 0.1 else 3
+    return f"{value:.{digits}f} %"
+
+
+def _points_decimals(value: float) -> int:
+    return 0 if abs(value) >= 10 else 1 if abs(value) >= 0.1 or value == 0 else 3
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _joined(names: Sequence[str]) -> str:
     """Return names with commas between them, and "and" before the last."""
     *first, last = map(safe, names)
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _percent(share: float, *, sign: bool = False) -> str:
-    return f"{100 * share:{'+' if sign else ''}.0f} %"

@@ -1,0 +1,12 @@
+"""How large a difference is: effect sizes of raw values, studentised tests and intervals.
+
+Everything here is computed from the values as they are, of the rows that have them. What finds a
+difference, by ranks and winsorised values under permutations, is `tellapart.scan`; what is printed
+beside it comes from here.
+"""
+
+from tellapart.effects.columns import column_effects
+from tellapart.effects.estimate import Estimate
+from tellapart.effects.sampling import IndependentRows, Sampling, sampling_of
+
+__all__ = ["Estimate", "IndependentRows", "Sampling", "column_effects", "sampling_of"]
