@@ -91,14 +91,12 @@ class FittedBaseline(ABC):
         seconds = time.perf_counter() - started
         return replace(self, selection=replace(self.selection, seconds=seconds))
 
-    def told(
-        self, samples: Samples, rng: np.random.Generator, train: Samples | None = None
-    ) -> Self:
+    def described(self, samples: Samples, train: Samples | None = None) -> Self:
         """Note what each chosen variable differs in: see `tellapart.selection.changes`."""
         if self.selection is None:
             return self
         joint = self.kernel is not None and not self.kernel.abilities.short_features
-        selection = with_changes(self.selection, samples, rng, train=train, joint=joint)
+        selection = with_changes(self.selection, samples, train=train, joint=joint)
         return replace(self, selection=selection)
 
 
@@ -212,7 +210,7 @@ class Baseline(ABC):
         train, held_out = settled.split(samples, rngs.split)
         settled.warn_of_few_rows(held_out)
         fitted, null = settled.fit_and_test(train, held_out, rngs)
-        fitted = fitted.told(held_out, rngs.resample, None if train is held_out else train)
+        fitted = fitted.described(held_out, None if train is held_out else train)
         result = settled.result(fitted, null, train, held_out, started)
         return replace(result, settings={**result.settings, **design.told()})
 
@@ -391,6 +389,6 @@ class SelectingBaseline(Baseline):
         """Choose variables by all rows, given as to `test`, which gives a p-value."""
         samples = self.read(X, Y, missing)
         rngs = Generators.of(self.random_state)
-        selection = self.fit(samples, rngs.fit).told(samples, rngs.resample).selection
+        selection = self.fit(samples, rngs.fit).described(samples).selection
         assert selection is not None
         return selection

@@ -20,15 +20,15 @@ distribution
     Whatever measure is the most significant, for a column that is known to differ.
 
 A variance is known the less well the heavier the tails. With κ the kurtosis, unbiased for normal
-samples, the larger of that of the sample and of both, and times 1 + 2(κ − 3)₊/√n as small samples
-rarely contain their own tails, s²/σ² is taken as χ²_ν/ν with ν = 2n/(κ − 1 + 2/(n − 1)).
+samples, the larger of that of the sample and of both, and more in small samples, which rarely
+contain their own tails, s²/σ² is taken as χ²_ν/ν with ν = 2n/(κ − 1 + 2/(n − 1)).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,8 +44,8 @@ FEWEST_SHAPED = 20
 """Rows of a sample from which on its shape is judged."""
 LEAST_KURTOSIS = 1.5
 LEAST_DEGREES = 0.7
-RARELY_SEEN = 2.0
-"""How much more kurtosis small samples have than they show, times 1/√n."""
+UNSEEN_ROWS = 8
+"""Small samples rarely contain their own tails: κ is taken as κ (1 + (1 + 8/n)(κ − 3)₊/√n)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class Column:
         found = []
         for sample, (n, side) in enumerate(zip(sizes, self.sides, strict=True)):
             kurtosis = max(side.kurtosis, both)
-            kurtosis *= 1 + RARELY_SEEN * max(kurtosis - 3, 0) / math.sqrt(n)
+            kurtosis *= 1 + (1 + UNSEEN_ROWS / n) * max(kurtosis - 3, 0) / math.sqrt(n)
             degrees = 2 * n / (kurtosis - 1 + 2 / max(n - 1, 1))
             if not self.plain and side.variance > 0:
                 degrees = min(degrees, self._degrees_by_units(sample))
@@ -368,7 +368,7 @@ def proportions(x: FloatArray, y: FloatArray, sampling: Sampling, measure: str) 
     sizes = column.x.n, column.y.n
     counts = [round(p * n) for p, n in zip((first, second), sizes, strict=True)]
     table = [[count, n - count] for count, n in zip(counts, sizes, strict=True)]
-    pvalue = float(stats.fisher_exact(table)[1])
+    pvalue = float(stats.fisher_exact(np.array(table))[1])
 
     def limits(confidence: float) -> tuple[float, float]:
         z = float(-special.ndtri((1 - confidence) / 2))
@@ -390,13 +390,16 @@ def _wilson(proportion: float, n: int, z: float) -> tuple[float, float]:
 
 
 def shape(column: Column) -> Estimate | None:
-    """Return the most significant difference of shape, its p-value times the number of measures."""
-    candidates = shapes(column)
+    """Return the most significant difference of shape."""
+    return most_significant(shapes(column))
+
+
+def most_significant(candidates: Sequence[Estimate]) -> Estimate | None:
+    """Return the estimate with the smallest p-value, which is multiplied by their number."""
     if not candidates:
         return None
     best = min(candidates, key=lambda estimate: estimate.pvalue)
-    pvalue = min(best.pvalue * len(candidates), 1.0)
-    return Estimate(best.measure, best.effect, best.values, pvalue, best.limits)
+    return replace(best, pvalue=min(best.pvalue * len(candidates), 1.0))
 
 
 def shapes(column: Column) -> list[Estimate]:
@@ -463,7 +466,7 @@ def _l_ratios(side: Side) -> list[tuple[float, FloatArray]]:
 def _weighted_moment(values: FloatArray, weights: FloatArray, rank: FloatArray, r: int) -> float:
     """Return β_r: the unbiased estimator of equal weights, else that of the plotting positions."""
     n = values.size
-    if weights.size and np.allclose(weights, 1 / n, rtol=1e-9, atol=0):
+    if weights[0] == weights[-1] and float(np.ptp(weights)) == 0:
         places = np.arange(n, dtype=np.float64)
         own = np.ones(n)
         for k in range(r):

@@ -52,8 +52,10 @@ class Errors:
 class Sampling(Protocol):
     """What a way of sampling gives."""
 
-    dependent: bool
-    """Whether the samples depend on each other, as pairs do."""
+    @property
+    def dependent(self) -> bool:
+        """Whether the samples depend on each other, as pairs do."""
+        ...
 
     def weights(self, sample: int, values: FloatArray) -> FloatArray:
         """Return the weights of rows of a sample, in the shape of `values`, 0 where NaN.

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tellapart import __version__
-from tellapart.scan.effects import N_RESAMPLES
-from tellapart.scan.units import CLIP
 from tellapart.selection.selection import EVIDENCE
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
 PAPER = "Wang, Dey and Xie, “Variable Selection for Kernel Two-Sample Tests”"
 SIZES = (
-    "differences of means in standard deviations within the samples, ratios of standard "
-    "deviations, and differences of shares, correlations and other measures, with 95 % percentile "
-    f"bootstrap intervals ({N_RESAMPLES} resamples); for means and standard deviations, values "
-    f"were clipped at {CLIP:g} robust standard deviations from the median."
+    "standardised mean differences (Hedges' g), ratios of standard deviations, and differences of "
+    "proportions, correlations and other measures of the values as they are, with 95 % confidence "
+    "intervals."
 )
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

@@ -31,15 +31,8 @@ from tellapart.scan.pool import Pool
 from tellapart.scan.sums import Halves
 
 KINDS = ("location", "spread", "shape")
-SHAPE_SCORES = {
-    "skewness": ("skew",),
-    "kurtosis": ("fourth",),
-    "waves": WAVES,
-    "atom": ("atom",),
-}
-"""What shows each measure of shape."""
-SHAPE_MEASURES = tuple(SHAPE_SCORES)
-HEAD_START = math.log(sum(len(names) for names in SHAPE_SCORES.values()))
+SHAPE_SCORES = ("skew", "fourth", *WAVES, "atom")
+HEAD_START = math.log(len(SHAPE_SCORES))
 """What location and spread are ahead of shape by."""
 
 
@@ -53,16 +46,10 @@ class ColumnChanges:
         Columns of the samples that vary.
     scores : array of shape (kinds, permutations, C)
         By `KINDS`, head start included; a change of shares counts as location.
-    measure : array of length C
-        Which score column (of U) shows the most at the true labels: the level of a category.
-    shape : array of length C
-        Which of `SHAPE_MEASURES` shows the most.
     """
 
     columns: IntArray
     scores: FloatArray
-    measure: IntArray
-    shape: IntArray
 
     def largest(self) -> FloatArray:
         """Return the score of each column, the largest of its kinds."""
@@ -74,7 +61,7 @@ def column_changes(pool: Pool) -> ColumnChanges:
     location = _of_score(pool, "normal")
     np.maximum(location, _of_score(pool, "clipped"), out=location)
     spread = _of_spread(pool)
-    shape, shown = _of_shape(pool)
+    shape = _of_shape(pool)
     location += HEAD_START
     spread += HEAD_START
     # The shares of two values, or of the levels of a category, leave nothing else to change.
@@ -84,12 +71,9 @@ def column_changes(pool: Pool) -> ColumnChanges:
     columns, first = np.unique(pool.tables.column, return_index=True)
     if first.size == pool.tables.size:
         joined = [location, spread, shape]
-        measure = first
     else:
         joined = [np.maximum.reduceat(kind, first, axis=1) for kind in (location, spread, shape)]
-        parts = np.split(location[0], first[1:])
-        measure = first + np.array([int(part.argmax()) for part in parts])
-    return ColumnChanges(columns, np.stack(joined), measure, shown[first])
+    return ColumnChanges(columns, np.stack(joined))
 
 
 def _of_score(pool: Pool, name: str) -> FloatArray:
@@ -97,16 +81,12 @@ def _of_score(pool: Pool, name: str) -> FloatArray:
     return _moments(pool, pool.sums.of(name)).of_sum().scores(pool.differences(name))
 
 
-def _of_shape(pool: Pool) -> tuple[FloatArray, IntArray]:
-    """Return the largest score of all measures of shape, and which it is at the true labels."""
-    largest, true = np.full((pool.count, pool.tables.size), NOTHING), []
-    for names in SHAPE_SCORES.values():
-        true.append(np.full(pool.tables.size, NOTHING))
-        for name in names:
-            own = _of_score(pool, name)
-            np.maximum(largest, own, out=largest)
-            np.maximum(true[-1], own[0], out=true[-1])
-    return largest, np.argmax(true, axis=0)
+def _of_shape(pool: Pool) -> FloatArray:
+    """Return the largest score of all measures of shape."""
+    largest = np.full((pool.count, pool.tables.size), NOTHING)
+    for name in SHAPE_SCORES:
+        np.maximum(largest, _of_score(pool, name), out=largest)
+    return largest
 
 
 def _of_spread(pool: Pool) -> FloatArray:

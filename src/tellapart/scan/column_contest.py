@@ -9,15 +9,14 @@ smaller, and p-values only become a little larger.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.scan.adjusted import Named, TableUnits
-from tellapart.scan.column_changes import ColumnChanges, column_changes
-from tellapart.scan.pool import Pool
+from tellapart.scan.column_changes import ColumnChanges
 
 KEPT_ENTRIES = 4_000_000
 """Columns times permutations that are kept."""
@@ -89,26 +88,3 @@ class ColumnContest:
         adjusted = named.rest(self.own)
         adjusted[self.kept] = units.adjusted(named)
         return adjusted
-
-    def strongest(self, adjusted: FloatArray, alpha: float) -> IntArray:
-        """Return the places of the kept columns that are named, the strongest first."""
-        order = self.kept[np.argsort(-self.own[self.kept], kind="stable")]
-        return order[adjusted[order] <= alpha]
-
-
-@dataclass(frozen=True, eq=False)
-class Contestants:
-    """The contest of columns, and what gives the sums of some of them, and their changes by kind.
-
-    Of those that are named the `most` strongest are described; None for all.
-    """
-
-    contest: ColumnContest
-    look_closer: Callable[[IntArray], tuple[Pool, ColumnChanges]]
-    most: int | None = None
-
-    @classmethod
-    def of(cls, pool: Pool) -> Contestants:
-        """Return the columns of a pool, which are all there are."""
-        changes = column_changes(pool)
-        return cls(ColumnContest.of(changes), lambda _: (pool, changes))

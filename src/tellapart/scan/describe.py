@@ -1,229 +1,368 @@
-"""From what was named to a finding: what changed, which way, how much, with an interval."""
+"""From names to findings: what kind of difference, how large, with an interval.
+
+The maxima over permutations say *that* a column or pair is part of a difference, with the
+familywise error rate under control. *What* differs is another question, as under a permutation
+null every feature is equal at once. It is answered by studentised tests of raw values
+(`tellapart.effects`), adjusted by Holm's method for each kind over all columns, or pairs, that were
+compared. A kind is reported where its adjusted p-value and that of the name are at most α:
+
+    mean, standard deviation    each on its own
+    shape                       where neither of them is
+    distribution                where no other is: what the name itself shows
+
+So for each kind the probability of any false one is at most α, in large samples.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.scan import effects, finding
-from tellapart.scan.column_changes import KINDS, SHAPE_MEASURES, ColumnChanges
-from tellapart.scan.effects import Counts, Sides
-from tellapart.scan.families.triple import SCORES
-from tellapart.scan.finding import Finding
-from tellapart.scan.groups_of_columns import Candidate
-from tellapart.scan.pool import Pool
-from tellapart.scan.sums import Halves
+from tellapart.data.yes_no import place_of_yes
+from tellapart.effects import columns as column_effects
+from tellapart.effects.columns import Column
+from tellapart.effects.estimate import Estimate, holm
+from tellapart.effects.groups import pair_effects, triple_effect
+from tellapart.effects.raw_columns import RawColumns
+from tellapart.scan.finding import (
+    CORRELATION,
+    DEPENDENCE,
+    DISTRIBUTION,
+    LOCATION,
+    MISSING,
+    SHAPE,
+    SHARE,
+    SPREAD,
+    TRIPLE,
+    Finding,
+)
+
+BLOCK_ENTRIES = 4_000_000
+"""Values of columns that are looked at at a time."""
+UNTESTED = math.nan
+"""The p-value of an effect of a column that no test named."""
+NUMERIC_KINDS = (LOCATION, SPREAD, SHAPE)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """What can be said of one column: the effect of each kind, with unadjusted p-values.
+
+    `effects` are those that come first; shape and distribution are computed where they are wanted,
+    while the values are held. `statistics` are mean, standard deviation and median of a numeric
+    column in both samples.
+    """
+
+    name: str
+    column: Column | None
+    effects: Mapping[str, Estimate]
+    rows: tuple[int, int]
+    statistics: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, name: str, column: Column, effects: Mapping[str, Estimate | None]) -> Described:
+        """Return the description of a column with some effects of it."""
+        x, y = column.sides
+        statistics = {}
+        if LOCATION in effects:
+            statistics = {
+                "mean": (x.mean, y.mean),
+                "SD": (x.deviation, y.deviation),
+                "median": (x.median, y.median),
+            }
+        known = {kind: found for kind, found in effects.items() if found is not None}
+        return cls(name, column, known, (x.n, y.n), statistics)
+
+    def without_values(self) -> Described:
+        """Return the same without the values."""
+        return replace(self, column=None)
+
+    @cached_property
+    def _shapes(self) -> list[Estimate]:
+        """The measures of the shape of a numeric column."""
+        assert self.column is not None
+        return column_effects.shapes(self.column) if self.statistics else []
+
+    def estimate(self, kind: str) -> Estimate | None:
+        """Return the effect of a kind; None where the column has none."""
+        if kind == SHAPE:
+            return column_effects.most_significant(self._shapes)
+        if kind != DISTRIBUTION:
+            return self.effects.get(kind)
+        if not min(self.rows):
+            return None
+        if SHARE in self.effects:
+            return self.effects[SHARE]
+        assert self.column is not None
+        candidates = [*column_effects.distribution(self.column), *self._shapes]
+        return min(candidates, key=lambda estimate: estimate.pvalue)
+
+    def finding(
+        self, kind: str, pvalue: float, n_effects: int, floor: float = 0.0
+    ) -> Finding | None:
+        """Return the finding of one kind; None where the column has none of it."""
+        estimate = self.estimate(kind)
+        if estimate is None:
+            return None
+        return finding_of(
+            kind,
+            (self.name,),
+            estimate,
+            pvalue,
+            n_effects=n_effects,
+            rows=self.rows,
+            statistics=self.statistics,
+            floor=floor,
+        )
+
+
+def finding_of(
+    kind: str,
+    variables: tuple[str, ...],
+    estimate: Estimate,
+    pvalue: float,
+    *,
+    n_effects: int,
+    rows: tuple[int, int],
+    statistics: Mapping[str, tuple[float, float]] | None = None,
+    detail: str = "",
+    floor: float = 0.0,
+) -> Finding:
+    """Return an estimate as a finding, one of `n_effects` that were looked at."""
+    return Finding(
+        kind,
+        variables,
+        pvalue,
+        estimate.effect,
+        estimate.interval,
+        estimate.values,
+        estimate.measure,
+        simultaneous=estimate.interval_for(n_effects),
+        rows=rows,
+        statistics=statistics or {},
+        detail=detail,
+        floor=floor,
+    )
 
 
 class Describer:
-    """Describes changes of columns, from the sums over bins.
+    """Describes columns, pairs and triples of two samples from their raw values."""
 
-    Where other columns of the same rows are described, too, `like` another one, the resamples are
-    the same.
-    """
+    def __init__(self, raw: RawColumns) -> None:
+        self._raw = raw
 
-    def __init__(
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return self._raw.names
+
+    def each(self, columns: Sequence[int]) -> Iterator[tuple[int, Described]]:
+        """Yield what can be said of some columns, in their order."""
+        self._raw.gather(columns)
+        start = 0
+        while start < len(columns):
+            x, y = self._raw.values(columns[start : start + 1])
+            step = max(BLOCK_ENTRIES // (x.shape[0] + y.shape[0]), 1)
+            block = columns[start : start + step]
+            if len(block) > 1:
+                x, y = self._raw.values(block)
+            for place, column in enumerate(block):
+                yield column, self._described(column, x[:, place], y[:, place])
+            start += step
+
+    def _described(self, column: int, x: FloatArray, y: FloatArray) -> Described:
+        name, own = self.names[column], Column.of(x, y, self._raw.sampling)
+        if not min(own.x.n, own.y.n):
+            return Described.of(name, own, {})
+        if self._raw.kinds[column] == "categorical":
+            return Described.of(name, own, {SHARE: self._level(name, own)})
+        values = column_effects.two_values(own)
+        if values is not None:
+            measure = "prevalence" if values == (0.0, 1.0) else f"proportion of {values[1]:g}"
+            estimate = replace(column_effects.share(own, values[1], ""), measure=measure, pvalue=0)
+            return Described.of(name, own, {SHARE: estimate})
+        first = {LOCATION: column_effects.location(own), SPREAD: column_effects.spread(own)}
+        return Described.of(name, own, first)
+
+    def _level(self, name: str, own: Column) -> Estimate:
+        """Return the proportion that differs most significantly of those of categories.
+
+        Of two there is one proportion, and where the column differs it does.
+        """
+        labels = self._raw.categories[name]
+        codes, counts = np.unique(np.concatenate([own.x.values, own.y.values]), return_counts=True)
+        present = [labels[int(code)] for code in codes]
+        if len(present) == 2:
+            yes = place_of_yes(present)
+            place = int(counts.argmax()) if yes is None else yes
+            measure = f"proportion of {present[place]!r}" if yes is None else "prevalence"
+            found = column_effects.share(own, float(codes[place]), "")
+            return replace(found, measure=measure, pvalue=0)
+        every = [
+            column_effects.share(own, float(code), repr(label))
+            for code, label in zip(codes, present, strict=True)
+        ]
+        best = column_effects.most_significant(every)
+        assert best is not None
+        return best
+
+    def columns(
         self,
-        names: tuple[str, ...],
-        pool: Pool,
-        rng: np.random.Generator,
-        like: Describer | None = None,
-    ) -> None:
-        self._names = names
-        self._pool = pool
-        self._tables = pool.tables
-        self._sums = pool.sums
-        self._rng = rng
-        self._like = like
+        named: Sequence[tuple[int, float]],
+        n_compared: int,
+        alpha: float,
+        floor: float,
+    ) -> list[Finding]:
+        """Return the findings of columns that were named with these p-values.
 
-    @cached_property
-    def _drawn(self) -> effects.Resamples:
-        """The resamples of all intervals, drawn where there is anything to tell."""
-        if self._like is not None:
-            return self._like._drawn
-        return effects.Resamples(self._pool.labels, self._rng)
+        `n_compared` columns were compared in all, and `floor` is the smallest p-value that the
+        permutations can give.
+        """
+        pvalue_of = dict(named)
+        described = {column: about.without_values() for column, about in self.each([*pvalue_of])}
+        kinds: dict[int, dict[str, float]] = {column: {} for column in described}
 
-    def column(self, changes: ColumnChanges, place: int, kind: int, pvalue: float) -> Finding:
-        """Describe the change of a column by the kind it was named by."""
-        shape = SHAPE_MEASURES[int(changes.shape[place])]
-        return self.score_column(int(changes.measure[place]), KINDS[kind], pvalue, shape)
+        def judge(kind: str, raw: Mapping[int, Estimate | None]) -> None:
+            present = {column: found.pvalue for column, found in raw.items() if found is not None}
+            adjusted = holm([*present.values()], 0 if kind == SHARE else n_compared)
+            for column, p in zip(present, adjusted.tolist(), strict=True):
+                if max(p, pvalue_of[column]) <= alpha:
+                    kinds[column][kind] = max(p, pvalue_of[column])
 
-    def score_column(self, score: int, kind: str, pvalue: float, shape: str = "") -> Finding:
-        """Describe the change of one score column: of a level of a category, that of its share."""
-        name = self._name(score)
-        level = self._tables.level[score]
-        if level is not None:
-            return self._share(name, score, level, pvalue)
-        if kind == finding.SHAPE:
-            return self._shape(name, score, shape, pvalue)
-        sums = _sides(score, self._sums.of("clipped"), self._sums.squares("clipped"))
-        # The way back from V to the units of the column: v = centre + 2·half_spread·c, and V is
-        # c less its mean, times its scale.
-        units = self._tables.units
-        scale = float(units.scale[score])
-        unit = 2 * float(units.half_spread[score]) / (scale if scale > 0 else 1.0)
-        start = float(units.centre[score]) + 2 * float(units.half_spread[score] * units.mean[score])
-        if kind == finding.LOCATION:
-            effect, measure = effects.mean_shift(sums, self._drawn), "mean"
+        for kind in (LOCATION, SHARE, SPREAD):
+            judge(kind, {column: about.effects.get(kind) for column, about in described.items()})
+        left = [column for column, judged in kinds.items() if not judged]
+        n_effects = len(NUMERIC_KINDS) * n_compared
+        shapes: dict[int, Estimate | None] = {}
+        others: dict[int, dict[str, Finding | None]] = {}
+        for column, about in self.each(left):
+            shapes[column] = about.estimate(SHAPE)
+            others[column] = {
+                kind: about.finding(kind, pvalue_of[column], n_effects, floor)
+                for kind in (SHAPE, DISTRIBUTION)
+            }
+        judge(SHAPE, shapes)
+        findings = []
+        for column, judged in kinds.items():
+            if column in others:
+                kind = SHAPE if SHAPE in judged else DISTRIBUTION
+                found = others[column][kind]
+                if found is not None:
+                    findings.append(replace(found, pvalue=judged.get(kind, found.pvalue)))
+                continue
+            for kind, p in judged.items():
+                found = described[column].finding(kind, p, n_effects, floor)
+                assert found is not None
+                findings.append(found)
+        return findings
+
+    def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
+        """Describe the proportion of missing values of a column of the pattern."""
+        pattern = self._raw.pattern
+        assert pattern is not None
+        x, y = self._raw.missing(place)
+        estimate = column_effects.proportions(
+            x, y, self._raw.sampling, "proportion of missing values"
+        )
+        rows = x.size, y.size
+        return finding_of(
+            MISSING,
+            (pattern.names[place],),
+            estimate,
+            pvalue,
+            n_effects=n_compared,
+            rows=rows,
+            floor=floor,
+        )
+
+    def group(
+        self, columns: Sequence[int], levels: Sequence[str | None]
+    ) -> tuple[Mapping[str, Estimate], tuple[int, int]]:
+        """Return the effects of two or three columns together, and the rows that have them all.
+
+        Of a categorical column the indicator of a level takes part; there are no effects where it
+        stands for several levels.
+        """
+        sides: list[list[FloatArray]] = [[], []]
+        for column, level in zip(columns, levels, strict=True):
+            if level is None:
+                x, y = (own[:, 0] for own in self._raw.values([column]))
+            else:
+                indicator = self._raw.indicator(column, level)
+                if indicator is None:
+                    return {}, (0, 0)
+                x, y = (own[:, 0] for own in indicator)
+            sides[0].append(x)
+            sides[1].append(y)
+        x, y = (np.column_stack(side) for side in sides)
+        rows = tuple(int((~np.isnan(side).any(axis=1)).sum()) for side in (x, y))
+        names = [
+            self.names[column] if level is None else f"{self.names[column]} = {level}"
+            for column, level in zip(columns, levels, strict=True)
+        ]
+        if len(columns) == 2:
+            effects = dict(pair_effects(x, y, self._raw.sampling))
         else:
-            effect, measure, start = effects.spread_ratio(sums, self._drawn), "spread", 0.0
-        of_x, of_y = (start + unit * value for value in effect.values)
-        return Finding(kind, (name,), pvalue, effect.effect, effect.interval, (of_x, of_y), measure)
+            triple = triple_effect(x, y, self._raw.sampling)
+            effects = {} if triple is None else {TRIPLE: triple}
+        return {
+            kind: replace(estimate, measure=estimate.measure.format(*names))
+            for kind, estimate in effects.items()
+        }, (rows[0], rows[1])
 
-    def missing_place(self, column: int) -> int | None:
-        """Return where a column stands among those that miss values; None where it misses none."""
-        asked = self._pool.requests.missing
-        names = () if asked is None else asked.pattern.names
-        name = self._names[column]
-        return names.index(name) if name in names else None
 
-    def missing(self, place: int, pvalue: float) -> Finding:
-        """Describe the change of the share of a column's values that are missing."""
-        asked = self._pool.requests.missing
-        assert asked is not None
-        sums = _sides(place, self._sums.missing)
-        effect = effects.difference_of(effects.share, sums, self._drawn)
-        return Finding(
-            finding.MISSING,
-            (asked.pattern.names[place],),
-            pvalue,
-            effect.effect,
-            effect.interval,
-            effect.values,
-            "missing",
-        )
+@dataclass(frozen=True)
+class NamedGroup:
+    """A pair or triple that was named: its columns, their levels, and its p-value."""
 
-    def pair(self, candidate: Candidate, pvalue: float) -> Finding:
-        """Describe the change of dependence between two columns."""
-        what = candidate.what
-        s, t = candidate.score_columns
-        asked = self._pool.requests.pairs[what.name].pairs
-        q = int(np.flatnonzero((asked.s == s) & (asked.t == t))[0])
-        sums = _joined(
-            _sides(s, self._sums.of(what.first), self._sums.squares(what.first)),
-            _sides(t, self._sums.of(what.second), self._sums.squares(what.second)),
-            _sides(q, self._sums.pairs(what.name)),
-        )
-        sign = self._sign(what.first, s) * self._sign(what.second, t)
-        effect = effects.difference_of(
-            lambda means: sign * effects.correlation(means), sums, self._drawn
-        )
-        kind = finding.CORRELATION if what.is_correlation else finding.DEPENDENCE
-        return Finding(
-            kind,
-            (self._name(s), self._name(t)),
-            pvalue,
-            effect.effect,
-            effect.interval,
-            effect.values,
-            self._pair_measure(what.first, what.second, s, t),
-        )
+    columns: tuple[int, ...]
+    levels: tuple[str | None, ...]
+    pvalue: float
 
-    def triple(self, candidate: Candidate, pvalue: float) -> Finding:
-        """Describe the change of the mean product of three columns."""
-        effect = effects.difference_of(effects.share, self._product(candidate), self._drawn)
-        return Finding(
-            finding.TRIPLE,
-            tuple(map(self._name, candidate.score_columns)),
-            pvalue,
-            effect.effect,
-            effect.interval,
-            effect.values,
-            f"mean product of their {candidate.what}",
-        )
 
-    def _product(self, candidate: Candidate) -> Sides:
-        """Return the sums of the product of three, wherever it was asked for."""
-        for name, asked in self._pool.requests.triples.items():
-            if asked.score == SCORES[candidate.what]:
-                members = np.column_stack(asked.triples.columns())
-                at = np.flatnonzero((members == candidate.score_columns).all(axis=1))
-                if at.size:
-                    return _sides(int(at[0]), self._sums.triples(name))
-        raise AssertionError(f"{candidate} was never asked for")
+def describe_groups(
+    describer: Describer,
+    named: Sequence[NamedGroup],
+    n_compared: int,
+    alpha: float,
+    floor: float,
+    explained: set[int],
+) -> list[tuple[NamedGroup, Finding]]:
+    """Return the findings of pairs, or of triples, that were named.
 
-    def _name(self, score: int) -> str:
-        return self._names[int(self._tables.column[score])]
-
-    def _sign(self, feature: str, score: int) -> int:
-        """Return −1 where a score column is told by the other of its two levels, else 1."""
-        return -1 if feature == "normal" and self._tables.told_by[score] is not None else 1
-
-    def _pair_measure(self, first: str, second: str, s: int, t: int) -> str:
-        names = []
-        for place in (s, t):
-            level = self._tables.told_by[place] or self._tables.level[place]
-            names.append(self._name(place) if level is None else f"{self._name(place)} = {level}")
-        if (first, second) == ("normal", "normal"):
-            if self._tables.level[s] is None and self._tables.level[t] is None:
-                return "correlation"
-            return f"correlation of {names[0]} with {names[1]}"
-        if first == second == "wave 2":
-            return "correlation of how far from the middle they are"
-        if first == second:
-            return "correlation of their sizes, whatever the sign"
-        return f"correlation of {names[0]} with the size of {names[1]}, whatever its sign,"
-
-    def _share(self, name: str, score: int, level: str, pvalue: float) -> Finding:
-        cells = self._tables.cell_start
-        scores = self._tables.cells[cells[score] : cells[score + 1], 0]
-        # The standardised indicator has two values: that of other levels, and that of this one.
-        low, high = float(scores.min()), float(scores.max())
-        other = self._tables.told_by[score]
-        if other is not None:
-            level, low, high = other, high, low
-
-        def shares(means: FloatArray) -> FloatArray:
-            return np.asarray((means[:, 0] - low) / (high - low))
-
-        sums = _sides(score, self._sums.of("normal"))
-        effect = effects.difference_of(shares, sums, self._drawn)
-        return Finding(
-            finding.SHARE,
-            (name,),
-            pvalue,
-            effect.effect,
-            effect.interval,
-            effect.values,
-            f"share of {level!r}",
-        )
-
-    def _shape(self, name: str, score: int, which: str, pvalue: float) -> Finding:
-        if which == "atom":
-            sums = _sides(score, self._sums.of("frequent"))
-            effect = effects.difference_of(effects.share, sums, self._drawn)
-            measure = f"share of the value {self._tables.frequent[score]:.4g}"
+    A kind is reported where it is significant among the `n_compared` groups. A group without one
+    differs as a whole: that is reported where none of its columns is `explained` by a finding of
+    its own.
+    """
+    every = [describer.group(group.columns, group.levels) for group in named]
+    kinds = (CORRELATION, DEPENDENCE, TRIPLE)
+    adjusted: dict[str, dict[int, float]] = {}
+    for kind in kinds:
+        own = [q for q, (effects, _) in enumerate(every) if kind in effects]
+        raw = [every[q][0][kind].pvalue for q in own]
+        adjusted[kind] = dict(zip(own, holm(raw, n_compared).tolist(), strict=True))
+    findings = []
+    for q, (group, (effects, rows)) in enumerate(zip(named, every, strict=True)):
+        names = tuple(describer.names[column] for column in group.columns)
+        pvalues = {
+            kind: max(adjusted[kind].get(q, 1.0), group.pvalue) for kind in kinds if kind in effects
+        }
+        significant = [kind for kind, p in pvalues.items() if p <= alpha]
+        if significant:
+            kind = significant[0]
+            estimate, pvalue = effects[kind], pvalues[kind]
+        elif effects and not explained & set(group.columns):
+            kind, pvalue = DISTRIBUTION, group.pvalue
+            estimate = min(effects.values(), key=lambda estimate: estimate.pvalue)
         else:
-            powers = self._sums.squares("clipped"), self._sums.power(3), self._sums.power(4)
-            sums = _sides(score, self._sums.of("clipped"), *powers)
-            kind = effects.skewness if which == "skewness" else effects.kurtosis
-            effect = effects.difference_of(kind, sums, self._drawn)
-            measure = kind.__name__
-        return Finding(
-            finding.SHAPE, (name,), pvalue, effect.effect, effect.interval, effect.values, measure
+            continue
+        found = finding_of(
+            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
         )
-
-
-def _sides(place: int, *halves: Halves) -> Sides:
-    """Return the sums of one column of several features, side by side."""
-    return _joined(*(_one_side(place, half) for half in halves))
-
-
-def _one_side(place: int, half: Halves) -> Sides:
-    x, y = (side[:, np.newaxis] for side in half.column(place))
-    if half.present is None:
-        return (x, None), (y, None)
-    of_x, of_y = (side[:, np.newaxis] for side in half.present.column(place))
-    return (x, of_x), (y, of_y)
-
-
-def _joined(*sides: Sides) -> Sides:
-    def joined(k: int) -> tuple[FloatArray, Counts]:
-        sums = np.concatenate([side[k][0] for side in sides], axis=1)
-        counts = [side[k][1] for side in sides]
-        known = [count for count in counts if count is not None]
-        return sums, np.concatenate(known, axis=1) if known else None
-
-    return joined(0), joined(1)
+        findings.append((group, found))
+    return findings

@@ -374,6 +374,11 @@ def percent_text(share: float) -> str:
     return f"{value:.{digits}f} %"
 
 
+def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings in order, most significant first."""
+    return sorted(findings, key=lambda finding: finding.pvalue)
+
+
 def _points_decimals(value: float) -> int:
     return 0 if abs(value) >= 10 else 1 if abs(value) >= 0.1 or value == 0 else 3
 

@@ -1,32 +1,32 @@
-"""What the scan names: columns, pairs and triples with adjusted p-values, sizes and intervals."""
+"""What the scan names: columns, pairs and triples with adjusted p-values and effect sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
-from tellapart.scan.adjusted import Reference, TableUnits, Units, step_down
-from tellapart.scan.column_contest import Contestants
-from tellapart.scan.describe import Describer
+from tellapart.effects.raw_columns import RawColumns
+from tellapart.scan.adjusted import TableUnits, Units, step_down
+from tellapart.scan.column_changes import column_changes
+from tellapart.scan.column_contest import ColumnContest
+from tellapart.scan.describe import Describer, NamedGroup, describe_groups
 from tellapart.scan.families.correlation import PairScan
 from tellapart.scan.families.missingness import MissingScan
-from tellapart.scan.families.triple import TripleScan
-from tellapart.scan.finding import SHAPE, Finding
-from tellapart.scan.groups_of_columns import Candidate, GroupScores, Kind
+from tellapart.scan.families.triple import TripleKind, TripleScan
+from tellapart.scan.finding import Finding, sort_findings
+from tellapart.scan.groups_of_columns import GroupScores, Kind
 from tellapart.scan.pool import Pool
-from tellapart.scan.wide_names import OTHERS, OtherUnits, describe_others
+from tellapart.scan.wide_names import OTHERS, OtherUnits
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings, the surest first, and the adjusted p-value of every column of the samples.
+    """The findings, most significant first, and the adjusted p-value of every column.
 
-    `n_undescribed` columns are named by their p-values alone: of very many, the surest have
-    findings.
+    `columns`, `pairs` and `triples` are the places of what they are about.
     """
 
     findings: tuple[Finding, ...]
@@ -34,7 +34,6 @@ class Findings:
     columns: tuple[int, ...] = ()
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
-    n_undescribed: int = 0
 
 
 def find(
@@ -46,20 +45,18 @@ def find(
     *,
     pvalue: float,
     alpha: float,
-    rng: np.random.Generator,
-    samples: Samples | None = None,
-    contestants: Contestants | None = None,
+    raw: RawColumns,
+    contest: ColumnContest | None = None,
 ) -> Findings:
-    """Name what differs; `samples` are the rows of a wide table, of which `pool` has some columns.
+    """Name what differs and describe it by the values of `raw`.
 
-    So it has where all columns are `contestants` already: it is then that of pairs and triples. No
-    adjusted p-value is smaller than that of the scan itself, so nothing is named where the samples
-    as a whole do not differ.
+    Where the `contest` of all columns is known, `pool` is that of pairs and triples. No adjusted
+    p-value is smaller than that of the scan itself, so nothing is named where the samples as a
+    whole do not differ.
     """
     parent = pool.tables.column
     place_of = {name: place for place, name in enumerate(names)}
-    contestants = contestants or Contestants.of(pool)
-    contest = contestants.contest
+    contest = contest or ColumnContest.of(column_changes(pool))
     pairs = GroupScores(_pair_kinds(pair_scans), parent)
     triples = GroupScores(_triple_kinds(triple_scan), parent)
     columns_left = contest.units()
@@ -79,10 +76,10 @@ def find(
     adjusted = contest.adjusted(columns_left, named_of["columns"])
     of_column = np.ones(len(names))
     of_column[contest.columns] = np.maximum(adjusted, pvalue)
-    of_others = np.empty(0)
     if shifts is not None and others_left is not None:
         of_others = np.maximum(others_left.adjusted(named_of[OTHERS]), pvalue)
         of_column[shifts.columns[shifts.named]] = of_others[shifts.named]
+    by_values = of_column.copy()
     of_missing = np.empty(0)
     if missing_scan is not None and missing_left is not None:
         of_missing = np.maximum(missing_left.adjusted(named_of["missing"]), pvalue)
@@ -93,70 +90,50 @@ def find(
                 of_column[place] = min(of_column[place], p)
     if pvalue > alpha:
         return Findings((), of_column)
-    describer = Describer(names, pool, rng)
-    named = contest.strongest(adjusted, alpha)
-    described = named[: contestants.most]
-    found = []
-    if described.size:
-        own, changes = contestants.look_closer(np.sort(contest.columns[described]))
-        places = np.searchsorted(changes.columns, contest.columns[described])
-        close = Describer(names, own, rng, like=describer)
-        found = [
-            close.column(changes, int(places[j]), kind, max(p, pvalue))
-            for j, kind, p in _named_kinds(
-                named_of["columns"].references,
-                changes.scores[:, 0, places],
-                adjusted[described],
-                alpha,
-            )
-        ]
-    if shifts is not None and samples is not None:
-        found += describe_others(samples, shifts, of_others, alpha, rng, pool.labels, describer)
-    columns = tuple(dict.fromkeys(place_of[f.variables[0]] for f in found))
-    moved = {place_of[f.variables[0]] for f in found if f.kind != SHAPE}
-    moved |= set(contest.columns[named[described.size :]].tolist())
+    floor = 1 / pool.count
+    describer = Describer(raw)
+    columns = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
+    n_columns = int(contest.columns.size)
+    if shifts is not None:
+        n_columns += int(shifts.named.sum())
+    found = describer.columns(
+        [(column, float(by_values[column])) for column in columns], n_columns, alpha, floor
+    )
     found += [
-        describer.missing(int(place), float(of_missing[place]))
+        describer.missing(int(place), float(of_missing[place]), n_columns, floor)
         for place in np.argsort(of_missing, kind="stable")
         if of_missing[place] <= alpha
     ]
-    paired = pairs.named(named_of["pairs"], alpha) if pairs.taken else []
-    # A shift or another spread of one column bends its dependence on others: that is one change.
-    paired = [(c, p) for c, p in paired if c.what.is_correlation or not moved & set(c.columns)]
-    found += [describer.pair(candidate, max(p, pvalue)) for candidate, p in paired]
-    tripled = triples.named(named_of["triples"], alpha) if triples.taken else []
-    # Nor is what columns and pairs say already said again of the triples they are part of.
-    known = [set(candidate.columns) for candidate, _ in paired] + [{column} for column in columns]
-    tripled = [(c, p) for c, p in tripled if not any(group <= set(c.columns) for group in known)]
-    found += [describer.triple(candidate, max(p, pvalue)) for candidate, p in tripled]
-    undescribed = int(np.count_nonzero(adjusted <= alpha)) - described.size
+    levels = pool.tables.level
+    explained = set(columns)
+    described: list[list[NamedGroup]] = []
+    for scored, of_class, n_groups in (
+        (pairs, "pairs", _most(pairs_of.size for s in pair_scans for pairs_of in s.pairs.values())),
+        (triples, "triples", _most(kind.triples.size for kind in _kinds(triple_scan))),
+    ):
+        groups = scored.named(named_of[of_class], alpha) if scored.taken else []
+        # What columns and pairs show already is not reported again of the triples they are in.
+        if of_class == "triples":
+            known = [set(group.columns) for group in described[0]] + [{c} for c in columns]
+            groups = [(c, p) for c, p in groups if not any(own <= set(c.columns) for own in known)]
+        named = [
+            NamedGroup(
+                tuple(int(parent[s]) for s in candidate.score_columns),
+                tuple(levels[s] for s in candidate.score_columns),
+                max(p, pvalue),
+            )
+            for candidate, p in groups
+        ]
+        about = describe_groups(describer, named, n_groups, alpha, floor, explained)
+        found += [finding for _, finding in about]
+        described.append([group for group, _ in about])
     return Findings(
-        tuple(found), of_column, columns, _members(paired), _members(tripled), undescribed
+        tuple(sort_findings(found)),
+        of_column,
+        tuple(columns),
+        tuple(tuple(sorted(group.columns)) for group in described[0]),
+        tuple(tuple(sorted(group.columns)) for group in described[1]),
     )
-
-
-def _members(named: list[tuple[Candidate, float]]) -> tuple[tuple[int, ...], ...]:
-    return tuple(candidate.columns for candidate, _ in named)
-
-
-def _named_kinds(
-    references: Sequence[Reference],
-    scores: FloatArray,
-    adjusted: FloatArray,
-    alpha: float,
-) -> list[tuple[int, int, float]]:
-    """Return (place, kind, p-value) of what is named of the strongest columns, in their order.
-
-    A kind is named where it alone would name the column; shape only where nothing simpler does.
-    `references` are what they were compared with, `scores` those of the kinds at the true labels,
-    (kinds × columns).
-    """
-    named: list[tuple[int, int, float]] = []
-    for j in range(adjusted.size):
-        own = np.maximum(references[j].pvalues(scores[:, j]), adjusted[j])
-        kinds = [kind for kind in (0, 1) if own[kind] <= alpha] or [2]
-        named += [(j, kind, float(own[kind])) for kind in kinds if own[kind] <= alpha]
-    return named
 
 
 def _pair_kinds(scans: list[PairScan]) -> list[Kind]:
@@ -168,9 +145,15 @@ def _pair_kinds(scans: list[PairScan]) -> list[Kind]:
 
 
 def _triple_kinds(scan: TripleScan | None) -> list[Kind]:
-    if scan is None:
-        return []
     return [
         Kind(kind.score, kind.largest, np.column_stack([*kind.triples.columns()]))
-        for kind in scan.kinds
+        for kind in _kinds(scan)
     ]
+
+
+def _kinds(scan: TripleScan | None) -> tuple[TripleKind, ...]:
+    return () if scan is None else scan.kinds
+
+
+def _most(counts: Iterable[int]) -> int:
+    return max(counts, default=1)

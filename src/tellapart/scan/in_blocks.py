@@ -22,8 +22,7 @@ from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.progress import Progress, silent
 from tellapart.scan.budget import MOST_CORRELATED
-from tellapart.scan.column_changes import ColumnChanges, column_changes
-from tellapart.scan.column_contest import Contestants
+from tellapart.scan.column_contest import ColumnContest
 from tellapart.scan.column_folds import ColumnFolds, ColumnStatistics
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.asked import Asked, ask_families
@@ -40,8 +39,6 @@ from tellapart.scan.whole_rows import points_per_bin
 
 PART_BYTES = 400_000_000
 """What the sums and tables of the columns of one part may take."""
-MOST_DESCRIBED = 500
-"""Columns that are described, of those that are named: the strongest."""
 CELL_BYTES = 80
 """What the tables take for each pooled row and column, at most."""
 
@@ -52,7 +49,7 @@ class ColumnsInBlocks:
 
     statistics: ColumnStatistics
     differences: Differences
-    contestants: Contestants
+    contest: ColumnContest
 
 
 def pool_in_blocks(
@@ -94,7 +91,7 @@ def pool_in_blocks(
     found = ColumnsInBlocks(
         folds.statistics(pool, seen.row_score(labels)),
         seen.differences(),
-        Contestants(folds.contest, view.look_closer, MOST_DESCRIBED),
+        folds.contest,
     )
     return pool, plan, asked, found
 
@@ -141,11 +138,6 @@ class _View:
         width = self.samples.n_columns
         sums = sum_bins(self.samples, tables, self.labels, asked, self.n_jobs, progress, width)
         return Pool(tables, outline, self.labels, asked, sums, self.n_jobs)
-
-    def look_closer(self, columns: IntArray) -> tuple[Pool, ColumnChanges]:
-        """Return the sums of some columns, and how much they changed by kind."""
-        pool = self.pool(columns, Requests(pattern=self.samples.pattern), (), silent)
-        return pool, column_changes(pool)
 
 
 @dataclass(eq=False)

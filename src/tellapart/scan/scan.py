@@ -11,6 +11,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
+from tellapart.effects.raw_columns import RawColumns
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -88,8 +89,6 @@ class Scan:
         Columns of the best choice by the kernel family: as many as carry nearly all.
     differences : Differences or None
         How much every score of every column differs, over all rows.
-    n_undescribed : int
-        Of very many columns that are named those without a finding, by their p-values alone.
     """
 
     null: PermutationNull
@@ -104,7 +103,6 @@ class Scan:
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
-    n_undescribed: int = 0
 
     @property
     def by_design(self) -> bool:
@@ -193,31 +191,26 @@ def _scan(
         pool, plan, asked, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
     else:
         pool, plan, asked = make_pool(samples, labels, rng, n_jobs, progress, effort)
-    return scan_pool(
-        samples.names, pool, plan, asked, alpha=alpha, rng=rng, progress=progress, blocks=blocks
-    )
+    return scan_pool(samples, pool, plan, asked, alpha=alpha, progress=progress, blocks=blocks)
 
 
 def scan_pool(
-    names: tuple[str, ...],
+    samples: Samples | ChunkedSamples,
     pool: Pool,
     plan: Plan,
     asked: Asked,
     *,
     alpha: float,
-    rng: np.random.Generator,
     progress: Progress = silent,
-    samples: Samples | None = None,
     blocks: ColumnsInBlocks | None = None,
     begin_with: int = 0,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
-    `samples` are the rows of a wide table, where the sums are those of some of its columns;
     `blocks` is what was found of all columns, where the sums are those of pairs and triples;
     `begin_with` is the place of the family to begin with.
     """
-    labels = pool.labels
+    names, labels = samples.names, pool.labels
     known = None if blocks is None else blocks.statistics
     run = run_families(pool, plan, asked, progress, known, begin_with)
     combined = combine(
@@ -233,9 +226,8 @@ def scan_pool(
         run.missing_scan,
         pvalue=null.pvalue,
         alpha=alpha,
-        rng=rng,
-        samples=samples,
-        contestants=None if blocks is None else blocks.contestants,
+        raw=RawColumns(samples),
+        contest=None if blocks is None else blocks.contest,
     )
     differences = Differences.of(
         pool.sums,
@@ -260,7 +252,6 @@ def scan_pool(
         triples=found.triples,
         n_variables=run.n_variables,
         differences=differences,
-        n_undescribed=found.n_undescribed,
     )
 
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.samples import Samples
-from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.adjusted import Named
-from tellapart.scan.describe import Describer
-from tellapart.scan.finding import LOCATION, Finding
-from tellapart.scan.sizes import Sizes
 from tellapart.scan.wide_shifts import WideShifts
 
 OTHERS = "others"
 """The class of these columns among those that share one level."""
-MOST_DESCRIBED = 50
-"""Of more columns that are named, the surest have their sizes told."""
 
 
 class OtherUnits:
@@ -51,29 +42,3 @@ class OtherUnits:
         adjusted[taken] = named.pvalues
         adjusted[left] = named.rest(self._shifts.own[left])
         return adjusted
-
-
-def describe_others(
-    samples: Samples,
-    shifts: WideShifts,
-    pvalues: FloatArray,
-    alpha: float,
-    rng: np.random.Generator,
-    labels: KeyedBins,
-    like: Describer | None = None,
-) -> list[Finding]:
-    """Return the findings of the columns that are named here, the strongest first.
-
-    Their intervals have the resamples of `like`, where it is given.
-    """
-    order = np.argsort(-shifts.own, kind="stable")
-    order = order[shifts.named[order] & (pvalues[order] <= alpha)][:MOST_DESCRIBED]
-    if order.size == 0:
-        return []
-    columns = shifts.columns[order].tolist()
-    sizes = Sizes(samples, columns, (), rng, labels, like)
-    return [
-        replace(tell(), pvalue=float(pvalues[place]))
-        for place, column in zip(order, columns, strict=True)
-        for tell in sizes.aspects((column,), (LOCATION,)).values()
-    ]

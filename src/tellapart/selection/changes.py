@@ -1,39 +1,42 @@
-"""What each chosen variable differs in: which way, how much, with an interval, and how sure.
+"""What each selected variable differs in: which way, how much, with an interval, how significant.
 
-What a scan names is told as the scan found it. Of the others the sizes are those of the rows, with
-the adjusted p-value of the column: they were chosen together with others, and are not sure by
-themselves. Sizes of variables that the same rows chose are somewhat too large, as the best of many
-always look better than they are; on held-out rows they are not.
+What a scan names is reported as the scan found it. Of the other variables the effects are those of
+the rows, with the adjusted p-value of the column: they were selected together with others, and are
+not individually significant. Effects of variables that the same rows selected are inflated by the
+selection (winner's curse); those of held-out rows are not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
-import numpy as np
-
 from tellapart.data.samples import Samples
-from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.scan.finding import LOCATION, MISSING, SHAPE, SHARE, SPREAD, Finding
-from tellapart.scan.sizes import UNTESTED, Sizes, clearness, strongest
+from tellapart.effects.raw_columns import RawColumns
+from tellapart.scan.describe import UNTESTED, Describer, finding_of
+from tellapart.scan.finding import (
+    DISTRIBUTION,
+    LOCATION,
+    MISSING,
+    SHAPE,
+    SHARE,
+    SPREAD,
+    Finding,
+)
 from tellapart.selection.selection import Selection
 
-MOST_TOLD = 200
-"""Variables that are told of at most, the heaviest."""
+MOST_DESCRIBED = 200
+"""Variables that are described at most, those with the largest weights."""
 MOST_JOINT = 10
-"""Variables chosen by a joint kernel among whose pairs a change of dependence is looked for."""
-CLEAR = 1.0
-"""Such a change is told where it is so many widths of its interval away from none."""
-
-ANY = (LOCATION, SPREAD, SHAPE)
-KINDS_OF = {
-    "shift": (LOCATION, SHARE),
-    "spread": (SPREAD,),
-    "shape": (SHAPE,),
-    "missing": (MISSING,),
-}
+"""Variables selected by a joint kernel among whose pairs a change of dependence is looked for."""
+SIGNIFICANT = 0.05
+"""A difference of means with at most this p-value comes first, whatever else differs."""
+CLEARLY_JOINT = 1e-4
+"""A pair is reported of a variable where its p-value is at most this, and below the column's."""
+FIRST = (LOCATION, SHARE)
+"""What people mention first."""
+KINDS_OF = {"shift": FIRST, "spread": (SPREAD,), "shape": (SHAPE,), "missing": (MISSING,)}
 """The kinds of finding that each reason of a choice by evidence stands for."""
 
 
@@ -49,12 +52,10 @@ class Named:
 def with_changes(
     selection: Selection,
     samples: Samples,
-    rng: np.random.Generator,
     *,
     scanned: Named | None = None,
     train: Samples | None = None,
     joint: bool = False,
-    labels: KeyedBins | None = None,
 ) -> Selection:
     """Return the selection with what its variables differ in.
 
@@ -63,109 +64,156 @@ def with_changes(
     selection : Selection
         The choice.
     samples : Samples
-        The rows that sizes and intervals are those of.
-    rng : numpy Generator
-        Draws the resamples of the intervals.
+        The rows that effects and intervals are computed from.
     scanned : Named or None
         What a scan says of the same rows; None where none was made.
     train : Samples or None
-        Rows that decide what to tell of each variable, where the others were not to choose.
+        Rows that decide what to report of each variable, where the others took no part in the
+        choice.
     joint : bool
-        Whether the variables were chosen by a kernel that sees how columns depend on each other:
-        then the clearest change of a pair is told where it is clearer than those of its columns.
-    labels : KeyedBins or None
-        The bins that the resamples draw, where these are known.
+        Whether the variables were selected by a kernel that sees how columns depend on each other:
+        then a pair is reported where it is more significant than its columns.
     """
-    chosen = list(islice(selection.weights, MOST_TOLD))
-    wanted = {name: _wanted(selection, name) for name in chosen}
-    found: dict[str, Finding] = {}
+    chosen = list(islice(selection.weights, MOST_DESCRIBED))
+    reported: dict[str, Finding] = {}
     if scanned is not None:
-        known = ((name, _named(scanned, name, wanted[name], chosen)) for name in chosen)
-        found = {name: finding for name, finding in known if finding is not None}
-    left = [name for name in chosen if name not in found]
-    joint = joint and scanned is None and len(chosen) <= MOST_JOINT
-    pairs = list(combinations(sorted(selection.support.tolist()), 2)) if joint else []
+        known = ((name, _named(scanned, selection, name, chosen)) for name in chosen)
+        reported = {name: finding for name, finding in known if finding is not None}
+    left = [name for name in chosen if name not in reported]
     if left:
-        sizes, decide = _measured(selection, left, pairs, samples, train, rng, labels)
-        for name in left:
-            size = _size(wanted[name], sizes, decide, pairs)
-            if size is not None:
-                found[name] = _judged(size, name, scanned)
-    return replace(selection, changes={name: found[name] for name in chosen if name in found})
+        own = _Effects(samples, len(chosen))
+        decide = own if train is None else _Effects(train, len(chosen))
+        joint = joint and scanned is None and len(chosen) <= MOST_JOINT
+        pairs = list(combinations(sorted(selection.support.tolist()), 2)) if joint else []
+        columns = [selection.names.index(name) for name in left]
+        for effects in (own, decide):
+            effects.read(columns)
+        for name, column in zip(left, columns, strict=True):
+            where = _where(selection, name, column, decide, pairs)
+            wanted = _reason(selection, name)
+            found = own.finding(where, decide.kind(where, wanted))
+            if found is not None:
+                reported[name] = _judged(found, name, scanned)
+    changes = {name: reported[name] for name in chosen if name in reported}
+    return replace(selection, changes=changes)
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What to tell of a variable: its column, the group it was chosen in, the kinds of change."""
-
-    column: int
-    group: tuple[int, ...]
-    members: frozenset[str]
-    kinds: tuple[str, ...]
+def _reason(selection: Selection, name: str) -> tuple[str, ...]:
+    reasons = dict(zip(selection.variables, selection.reasons, strict=False))
+    return KINDS_OF.get(reasons.get(name, ""), ())
 
 
-def _wanted(selection: Selection, name: str) -> _Wanted:
+def _group(selection: Selection, name: str) -> tuple[int, ...]:
     column = selection.names.index(name)
-    group = next((group for group in selection.groups if column in group), ())
-    reason = dict(zip(selection.variables, selection.reasons, strict=False)).get(name, "")
-    members = frozenset(selection.names[s] for s in group)
-    return _Wanted(column, group, members, KINDS_OF.get(reason, ANY))
+    return next((tuple(group) for group in selection.groups if column in group), ())
 
 
-def _named(scanned: Named, name: str, wanted: _Wanted, chosen: Sequence[str]) -> Finding | None:
-    """Return the finding that tells what a variable was chosen for, else its surest."""
-    findings = scanned.findings
-    if wanted.group:
-        return next((f for f in findings if frozenset(f.variables) == wanted.members), None)
+def _named(
+    scanned: Named, selection: Selection, name: str, chosen: Sequence[str]
+) -> Finding | None:
+    """Return the finding that says what a variable differs in: what people mention first."""
+    findings, group = scanned.findings, _group(selection, name)
+    if group:
+        members = {selection.names[s] for s in group}
+        return next((f for f in findings if set(f.variables) == members), None)
     own = [finding for finding in findings if finding.variables == (name,)]
-    fitting = [finding for finding in own if finding.kind in wanted.kinds]
+    wanted = _reason(selection, name)
+    first = [finding for finding in own if finding.kind in FIRST]
+    fitting = [finding for finding in own if finding.kind in wanted]
     # A kernel does not say what it chose a variable for: it may be how it depends on others.
     joint = [f for f in findings if name in f.variables and set(f.variables) <= set(chosen)]
-    return next(iter([*fitting, *own, *(joint if wanted.kinds == ANY else [])]), None)
+    return next(iter([*first, *fitting, *own, *([] if wanted else joint)]), None)
 
 
-def _measured(
+def _where(
     selection: Selection,
-    left: Sequence[str],
-    pairs: Sequence[tuple[int, ...]],
-    samples: Samples,
-    train: Samples | None,
-    rng: np.random.Generator,
-    labels: KeyedBins | None,
-) -> tuple[Sizes, Sizes]:
-    """Return the sizes in the rows to tell of, and in those that decide what is told."""
-    places = {selection.names.index(name) for name in left}
-    groups = [group for group in selection.groups if places & set(group)]
-    groups += [pair for pair in pairs if pair not in groups]
-    columns = sorted(places.union(*groups))
-    sizes = Sizes(samples, columns, groups, rng, labels)
-    return sizes, sizes if train is None else Sizes(train, columns, groups, rng)
-
-
-def _size(
-    wanted: _Wanted, sizes: Sizes, decide: Sizes, pairs: Sequence[tuple[int, ...]]
-) -> Finding | None:
-    """Return the size of the clearest change among those wanted; None of what never varies."""
-    where = wanted.group or (wanted.column,)
-    best = strongest(decide.aspects(where, wanted.kinds))
-    floor = CLEAR if best is None else max(CLEAR, clearness(best[1]))
+    name: str,
+    column: int,
+    decide: _Effects,
+    pairs: Iterable[tuple[int, int]],
+) -> tuple[int, ...]:
+    """Return the column, or the group or pair to report of it."""
+    group = _group(selection, name)
+    if group:
+        return group
+    where: tuple[int, ...] = (column,)
+    least = min(CLEARLY_JOINT, decide.least(where))
     for pair in pairs:
-        joint = strongest(decide.aspects(pair)) if wanted.column in pair else None
-        if joint is not None and clearness(joint[1]) > floor:
-            where, best, floor = pair, joint, clearness(joint[1])
-    if best is not None and sizes is decide:
-        return best[1]
-    own = sizes.aspects(where, wanted.kinds)
-    if best is not None and best[0] in own:
-        return own[best[0]]()
-    # A level, say, that the rows to tell of do not have.
-    clearest = strongest(own)
-    return None if clearest is None else clearest[1]
+        if column in pair and decide.least(pair) < least:
+            where, least = pair, decide.least(pair)
+    return where
 
 
-def _judged(size: Finding, name: str, scanned: Named | None) -> Finding:
-    """Return a size with the p-value of its column, where a scan gives one."""
+class _Effects:
+    """The effects of columns and groups of some rows, each computed once."""
+
+    def __init__(self, samples: Samples, n_effects: int) -> None:
+        self._raw = RawColumns(samples)
+        self._describer = Describer(self._raw)
+        self._n_effects = n_effects
+        self._made: dict[tuple[int, ...], dict[str, Finding]] = {}
+        self._pvalues: dict[tuple[int, ...], dict[str, float]] = {}
+
+    def read(self, columns: Sequence[int]) -> None:
+        """Compute the effects of single columns."""
+        for column, about in self._describer.each(columns):
+            kinds = [*about.effects, *([SHAPE] if about.statistics else [])]
+            estimates = {kind: about.estimate(kind) for kind in kinds or [DISTRIBUTION]}
+            findings = {kind: about.finding(kind, UNTESTED, self._n_effects) for kind in estimates}
+            self._made[column,] = {kind: f for kind, f in findings.items() if f is not None}
+            self._pvalues[column,] = {
+                kind: estimate.pvalue for kind, estimate in estimates.items() if estimate
+            }
+            pattern = self._raw.pattern
+            name = self._raw.names[column]
+            if pattern is not None and name in pattern.names:
+                place = pattern.names.index(name)
+                found = self._describer.missing(place, UNTESTED, self._n_effects, 0.0)
+                self._made[column,][MISSING] = found
+
+    def _of(self, where: tuple[int, ...]) -> dict[str, Finding]:
+        if where not in self._made:
+            levels = [None] * len(where)
+            numeric = all(self._raw.kinds[column] == "numeric" for column in where)
+            effects, rows = self._describer.group(where, levels) if numeric else ({}, (0, 0))
+            names = tuple(self._raw.names[column] for column in where)
+            self._made[where] = {
+                kind: finding_of(
+                    kind, names, estimate, UNTESTED, n_effects=self._n_effects, rows=rows
+                )
+                for kind, estimate in effects.items()
+            }
+            self._pvalues[where] = {kind: e.pvalue for kind, e in effects.items()}
+        return self._made[where]
+
+    def least(self, where: tuple[int, ...]) -> float:
+        """Return the smallest p-value of a column or group."""
+        self._of(where)
+        return min(self._pvalues[where].values(), default=1.0)
+
+    def kind(self, where: tuple[int, ...], wanted: tuple[str, ...]) -> str | None:
+        """Return the kind to report: of the mean, of what it was chosen for, or the clearest."""
+        made = self._of(where)
+        if MISSING in wanted and MISSING in made:
+            return MISSING
+        pvalues = self._pvalues[where]
+        first = [kind for kind in FIRST if pvalues.get(kind, 1.0) <= SIGNIFICANT]
+        fitting = [kind for kind in wanted if kind in pvalues]
+        clearest = sorted(pvalues, key=lambda kind: pvalues[kind])
+        return next(iter([*first, *fitting, *clearest]), None)
+
+    def finding(self, where: tuple[int, ...], kind: str | None) -> Finding | None:
+        """Return the finding of a kind, or the clearest where these rows have none of it."""
+        made = self._of(where)
+        if kind in made:
+            return made[kind]
+        other = self.kind(where, ())
+        return None if other is None else made[other]
+
+
+def _judged(found: Finding, name: str, scanned: Named | None) -> Finding:
+    """Return a finding with the p-value of its column, where a scan gives one."""
     if scanned is None:
-        return replace(size, named=None)
-    pvalue = scanned.pvalues.get(name, UNTESTED) if len(size.variables) == 1 else UNTESTED
-    return replace(size, pvalue=pvalue, named=pvalue <= scanned.alpha)
+        return replace(found, named=None)
+    pvalue = scanned.pvalues.get(name, UNTESTED) if len(found.variables) == 1 else UNTESTED
+    return replace(found, pvalue=pvalue, named=pvalue <= scanned.alpha)

@@ -181,7 +181,5 @@ def _select_from_chunks(
 
 def tell_changes(chosen: Chosen, samples: Samples) -> Selection:
     """Return the selection with what its variables differ in, by rows that the samples hold."""
-    # A seed of its own: the intervals take nothing from the generator that was given.
-    rng = np.random.default_rng(0)
     joint = not chosen.kernel.abilities.short_features
-    return with_changes(chosen.selection, samples, rng, joint=joint)
+    return with_changes(chosen.selection, samples, joint=joint)

@@ -134,7 +134,7 @@ class Selection:
         """What each chosen variable differs in, in words, the heaviest first."""
         reasons = dict(zip(self.variables, self.reasons, strict=False))
         return {
-            name: self.changes[name].told_of(name)
+            name: self.changes[name].description_for(name)
             if name in self.changes
             else safe(reasons.get(name, ""))
             for name in self.weights

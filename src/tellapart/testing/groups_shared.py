@@ -68,17 +68,15 @@ class SharedScan:
         samples = self._samples(part)
         settings.check_against(samples)
         with showing(settings.progress) as progress, one_blas_thread():
-            _, _, solve_seed, permute_seed = map(int, seeds_of(settings))
+            _, _, solve_seed, _ = map(int, seeds_of(settings))
             progress("scan", f"{samples.n_columns:,} columns")
             found = scan_pool(
-                samples.names,
+                samples,
                 part.pool,
                 part.plan,
                 part.asked,
                 alpha=settings.alpha,
-                rng=np.random.default_rng(permute_seed),
                 progress=progress,
-                samples=samples,
                 begin_with=BETWEEN_FAMILIES * number,
             )
             chosen = weigh_evidence(
@@ -93,9 +91,7 @@ class SharedScan:
             selection = with_changes(
                 chosen.selection,
                 samples,
-                np.random.default_rng((permute_seed, 1)),
                 scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
-                labels=part.labels,
             )
         rows = samples.n_x, samples.n_y
         return Found(

@@ -90,7 +90,6 @@ def _run_scan(
     selection = with_changes(
         chosen.selection,
         shown,
-        np.random.default_rng((permute_seed, 1)),
         scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
     )
     return Found(
@@ -146,7 +145,6 @@ def _run_split(
     selection = with_changes(
         chosen.selection,
         held_out,
-        np.random.default_rng((permute_seed, 1)),
         train=train,
         joint=not chosen.kernel.abilities.short_features,
     )
@@ -195,7 +193,6 @@ def _split_chunks(
     selection = with_changes(
         chosen.selection,
         held_out.drawn,
-        np.random.default_rng((permute_seed, 1)),
         train=train.drawn,
         joint=False,
     )

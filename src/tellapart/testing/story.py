@@ -63,8 +63,6 @@ def tell(scan: Scan) -> str:
     for kind in kinds:
         own = [finding for finding in scan.findings if finding.kind == kind]
         parts.append(f"{_counted(kind, len(own))} ({_names(own)})")
-    if scan.n_undescribed:
-        parts.append(f"{scan.n_undescribed:,} further columns differ: see `variable_pvalues`")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 

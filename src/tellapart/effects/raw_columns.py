@@ -1,0 +1,178 @@
+"""The values of some columns as they were read, whatever holds the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tellapart.arrays import BoolArray, FloatArray
+from tellapart.data.chunks.arrays import ArrayRows
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunks.fold import RowStore, block_rows
+from tellapart.data.missing_pattern import MissingPattern
+from tellapart.data.samples import Samples, Values
+from tellapart.effects.sampling import Sampling, sampling_of
+
+GATHERED_BYTES = 500_000_000
+"""What the columns of rows in files or on a cluster may take that are held at once."""
+
+Columns = tuple[FloatArray, FloatArray]
+"""Values of some columns in X and in Y, rows × columns, NaN where missing."""
+
+
+class RawColumns:
+    """Gives out columns of two samples: raw values, NaN where missing or not compared.
+
+    Of rows in files or on a cluster, columns are gathered in one pass for all that `gather` was
+    called with, and those of rows drawn at random stand for them where all would take too much
+    memory.
+
+    Parameters
+    ----------
+    samples : Samples or ChunkedSamples
+        The rows.
+    """
+
+    def __init__(self, samples: Samples | ChunkedSamples) -> None:
+        self.names = samples.names
+        self.kinds = samples.kinds
+        self.categories: Mapping[str, tuple[str, ...]] = samples.categories
+        self._samples = samples
+        self._gathered: dict[int, Columns] = {}
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """How rows were drawn."""
+        return sampling_of(self._samples.design)
+
+    @property
+    def pattern(self) -> MissingPattern | None:
+        """Where values are missing."""
+        if isinstance(self._samples, ChunkedSamples):
+            return self._samples.pattern
+        return None if self._samples.as_read is None else self._samples.as_read.pattern
+
+    @cached_property
+    def _sources(self) -> tuple[Values | RowStore, Values | RowStore]:
+        samples = self._samples
+        if isinstance(samples, ChunkedSamples):
+            stores = samples.x, samples.y
+            x, y = (s.values if isinstance(s, ArrayRows) else s for s in stores)
+            return x, y
+        held = samples if samples.as_read is None else samples.as_read
+        return held.x, held.y
+
+    @property
+    def _in_memory(self) -> bool:
+        return not any(isinstance(source, RowStore) for source in self._sources)
+
+    def gather(self, columns: Sequence[int]) -> None:
+        """Read columns that will be wanted, in one pass, where rows are not in memory."""
+        wanted = [column for column in dict.fromkeys(columns) if column not in self._gathered]
+        if self._in_memory or not wanted:
+            return
+        samples = self._samples
+        assert isinstance(samples, ChunkedSamples)
+        each = 8 * (samples.n_x + samples.n_y)
+        most = GATHERED_BYTES // each - len(self._gathered)
+        drawn = RawColumns(samples.drawn)
+        for column in wanted[max(most, 0) :]:
+            self._gathered[column] = drawn.values([column])
+        wanted = wanted[: max(most, 0)]
+        if wanted:
+            step = block_rows(samples.x.shape[1])
+            x, y = (
+                np.concatenate(store.fold(_Gathered(tuple(wanted), samples.pattern), step))
+                for store in (samples.x, samples.y)
+            )
+            for place, column in enumerate(wanted):
+                own = slice(place, place + 1)
+                self._gathered[column] = x[:, own], y[:, own]
+
+    def values(self, columns: Sequence[int]) -> Columns:
+        """Return some columns of X and of Y."""
+        if not self._in_memory:
+            self.gather(columns)
+            x, y = (
+                np.concatenate([self._gathered[column][k] for column in columns], axis=1)
+                for k in (0, 1)
+            )
+            return x, y
+        sides = [self._held(sample, columns) for sample in (0, 1)]
+        return sides[0], sides[1]
+
+    def _held(self, sample: int, columns: Sequence[int]) -> FloatArray:
+        source, pattern = self._sources[sample], self.pattern
+        assert not isinstance(source, RowStore)
+        places = np.asarray(columns, dtype=np.intp)
+        if pattern is not None:
+            places = pattern.kept[places]
+        found = np.array(source[:, places], dtype=np.float64)
+        if pattern is not None and pattern.whole_rows:
+            found[self._incomplete[sample]] = np.nan
+        return found
+
+    @cached_property
+    def _incomplete(self) -> tuple[BoolArray, BoolArray]:
+        """Rows of each sample in memory that miss a value."""
+        pattern = self.pattern
+        assert pattern is not None
+        sides = []
+        for source in self._sources:
+            assert not isinstance(source, RowStore)
+            gone = np.zeros(source.shape[0], dtype=np.bool_)
+            for place in pattern.places:
+                gone |= np.isnan(source[:, place])
+            sides.append(gone)
+        return sides[0], sides[1]
+
+    def missing(self, place: int) -> Columns:
+        """Return 1 where a value of one of the columns of the pattern is missing, else 0."""
+        pattern = self.pattern
+        assert pattern is not None
+        at = int(pattern.places[place])
+        sides = []
+        for source in self._sources:
+            if isinstance(source, RowStore):
+                found = np.concatenate(
+                    source.fold(_Gathered((at,), None), block_rows(source.shape[1]))
+                )[:, 0]
+            else:
+                found = np.asarray(source[:, at], dtype=np.float64)
+            sides.append(np.isnan(found).astype(np.float64))
+        return sides[0], sides[1]
+
+    def indicator(self, column: int, level: str) -> Columns | None:
+        """Return 1 where a categorical column has this level, NaN where it is missing."""
+        labels = self.categories.get(self.names[column], ())
+        if level not in labels:
+            return None
+        code = labels.index(level)
+        x, y = (
+            np.where(np.isnan(own), np.nan, (own == code).astype(np.float64))
+            for own in self.values([column])
+        )
+        return x, y
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """Some columns of all rows, as one array per block."""
+
+    columns: tuple[int, ...]
+    pattern: MissingPattern | None
+
+    def start(self) -> list[FloatArray]:
+        return []
+
+    def add(self, held: list[FloatArray], first_row: int, values: FloatArray) -> list[FloatArray]:  # noqa: ARG002
+        own = values if self.pattern is None else self.pattern.values(values)
+        held.append(own[:, list(self.columns)])
+        return held
+
+    def merge(self, left: list[FloatArray], right: list[FloatArray]) -> list[FloatArray]:
+        left.extend(right)
+        return left
