@@ -5,7 +5,7 @@ import pytest
 from pools import make_pool
 
 from tellapart.scan.adjusted import TableUnits, step_down
-from tellapart.scan.column_changes import KINDS, SHAPE_MEASURES, column_changes
+from tellapart.scan.column_changes import KINDS, column_changes
 
 
 def _adjusted(changes):
@@ -50,14 +50,6 @@ def test_a_change_is_sure_by_its_own_kind(change, kind):
     ]
     assert sure[0] == kind
     assert changes.largest()[0].argmax() == 0
-
-
-def test_the_share_of_one_frequent_value_is_a_measure_of_shape():
-    rng = np.random.default_rng(2)
-    x, y = rng.normal(size=(200, 5)), rng.normal(size=(200, 5))
-    x[:80, 0] = y[:5, 0] = 0.0
-    changes = column_changes(make_pool(x, y, n_permutations=99))
-    assert SHAPE_MEASURES[int(changes.shape[0])] == "atom"
 
 
 def test_a_sample_without_a_rare_value_is_no_wonder():

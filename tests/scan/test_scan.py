@@ -76,13 +76,13 @@ def test_each_kind_of_difference_is_seen_and_named(change, family, kind, variabl
     assert (kind, variables) in [(f.kind, f.variables) for f in found.findings]
 
 
-def test_a_lump_is_told_by_its_value():
+def test_a_frequent_value_is_named_by_its_proportion():
     x, y, rng = _normal()
     _lump(x, rng)
     found = run(x, y)
     lump = next(f for f in found.findings if f.variables == ("x2",))
     assert lump.kind == "shape"
-    assert lump.measure == "share of the value 0"
+    assert lump.measure == "proportion of 0"
     assert lump.values[0] > 0.2
     assert lump.values[1] == 0
 
@@ -110,7 +110,9 @@ def test_shares_of_categories_are_named_by_their_level():
         {"c": rng.choice(list("abc"), 200, p=[0.2, 0.4, 0.4]), "v": rng.normal(size=200)}
     )
     found = run(x, y).findings
-    assert [(f.kind, f.variables, f.measure) for f in found] == [("share", ("c",), "share of 'a'")]
+    assert [(f.kind, f.variables, f.measure) for f in found] == [
+        ("share", ("c",), "proportion of 'a'")
+    ]
     assert found[0].effect > 0.25
 
 

@@ -76,9 +76,8 @@ def test_differences_are_those_of_the_same_rows():
 def test_a_comparison_does_not_depend_on_the_others_nor_on_threads():
     def told(rows, place, n_jobs=1):
         part = shared(rows, n_jobs=n_jobs).part(place)
-        names = tuple(f"x{s}" for s in range(N_COLUMNS))
-        rng = np.random.default_rng(0)
-        found = scan_pool(names, part.pool, part.plan, part.asked, alpha=0.05, rng=rng)
+        own = samples_of(table(), rows[place], np.setdiff1d(np.arange(N), rows[place]))
+        found = scan_pool(own, part.pool, part.plan, part.asked, alpha=0.05)
         return found.null.pvalue, found.null.null_distribution.tolist(), found.to_dict()
 
     rows = [np.arange(25), np.arange(30, 61), np.arange(20, 89)]

@@ -37,12 +37,12 @@ def test_what_a_scan_names_is_told_as_it_found_it(scanned):
     assert changes["wide"] == found[("wide",)]
     assert changes["u"] == changes["v"] == found[("u", "v")]
     assert all(changes[name].named for name in ("high", "wide", "u", "v"))
-    told = scanned.selection.told
-    assert told["high"].startswith("higher in january by ")
-    assert told["wide"].startswith("spread 0.")
-    assert told["wide"].count("times as large in january as in july (") == 1
-    assert told["u"].startswith("correlated with v: 0.")
-    assert told["v"].startswith("correlated with u: 0.")
+    described = scanned.selection.description
+    assert described["high"].startswith("mean 1.")
+    assert "; SMD +" in described["high"]
+    assert described["wide"].startswith("SD 0.")
+    assert described["u"].startswith("with v: correlation 0.")
+    assert described["v"].startswith("with u: correlation 0.")
 
 
 def test_what_is_not_sure_by_itself_says_so(scanned):
@@ -51,7 +51,7 @@ def test_what_is_not_sure_by_itself_says_so(scanned):
     assert change.pvalue == scanned.variable_pvalues["noise"] > scanned.alpha
     assert change.interval[0] <= change.effect <= change.interval[1]
     line = next(line for line in scanned.summary().splitlines() if line.startswith("  noise "))
-    assert line.endswith(f"not sure by itself (p = {change.pvalue:.3g})")
+    assert line.endswith(f"not individually significant (p = {change.pvalue:.3g})")
 
 
 def test_json_and_table_hold_it(scanned):
@@ -64,7 +64,7 @@ def test_json_and_table_hold_it(scanned):
     row = frame.set_index("variable").loc["u"]
     assert (row["kind"], row["with"], row["named"]) == ("correlation", "v", True)
     assert row["low"] < row["effect"] < row["high"]
-    assert row["differs"] == scanned.selection.told["u"]
+    assert row["differs"] == scanned.selection.description["u"]
 
 
 def test_an_alike_pair_of_samples_has_sizes_too():
@@ -74,7 +74,9 @@ def test_an_alike_pair_of_samples_has_sizes_too():
     )
     assert not result.reject
     assert set(result.selection.changes) == set(result.variables)
-    assert all("not sure by itself" in told for told in result.selection.told.values())
+    assert all(
+        "not individually significant" in text for text in result.selection.description.values()
+    )
 
 
 def test_a_split_takes_sizes_from_the_held_out_rows():
@@ -84,10 +86,10 @@ def test_a_split_takes_sizes_from_the_held_out_rows():
     held_out = result.held_out
     place = held_out.names.index("high")
     x, y = held_out.x[:, place], held_out.y[:, place]
-    assert change.values == pytest.approx((x.mean(), y.mean()), abs=0.05)
+    assert change.values == pytest.approx((x.mean(), y.mean()), rel=1e-12)
     assert change.named is None
     assert math.isnan(change.pvalue)
-    assert "sure" not in result.selection.told["high"]
+    assert "significant" not in result.selection.description["high"]
     assert json.loads(result.to_json())["selection"]["changes"]["high"]["pvalue"] is None
 
 
@@ -97,9 +99,10 @@ def test_a_joint_kernel_may_have_chosen_for_dependence():
     assert set(chosen.variables) == {"u", "v"}
     # As a kernel would leave it, which does not say what it chose a variable for.
     bare = replace(chosen, groups=(), reasons=(), changes={})
-    rng, samples = np.random.default_rng(0), read_samples(X, Y)
-    assert with_changes(bare, samples, rng, joint=True).told["u"].startswith("correlated with v: ")
-    assert "correlated" not in with_changes(bare, samples, rng).told["u"]
+    samples = read_samples(X, Y)
+    joint = with_changes(bare, samples, joint=True).description["u"]
+    assert joint.startswith("with v: correlation ")
+    assert "correlation" not in with_changes(bare, samples).description["u"]
 
 
 def test_the_training_rows_decide_what_is_told_and_others_how_much():
@@ -108,11 +111,10 @@ def test_the_training_rows_decide_what_is_told_and_others_how_much():
     train = read_samples(wide, alike)
     held_out = read_samples(rng.normal(size=(200, 1)) + 5, rng.normal(size=(200, 1)))
     selection = ta.select_variables(wide, alike, 1, kernel="linear")
-    seed = np.random.default_rng
-    told = with_changes(selection, held_out, seed(0), train=train).changes["x0"]
-    assert told.kind == "spread"
-    assert told.effect == pytest.approx(1, abs=0.3)
-    assert with_changes(selection, held_out, seed(0)).changes["x0"].kind == "location"
+    change = with_changes(selection, held_out, train=train).changes["x0"]
+    assert change.kind == "spread"
+    assert change.effect == pytest.approx(1, abs=0.3)
+    assert with_changes(selection, held_out).changes["x0"].kind == "location"
 
 
 def test_a_level_that_held_out_rows_lack_gives_way_to_another():
@@ -124,17 +126,17 @@ def test_a_level_that_held_out_rows_lack_gives_way_to_another():
     selection = ta.select_variables(
         pd.DataFrame({"c": ["a", "a", "b", "z"]}), pd.DataFrame({"c": ["a", "b", "b", "z"]}), 1
     )
-    told = with_changes(selection, held_out, np.random.default_rng(0), train=train)
-    assert told.changes["c"].measure in ("share of 'a'", "share of 'b'")
+    told = with_changes(selection, held_out, train=train)
+    assert told.changes["c"].measure in ("proportion of 'a'", "proportion of 'b'")
 
 
 def test_what_never_varies_in_the_rows_is_left_out():
     still = read_samples(np.ones((20, 1)), np.ones((20, 1)))
     rng = np.random.default_rng(0)
     selection = ta.select_variables(rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), 1)
-    told = with_changes(selection, still, rng)
+    told = with_changes(selection, still)
     assert told.changes == {}
-    assert told.told == {"x0": told.reasons[0]}
+    assert told.description == {"x0": told.reasons[0]}
     assert told.to_frame()["differs"].tolist() == [told.reasons[0]]
 
 
@@ -144,16 +146,16 @@ def test_a_p_value_below_the_level_is_sure_without_a_finding():
     name = selection.variables[0]
     groupless = replace(selection, groups=(), reasons=("shift",))
     scanned = Named((), {name: 0.03}, 0.05)
-    told = with_changes(groupless, read_samples(X, Y), np.random.default_rng(0), scanned=scanned)
+    told = with_changes(groupless, read_samples(X, Y), scanned=scanned)
     assert told.changes[name].named is True
 
 
 def test_only_the_heaviest_of_many_are_told(monkeypatch):
-    monkeypatch.setattr(module, "MOST_TOLD", 2)
+    monkeypatch.setattr(module, "MOST_DESCRIBED", 2)
     X, Y = tables()
     selection = ta.select_variables(X, Y, 4)
     assert list(selection.changes) == list(selection.weights)[:2]
-    assert len(selection.told) == len(selection.variables)
+    assert len(selection.description) == len(selection.variables)
 
 
 def test_the_generator_that_was_given_is_not_drawn_from():

@@ -44,8 +44,10 @@ FEWEST_SHAPED = 20
 """Rows of a sample from which on its shape is judged."""
 LEAST_KURTOSIS = 1.5
 LEAST_DEGREES = 0.7
-UNSEEN_ROWS = 8
-"""Small samples rarely contain their own tails: κ is taken as κ (1 + (1 + 8/n)(κ − 3)₊/√n)."""
+UNSEEN_ROWS, UNSEEN_POWER = 20, 0.6
+"""Small samples rarely contain their own tails: κ is taken times 1 + (20/n)^0.6 (κ − 3)₊/√n."""
+OWN_ROWS = 50
+"""Rows from which on a sample's own kurtosis counts more than that of both."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +156,10 @@ class Column:
         both /= sum(sizes)
         found = []
         for sample, (n, side) in enumerate(zip(sizes, self.sides, strict=True)):
-            kurtosis = max(side.kurtosis, both)
-            kurtosis *= 1 + (1 + UNSEEN_ROWS / n) * max(kurtosis - 3, 0) / math.sqrt(n)
+            own = n / (n + OWN_ROWS)
+            kurtosis = max(side.kurtosis, own * side.kurtosis + (1 - own) * both)
+            unseen = (UNSEEN_ROWS / n) ** UNSEEN_POWER
+            kurtosis *= 1 + unseen * max(kurtosis - 3, 0) / math.sqrt(n)
             degrees = 2 * n / (kurtosis - 1 + 2 / max(n - 1, 1))
             if not self.plain and side.variance > 0:
                 degrees = min(degrees, self._degrees_by_units(sample))
@@ -214,7 +218,7 @@ def two_values(column: Column) -> tuple[float, float] | None:
 
 
 def location(column: Column) -> Estimate | None:
-    """Return Hedges' g; None where a sample has one value or the difference is rounding."""
+    """Return Hedges' g; None where a sample has one value only, or nothing varies."""
     x, y = column.sides
     if min(x.n, y.n) < 2:
         return None
@@ -228,9 +232,10 @@ def location(column: Column) -> Estimate | None:
     pooled = math.sqrt(weights[0] * x.variance + weights[1] * y.variance)
     if pooled == 0:
         # Two constants: they differ by no number of standard deviations.
-        effect = math.copysign(math.inf, difference) if difference else 0.0
-        pvalue = float(difference == 0)
-        return Estimate("mean", effect, (x.mean, y.mean), pvalue, lambda _: (effect, effect))
+        if difference == 0:
+            return None
+        effect = math.copysign(math.inf, difference)
+        return Estimate("mean", effect, (x.mean, y.mean), 0.0, lambda _: (effect, effect))
     statistic = difference / error
     skewness = 0.0
     if column.plain:

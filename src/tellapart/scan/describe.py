@@ -182,6 +182,8 @@ class Describer:
         if self._raw.kinds[column] == "categorical":
             return Described.of(name, own, {SHARE: self._level(name, own)})
         values = column_effects.two_values(own)
+        if values is not None and values[0] == values[1]:
+            return Described.of(name, own, {})
         if values is not None:
             measure = "prevalence" if values == (0.0, 1.0) else f"proportion of {values[1]:g}"
             estimate = replace(column_effects.share(own, values[1], ""), measure=measure, pvalue=0)
@@ -189,7 +191,7 @@ class Describer:
         first = {LOCATION: column_effects.location(own), SPREAD: column_effects.spread(own)}
         return Described.of(name, own, first)
 
-    def _level(self, name: str, own: Column) -> Estimate:
+    def _level(self, name: str, own: Column) -> Estimate | None:
         """Return the proportion that differs most significantly of those of categories.
 
         Of two there is one proportion, and where the column differs it does.
@@ -197,6 +199,8 @@ class Describer:
         labels = self._raw.categories[name]
         codes, counts = np.unique(np.concatenate([own.x.values, own.y.values]), return_counts=True)
         present = [labels[int(code)] for code in codes]
+        if len(present) == 1:
+            return None
         if len(present) == 2:
             yes = place_of_yes(present)
             place = int(counts.argmax()) if yes is None else yes
@@ -207,9 +211,7 @@ class Describer:
             column_effects.share(own, float(code), repr(label))
             for code, label in zip(codes, present, strict=True)
         ]
-        best = column_effects.most_significant(every)
-        assert best is not None
-        return best
+        return column_effects.most_significant(every)
 
     def columns(
         self,
@@ -266,9 +268,7 @@ class Describer:
         pattern = self._raw.pattern
         assert pattern is not None
         x, y = self._raw.missing(place)
-        estimate = column_effects.proportions(
-            x, y, self._raw.sampling, "proportion of missing values"
-        )
+        estimate = column_effects.proportions(x, y, self._raw.sampling, "missing")
         rows = x.size, y.size
         return finding_of(
             MISSING,
@@ -310,10 +310,11 @@ class Describer:
         else:
             triple = triple_effect(x, y, self._raw.sampling)
             effects = {} if triple is None else {TRIPLE: triple}
-        return {
-            kind: replace(estimate, measure=estimate.measure.format(*names))
-            for kind, estimate in effects.items()
-        }, (rows[0], rows[1])
+        measures = {kind: found.measure.format(*names) for kind, found in effects.items()}
+        if CORRELATION in effects and any(level is not None for level in levels):
+            measures[CORRELATION] = f"correlation of {names[0]} with {names[1]}"
+        named = {kind: replace(found, measure=measures[kind]) for kind, found in effects.items()}
+        return named, (rows[0], rows[1])
 
 
 @dataclass(frozen=True)

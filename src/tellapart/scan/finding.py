@@ -290,6 +290,11 @@ class Finding:
                     for text, value, label in zip(texts, self.values, (x, y), strict=True)
                 ]
                 return f"{measure} {occurs[0]}, {occurs[1]}"
+            if self.kind == MISSING:
+                return f"missing in {texts[0]} of {x}, {texts[1]} of {y}"
+            if self.kind == SHAPE:
+                value = measure.removeprefix("proportion of ")
+                return f"{texts[0]} of values equal {value} in {x}, {texts[1]} in {y}"
         else:
             texts = number_pair(first, second)
         if self.kind in (SPREAD, LOCATION) and not all(map(math.isfinite, self.values)):

@@ -104,7 +104,8 @@ def find(
         for place in np.argsort(of_missing, kind="stable")
         if of_missing[place] <= alpha
     ]
-    levels = pool.tables.level
+    tables = pool.tables
+    levels = [one or other for one, other in zip(tables.told_by, tables.level, strict=True)]
     explained = set(columns)
     described: list[list[NamedGroup]] = []
     for scored, of_class, n_groups in (

@@ -115,7 +115,7 @@ def test_gaps_in_one_sample_are_named(missing):
     found = run(x, y, missing)
     assert found.null.pvalue == 0.005
     (one,) = found.findings
-    assert (one.kind, one.variables, one.measure) == ("missing", ("x1",), "missing")
+    assert (one.kind, one.variables) == ("missing", ("x1",))
     assert one.values == pytest.approx((np.isnan(x[:, 1]).mean(), 0.0))
     assert one.interval[0] < one.effect < one.interval[1]
     assert "x1: missing" in one.summary()
