@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.scan.describe import UNTESTED, Describer, finding_of
@@ -51,7 +52,7 @@ class Named:
 
 def with_changes(
     selection: Selection,
-    samples: Samples,
+    samples: Samples | ChunkedSamples,
     *,
     scanned: Named | None = None,
     train: Samples | None = None,
@@ -63,7 +64,7 @@ def with_changes(
     ----------
     selection : Selection
         The choice.
-    samples : Samples
+    samples : Samples or ChunkedSamples
         The rows that effects and intervals are computed from.
     scanned : Named or None
         What a scan says of the same rows; None where none was made.
@@ -147,7 +148,7 @@ def _where(
 class _Effects:
     """The effects of columns and groups of some rows, each computed once."""
 
-    def __init__(self, samples: Samples, n_effects: int) -> None:
+    def __init__(self, samples: Samples | ChunkedSamples, n_effects: int) -> None:
         self._raw = RawColumns(samples)
         self._describer = Describer(self._raw)
         self._n_effects = n_effects

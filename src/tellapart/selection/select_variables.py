@@ -176,10 +176,10 @@ def _select_from_chunks(
         )
     else:
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    return tell_changes(chosen, samples.drawn)
+    return tell_changes(chosen, samples)
 
 
-def tell_changes(chosen: Chosen, samples: Samples) -> Selection:
-    """Return the selection with what its variables differ in, by rows that the samples hold."""
+def tell_changes(chosen: Chosen, samples: Samples | ChunkedSamples) -> Selection:
+    """Return the selection with what its variables differ in, by all rows."""
     joint = not chosen.kernel.abilities.short_features
     return with_changes(chosen.selection, samples, joint=joint)

@@ -28,6 +28,7 @@ from tellapart.testing.embedding import Embedding, compute_embedding
 from tellapart.testing.marginals import (
     ColumnSummary,
     Marginal,
+    Moments,
     compute_marginal,
     summarise_column,
 )
@@ -98,9 +99,9 @@ class Gallery:
     def described(self) -> tuple[ColumnSummary, ...]:
         """The columns of `marginals` in numbers."""
         known = {summary.name: summary for summary in self.summaries}
-        held_out = self._result.held_out
+        names = self._result.held_out.names
         columns = told_columns(self._result)[:MOST_MARGINALS]
-        return tuple(known.get(held_out.names[s]) or summarise_column(held_out, s) for s in columns)
+        return tuple(known.get(names[s]) or _summarise(self._result, s) for s in columns)
 
     @cached_property
     def pairs(self) -> tuple[PairView, ...]:
@@ -275,7 +276,19 @@ def told_columns(result: TestResult) -> list[int]:
 
 def summarise_heaviest(result: TestResult, most: int) -> tuple[ColumnSummary, ...]:
     """Return the chosen variables in numbers, the heaviest first."""
-    return tuple(summarise_column(result.held_out, s) for s in _heaviest(result, most))
+    return tuple(_summarise(result, s) for s in _heaviest(result, most))
+
+
+def _summarise(result: TestResult, column: int) -> ColumnSummary:
+    """Return a column in numbers: those of its finding, of all rows, where it has one."""
+    name = result.held_out.names[column]
+    known = [*result.findings, *result.selection.changes.values()]
+    for finding in known:
+        if finding.variables == (name,) and finding.statistics:
+            mean, deviation, median = (finding.statistics[key] for key in ("mean", "SD", "median"))
+            x, y = (Moments(mean[k], median[k], deviation[k]) for k in (0, 1))
+            return ColumnSummary(name, x, y)
+    return summarise_column(result.held_out, column)
 
 
 def _plan(result: TestResult, asked: bool | int) -> tuple[int, int]:

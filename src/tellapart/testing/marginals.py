@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
+from tellapart.effects.raw_columns import RawColumns
 
 MOST_BARS = 8
 MOST_CATEGORIES = 6
@@ -63,7 +65,7 @@ class ColumnSummary:
 def compute_marginal(samples: Samples, column: int) -> Marginal:
     """Return the heights to draw for one column of two samples."""
     name = samples.names[column]
-    x, y = samples.x[:, column], samples.y[:, column]
+    x, y = _present(samples, column)
     pooled = np.concatenate([x, y])
     values = np.unique(pooled)
     if samples.kinds[column] == "categorical":
@@ -84,7 +86,9 @@ def compute_marginal(samples: Samples, column: int) -> Marginal:
 
 
 def summarise_column(samples: Samples, column: int) -> ColumnSummary:
-    """Return mean, median and standard deviation, or the share of each category.
+    """Return mean, median and standard deviation, or the proportion of each category or flag.
+
+    Missing values take no part.
 
     Examples
     --------
@@ -98,24 +102,42 @@ def summarise_column(samples: Samples, column: int) -> ColumnSummary:
     (('placebo', 1.0), ('drug', 0.0))
     """
     name = samples.names[column]
-    x, y = samples.x[:, column], samples.y[:, column]
+    x, y = _present(samples, column)
     if samples.kinds[column] == "numeric":
-        return ColumnSummary(name, _moments(x), _moments(y))
-    codes, counts = np.unique(np.concatenate([x, y]), return_counts=True)
-    codes = codes[np.argsort(-counts, kind="stable")]
-    labels = [samples.categories[name][int(code)] for code in codes]
+        if not _is_flag(x, y):
+            return ColumnSummary(name, _moments(x), _moments(y))
+        codes, labels = np.array([1.0, 0.0]), ["1", "0"]
+    else:
+        codes, counts = np.unique(np.concatenate([x, y]), return_counts=True)
+        codes = codes[np.argsort(-counts, kind="stable")]
+        labels = [samples.categories[name][int(code)] for code in codes]
     return ColumnSummary(name, _shares(x, codes, labels), _shares(y, codes, labels))
 
 
+def _present(samples: Samples, column: int) -> tuple[FloatArray, FloatArray]:
+    """Return the values of a column that are not missing."""
+    x, y = (side[:, 0] for side in RawColumns(samples).values([column]))
+    return x[~np.isnan(x)], y[~np.isnan(y)]
+
+
+def _is_flag(x: FloatArray, y: FloatArray) -> bool:
+    """Return whether all values are 0 or 1."""
+    return all(bool(np.isin(side, (0.0, 1.0)).all()) for side in (x, y))
+
+
 def _moments(values: FloatArray) -> Moments:
-    return Moments(float(values.mean()), float(np.median(values)), float(values.std(ddof=1)))
+    if values.size == 0:
+        return Moments(math.nan, math.nan, math.nan)
+    deviation = float(values.std(ddof=1)) if values.size > 1 else math.nan
+    return Moments(float(values.mean()), float(np.median(values)), deviation)
 
 
 def _shares(values: FloatArray, codes: FloatArray, labels: list[str]) -> Shares:
     few = len(labels) <= MOST_CATEGORIES
     shown = len(labels) if few else MOST_CATEGORIES - 1
-    shares = [float(np.mean(values == code)) for code in codes[:shown]]
-    others = 0.0 if few else float(np.mean(np.isin(values, codes[shown:])))
+    n = max(values.size, 1)
+    shares = [float(np.count_nonzero(values == code) / n) for code in codes[:shown]]
+    others = 0.0 if few else float(np.count_nonzero(np.isin(values, codes[shown:])) / n)
     named = tuple(zip(labels[:shown], shares, strict=True))
     return Shares(named, len(labels) - shown, others)
 

@@ -19,15 +19,15 @@ MOST_VARIABLES = 60
 """…and so many in all: more can be neither drawn nor read."""
 COMMON = 0.1
 """A value that so many rows share is common: the rows above it are counted."""
-# Groups that do not vary within themselves have no spread to count in but this share of all rows'.
+# Groups that do not vary within themselves have no SD to count in but this share of all rows'.
 LEAST_SHARE = 0.01
 
 
 def profile_groups(grouped: GroupedTable, comparisons: Sequence[Comparison]) -> Profile:
     """Return the heaviest variables of the comparisons that differ, in every group.
 
-    With m_g the mean of the group's n_g rows, v_g their variance, and m_o, v_o, n_o those of all
-    other rows, the effect is (m_g − m_o)/√((n_g v_g + n_o v_o)/(n_g + n_o)).
+    The effect is Hedges' g of the group's rows against all other rows, as in
+    `tellapart.effects.columns.location`.
     """
     chosen = _chosen(grouped, comparisons)
     rows = np.flatnonzero(grouped.groups != UNLABELLED)
@@ -109,7 +109,7 @@ def _measured(
 
 
 def _effects(value: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
-    """Return the difference of means between each group and all other rows, in spreads."""
+    """Return Hedges' g of each group against all other rows; 0 where nothing varies."""
     # Centred, squares are small and their sums exact enough.
     value = value - value.mean()
     n = np.maximum(member.sum(axis=1), 1)
@@ -117,9 +117,12 @@ def _effects(value: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
     sums = member @ value
     mean, mean_others = sums / n, -sums / others
     within = np.square(value).sum() - n * np.square(mean) - others * np.square(mean_others)
+    spare = np.maximum(n + others - 2, 1)
     overall = float(np.square(value).mean())
-    variance = np.maximum(within / value.size, LEAST_SHARE**2 * overall)
-    return np.asarray((mean - mean_others) / np.sqrt(np.where(variance > 0, variance, 1.0)))
+    variance = np.maximum(within / spare, LEAST_SHARE**2 * overall)
+    correction = 1 - 3 / np.maximum(4 * spare - 1, 3.5)
+    shift = correction * (mean - mean_others)
+    return np.asarray(shift / np.sqrt(np.where(variance > 0, variance, 1.0)))
 
 
 def _usual(value: FloatArray) -> float:

@@ -89,7 +89,7 @@ def _run_scan(
     )
     selection = with_changes(
         chosen.selection,
-        shown,
+        rows,
         scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
     )
     return Found(
