@@ -225,17 +225,12 @@ def pair_effects(
         return {}
     scores = [_pair_scores(side) for side in sides]
     used = np.logical_and(*(_varying(*own) for own in scores))
-    pearson, normal, *others = _correlations(sides, scores, sampling, used)
-    assert pearson is not None and normal is not None
-    effects = {"correlation": pearson.estimate("correlation", 1, normal.z_pvalue)}
-    judged = [
-        (found, measure)
-        for found, measure in zip(others, MEASURES, strict=True)
-        if found is not None
-    ]
-    if judged and min(side.n for side in sides) >= FEWEST_FOR_DEPENDENCE:
-        best, measure = min(judged, key=lambda of: of[0].z_pvalue)
-        effects["dependence"] = best.estimate(measure, len(judged))
+    found = _correlations(sides, scores, sampling, used)
+    effects = {"correlation": found[0].estimate("correlation", 1, found[1].z_pvalue)}
+    others = [place for place in found if place > 1]
+    if others and min(side.n for side in sides) >= FEWEST_FOR_DEPENDENCE:
+        best = min(others, key=lambda place: found[place].z_pvalue)
+        effects["dependence"] = found[best].estimate(MEASURES[best - 2], len(others))
     return effects
 
 
@@ -316,7 +311,8 @@ def _correlations(
     scores: list[tuple[FloatArray, FloatArray]],
     sampling: Sampling,
     used: BoolArray,
-) -> list[Correlation | None]:
+) -> dict[int, Correlation]:
+    """Return the correlations of those scores that are used, by their place."""
     edge = 1 - 1 / min(side.n for side in sides) ** 2
     r, influences = [], []
     for side, (first, second) in zip(sides, scores, strict=True):
@@ -325,8 +321,8 @@ def _correlations(
         influences.append(side.spread_out(influence))
     errors = sampling.errors(influences[0], influences[1])
     floors = _least_variance(sides[0]), _least_variance(sides[1])
-    found: list[Correlation | None] = [None] * used.size
-    for j, place in enumerate(np.flatnonzero(used)):
+    found = {}
+    for j, place in enumerate(np.flatnonzero(used).tolist()):
         of_x, of_y = float(r[0][j]), float(r[1][j])
         z = math.atanh(max(min(of_x, edge), -edge)), math.atanh(max(min(of_y, edge), -edge))
         known = _with_floor(errors, j, floors)
