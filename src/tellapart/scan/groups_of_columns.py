@@ -47,6 +47,7 @@ class Candidate:
 class GroupScores:
     """Scores −log p of pairs or triples, each kind against the maxima of what is left of it.
 
+    What is left is that at the last call of `maxima`, until which sets that were taken still count.
     `taken` holds, for every set of columns that was taken, its candidates, those of the simplest
     kind first, with the scores that they had then.
     """
@@ -77,6 +78,8 @@ class GroupScores:
         """Return the largest score of what is left, under every permutation."""
         if not self._kinds:
             return np.empty(0)
+        for kind in self._kinds:
+            kind.update(self._gone)
         return np.asarray(np.max([kind.maximum_scores for kind in self._kinds], axis=0))
 
     def strongest(self) -> float | None:
@@ -92,7 +95,7 @@ class GroupScores:
         )
         self._gone[number] = True
         for kind in self._kinds:
-            kind.leave_out(number, self._gone)
+            kind.skip(self._gone)
 
     def named(self, named: Named, alpha: float) -> list[tuple[Candidate, float]]:
         """Return what was taken with its adjusted p-values, each set of columns once.
@@ -147,15 +150,20 @@ class _KindLeft:
         self._values = _root(largest.observed[strongest])
         self._first = 0
         self._left = Remaining(largest.values, numbers[largest.places])
-        self._update()
+        self._compare()
 
-    def leave_out(self, number: int, gone: BoolArray) -> None:
-        """Take away a set of columns."""
+    def skip(self, gone: BoolArray) -> None:
+        """Pass over the candidates that are gone, with the maxima as they are."""
         first = self._first
         while self._first < self._numbers.size and gone[self._numbers[self._first]]:
             self._first += 1
-        if self._left.leave_out(number, gone) or first < self._first:
-            self._update()
+        if first < self._first:
+            self._rate()
+
+    def update(self, gone: BoolArray) -> None:
+        """Set the maxima to those of what is left."""
+        if self._left.leave_out(gone) or self._rated < self._first:
+            self._compare()
 
     def of_set(self, number: int, parent: IntArray) -> list[Candidate]:
         """Return the candidates of one set of columns, with their scores."""
@@ -178,18 +186,20 @@ class _KindLeft:
         other = np.flatnonzero((self._kind.largest.observed > 0) & ~np.isin(self._codes, sets))
         return self._codes[other], self._scores(_root(self._kind.largest.observed[other]))
 
-    def _update(self) -> None:
-        """Set the maxima and the best candidate to those of what is left."""
-        self._maxima = _root(self._left.maxima)
-        none_left = self._first == self._numbers.size
-        if not none_left:
+    def _compare(self) -> None:
+        self._maxima, self._rated = _root(self._left.maxima), self._first
+        if self._first < self._numbers.size:
             # All candidates are known at the true labels, whatever was kept of permutations.
             self._maxima[0] = self._values[self._first]
         self.maximum_scores = self._scores(self._maxima)
-        if none_left:
-            self.best = -np.inf, -1
-        else:
-            self.best = float(self.maximum_scores[0]), int(self._numbers[self._first])
+        self._rate()
+
+    def _rate(self) -> None:
+        """Find the best candidate."""
+        self.best = -np.inf, -1
+        if self._first < self._numbers.size:
+            score = self._scores(self._values[self._first : self._first + 1])
+            self.best = float(score[0]), int(self._numbers[self._first])
 
     def _scores(self, values: FloatArray) -> FloatArray:
         return np.asarray(-np.log(tail_pvalue_of(values, self._maxima)))

@@ -72,22 +72,15 @@ class Remaining:
 
     def __init__(self, values: Singles, numbers: IntArray) -> None:
         self._values, self._numbers = values, numbers
+        self._rows = np.arange(len(values))
         self._at = np.full(len(values), values.shape[1] - 1)
-        self._current = numbers[:, -1].copy()
         self.maxima = values[:, -1].copy()
 
-    def leave_out(self, number: int, gone: BoolArray) -> bool:
-        """Take away a set, which `gone` knows already; return whether any maximum has changed."""
-        rows = np.flatnonzero(self._current == number)
-        changed = rows.size > 0
+    def leave_out(self, gone: BoolArray) -> bool:
+        """Leave out all sets that are gone; return whether any maximum may have changed."""
+        first = rows = np.flatnonzero(gone[self._numbers[self._rows, self._at]] & (self._at > 0))
         while rows.size:
             self._at[rows] -= 1
-            out = rows[self._at[rows] < 0]
-            self.maxima[out] = self._values[out, 0]
-            self._current[out] = -1
-            rows = rows[self._at[rows] >= 0]
-            self._current[rows] = self._numbers[rows, self._at[rows]]
-            still = gone[self._current[rows]]
-            left, rows = rows[~still], rows[still]
-            self.maxima[left] = self._values[left, self._at[left]]
-        return changed
+            rows = rows[gone[self._numbers[rows, self._at[rows]]] & (self._at[rows] > 0)]
+        self.maxima[first] = self._values[first, self._at[first]]
+        return first.size > 0
