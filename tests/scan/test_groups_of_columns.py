@@ -102,3 +102,13 @@ def test_no_kind_has_anything_to_name():
     scores = GroupScores([], np.arange(3))
     assert scores.strongest() is None
     assert not scores.candidates
+
+
+def test_nothing_changes_at_the_true_labels(rng):
+    changes = noise(rng)
+    changes[0] = 0.0
+    classes = classes_of(rng, kind_of(changes))
+    assert classes["pairs"].strongest() is None
+    named = step_down(classes, 0.05)["pairs"]
+    assert not named.pvalues
+    assert classes["pairs"].n_unlisted(named, 0.05) == 0

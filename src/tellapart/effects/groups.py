@@ -89,7 +89,7 @@ class Side:
     def of(cls, values: FloatArray, sampling: Sampling, sample: int) -> Side:
         """Return the columns of a sample, those rows left out in which one is missing."""
         values = np.asarray(values, dtype=np.float64)
-        present = ~np.isnan(values).any(axis=1)
+        present = np.asarray(~np.isnan(values).any(axis=1))
         weights = sampling.weights(sample, np.where(present, 0.0, np.nan)[:, np.newaxis])
         if not present.all():
             values, weights = values[present], weights[present]

@@ -142,9 +142,10 @@ class _KindLeft:
         self, rank: int, kind: Kind, codes: IntArray, strongest: IntArray, sets: IntArray
     ) -> None:
         self._rank, self._kind, self._codes, self._strongest = rank, kind, codes, strongest
-        at = np.minimum(np.searchsorted(sets, codes), sets.size - 1)
+        at = np.searchsorted(sets, codes)
         # Sets that are never left out share the last number.
-        numbers = np.append(np.where(sets[at] == codes, at, sets.size), sets.size)
+        known = np.append(sets, -1)[at] == codes
+        numbers = np.append(np.where(known, at, sets.size), sets.size)
         largest = kind.largest
         self._numbers = numbers[strongest]
         self._values = _root(largest.observed[strongest])
