@@ -40,7 +40,10 @@ class Units(Protocol):
         ...
 
     def maxima(self) -> FloatArray:
-        """Return the largest score of what is left, under every permutation."""
+        """Return the largest score of what is left, under every permutation.
+
+        Scores may be relative to these, and change by this call.
+        """
         ...
 
     def take(self) -> None:
@@ -126,10 +129,19 @@ def step_down(classes: Mapping[str, Units], alpha: float) -> dict[str, Named]:
         pvalue = float(reference.pvalues(np.array([at]))[0])
         if pvalue > alpha:
             break
-        floor = max(floor, pvalue)
-        taken[best][0].append(floor)
-        taken[best][1].append(reference)
-        classes[best].take()
+        # What no permutation comes up to is named at once: it would be the same one by one, since
+        # the maxima of what is left are no larger.
+        while True:
+            floor = max(floor, pvalue)
+            taken[best][0].append(floor)
+            taken[best][1].append(reference)
+            classes[best].take()
+            score = classes[best].strongest()
+            if score is None or pvalue > 1 / least.size:
+                break
+            pvalue = float(reference.pvalues(np.array([score]))[0])
+            if pvalue > 1 / least.size:
+                break
         maxima[best] = classes[best].maxima()
         weighted[best] = tail_pvalue_of(maxima[best], maxima[best]) / shares[best]
     return {

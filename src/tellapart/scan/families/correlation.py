@@ -19,7 +19,8 @@ from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import spectral_norms
 from tellapart.scan.requests import Pairs, ProductOfTwo
 
-# Values kept of each permutation, for the findings: of all pairs, and of those looked at apart.
+# Values kept of each permutation, for the maxima of what is not named: of all pairs, and of those
+# looked at apart.
 MANY_KEPT, SOME_KEPT = 30, 8
 # Of the pairs, the share that is looked at apart: those most correlated in the pooled rows.
 SCREENED_SHARE = 0.02
@@ -78,7 +79,7 @@ def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntA
     `screened` are the pairs to look at apart, `core` the columns whose matrix of changes is
     measured.
     """
-    largest = Largest.empty(pool.count, MANY_KEPT)
+    largest = Largest.empty(pool.count, MANY_KEPT, pairs.size)
     length = np.zeros(pool.count)
     inner = np.isin(pairs.s, core) & np.isin(pairs.t, core)
     place: IntArray = np.cumsum(inner) - inner
@@ -92,7 +93,7 @@ def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntA
     each_pair(pool, CORRELATED.name, take)
     if within.size:
         length = _lengths(pool, of_core, within)
-    apart = Largest.empty(pool.count, SOME_KEPT)
+    apart = Largest.empty(pool.count, SOME_KEPT, screened.size)
     each_pair(pool, CORRELATED_SCREENED.name, apart.add)
     statistics = np.column_stack([largest.maximum(), apart.maximum(), np.square(length)])
     return PairScan(

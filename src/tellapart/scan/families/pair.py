@@ -15,7 +15,7 @@ from tellapart.scan.pairs import each_pair
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import Pairs
 
-# Values kept of each permutation, for the findings.
+# Values kept of each permutation, for the maxima of what is not named.
 SOME_KEPT = 8
 LEVEL_SPREAD = ProductKind("normal", "spread")
 WAVES = ProductKind("wave 2", "wave 2")
@@ -38,8 +38,8 @@ def pair_statistics(pool: Pool, pairs: Pairs) -> PairScan:
     largest: dict[ProductKind, Largest] = {}
     of_kind: dict[ProductKind, Pairs] = {}
     for kind in KINDS:
-        largest[kind] = kept = Largest.empty(pool.count, SOME_KEPT)
         of_kind[kind] = pairs_of(kind, pairs)
+        largest[kind] = kept = Largest.empty(pool.count, SOME_KEPT, of_kind[kind].size)
         each_pair(pool, kind.name, kept.add)
     joint = np.maximum(largest[LEVEL_SPREAD].maximum(), largest[WAVES].maximum())
     statistics = np.column_stack(

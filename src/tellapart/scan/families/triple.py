@@ -27,7 +27,7 @@ from tellapart.scan.reductions import cumulant_changes, present_cumulant_changes
 from tellapart.scan.requests import Pairs, ProductOfThree, ProductOfTwo, Requests, Triples
 from tellapart.scan.scores import Scores
 
-# Values kept of each permutation, for the findings.
+# Values kept of each permutation, for the maxima of what is not named.
 MANY_KEPT = 8
 # Columns with almost all rows at one value are left out: products of three rare values are a
 # matter of single rows.
@@ -208,7 +208,7 @@ def triple_statistics(pool: Pool, groups: tuple[TripleGroup, ...]) -> TripleScan
     """Return the statistics of the triples."""
     kinds: list[TripleKind] = []
     for group in groups:
-        kept = Largest.empty(pool.count, MANY_KEPT)
+        kept = Largest.empty(pool.count, MANY_KEPT, group.triples.size)
         _each_triple(pool, group, kept)
         kinds.append(TripleKind(group.score, kept, group.triples))
     statistics = np.column_stack([kind.largest.maximum() for kind in kinds]).astype(np.float64)
