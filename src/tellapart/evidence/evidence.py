@@ -30,6 +30,7 @@ from tellapart.evidence.known_scores import KnownScores
 from tellapart.evidence.mixture import strength
 from tellapart.evidence.whole_rows import SomeRows, whole_rows
 from tellapart.evidence.zscores import within_samples
+from tellapart.permutation.designed_bins import design_units
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.families.plan import most_varied, tiedness
 from tellapart.scan.scores import Scores, Singles, make_scores
@@ -117,7 +118,7 @@ def gather_evidence(
     `known` the scores of all rows, where these are shared with others.
     """
     part = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
-    if differences is None and part is not samples:
+    if differences is None and (part is not samples or samples.design is not None):
         differences = find_differences(samples, n_jobs)
     with one_blas_thread():
         scores = make_scores(part, n_jobs) if known is None else known.of_samples
@@ -175,9 +176,9 @@ def _joined(
     every = np.append(found.zscores[kept], [group.zscore for group in groups])
     signs = np.where(every < 0, -1.0, 1.0)
     products = [group.score[:, np.newaxis] for group in groups]
-    table = within_samples(np.concatenate([own, *products], axis=1), samples.n_x)
+    table, count = _noise(np.concatenate([own, *products], axis=1), samples)
     correlation = np.asarray(table.T @ table / table.shape[0], dtype=np.float64)
-    square = correlation**2 * table.shape[0]
+    square = correlation**2 * count
     correlation *= square / (square + CHANCE)
     np.fill_diagonal(correlation, 1.0)
     likeness = correlation * np.outer(signs, signs)
@@ -196,6 +197,21 @@ def _joined(
     )
 
 
+def _noise(scores: Singles, samples: Samples) -> tuple[Singles, int]:
+    """Return scores within the samples, standardised, and how many of them are independent.
+
+    Under a design these are sums over its units less what blocks and samples explain: how the
+    differences of two scores vary together is what units say, not their rows.
+    """
+    if samples.design is None:
+        return within_samples(scores, samples.n_x), samples.n_x + samples.n_y
+    units = design_units(samples.design, np.random.default_rng(0))
+    _, rest = units.changes(units.sums_of(scores))
+    length = np.sqrt(np.square(rest).mean(axis=0))
+    still = length <= 0
+    return np.asarray(np.where(still, 0.0, rest / np.where(still, 1.0, length))), units.freedom
+
+
 def _groups(
     samples: Samples,
     scores: Scores,
@@ -206,7 +222,7 @@ def _groups(
     n_jobs: int,
 ) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
-    fewer = min(samples.n_x, samples.n_y)
+    fewer = min(samples.n_units)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
     strongest = _strongest(scores, samples, n_jobs)
@@ -216,7 +232,8 @@ def _groups(
     if fewer < pairs.FEWEST_ROWS:
         return []
     x, y, columns = _copulas(samples, rows, columns, known)
-    groups = rows.of_all(pairs.find_pairs(x, y, columns, MOST_SEEN, differences))
+    found = pairs.find_pairs(x, y, columns, MOST_SEEN, differences, samples.n_units)
+    groups = rows.of_all(found)
     by_design = differences is not None and differences.by_design
     if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
         most = int(triples.most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))

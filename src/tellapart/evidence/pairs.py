@@ -16,7 +16,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
-from tellapart.evidence.zscores import normal_tail
+from tellapart.scan.design_scales import normal_tail
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import Singles
 
@@ -43,28 +43,35 @@ def find_pairs(
     columns: IntArray,
     most: int,
     differences: Differences | None = None,
+    n_units: tuple[int, int] | None = None,
 ) -> list[Group]:
     """Return the pairs that more likely differ than not, the surest first, `most` at most.
 
     `columns` are the columns of the samples that the scores stand for. Where the scores are those
-    of drawn rows, `differences` has the changes of correlation over all rows.
+    of drawn rows, `differences` has the changes of correlation over all rows. Under a design, of
+    `n_units` units, it has all that is judged: scores of rows are not independent of each other.
     """
     if columns.size < 2:
         return []
     first, second = np.triu_indices(columns.size, 1)
-    n_x, n_y = x.normal.shape[0], y.normal.shape[0]
-    table = np.array(
-        [
-            _zscores(x.by_name(a), x.by_name(b), y.by_name(a), y.by_name(b))[first, second]
-            for a, b in KINDS
-        ]
-    )
-    table, alike = calibrated(table, min(n_x, n_y), ALIKE), ALIKE
-    if differences is not None:
-        if differences.by_design:
-            # The other kinds are judged as if rows were independent: a design says they are not.
-            table, alike = np.zeros((1, first.size)), ALIKE[:1]
-        table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
+    if differences is not None and differences.by_design:
+        unknown = np.full(first.size, np.nan)
+        changes = differences.correlation_changes(columns[first], columns[second], unknown)
+        known = np.flatnonzero(~np.isnan(changes))
+        if n_units is None or known.size == 0:
+            return []
+        first, second, alike = first[known], second[known], ALIKE[:1]
+        table = calibrated(changes[np.newaxis, known], min(n_units))
+    else:
+        table = np.array(
+            [
+                _zscores(x.by_name(a), x.by_name(b), y.by_name(a), y.by_name(b))[first, second]
+                for a, b in KINDS
+            ]
+        )
+        table, alike = calibrated(table, min(x.normal.shape[0], y.normal.shape[0]), ALIKE), ALIKE
+        if differences is not None:
+            table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
     mixture = fit_mixture(log_bayes_factor(table**2), 1.0, alike)
     groups = []
     for place in np.argsort(-mixture.log_odds, kind="stable")[:most]:

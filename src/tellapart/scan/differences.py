@@ -14,7 +14,7 @@ from tellapart.data.samples import Samples
 from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
-from tellapart.scan.design_scales import pair_scales, scales
+from tellapart.scan.design_scales import pair_scales, studentised
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.outline import Outline
@@ -82,9 +82,11 @@ class Differences:
         table = {}
         for name in SINGLES:
             halves = sums.of(name)
+            if design is not None:
+                table[name] = studentised(design, halves)
+                continue
             of_x, of_y = halves.sides()
-            scale = unit if design is None else scales(design, halves) / design.units.unit
-            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * scale
+            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit
         if design is None:
             table["far"] = table["far"] * tables.units.far_scale
         found: dict[tuple[int, int], float] = {}
