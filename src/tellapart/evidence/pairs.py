@@ -43,13 +43,12 @@ def find_pairs(
     columns: IntArray,
     most: int,
     differences: Differences | None = None,
-    n_units: tuple[int, int] | None = None,
 ) -> list[Group]:
     """Return the pairs that more likely differ than not, the surest first, `most` at most.
 
     `columns` are the columns of the samples that the scores stand for. Where the scores are those
-    of drawn rows, `differences` has the changes of correlation over all rows. Under a design, of
-    `n_units` units, it has all that is judged: scores of rows are not independent of each other.
+    of drawn rows, `differences` has the changes of correlation over all rows. Under a design they
+    are all that is judged: rows are not independent of each other.
     """
     if columns.size < 2:
         return []
@@ -58,10 +57,10 @@ def find_pairs(
         unknown = np.full(first.size, np.nan)
         changes = differences.correlation_changes(columns[first], columns[second], unknown)
         known = np.flatnonzero(~np.isnan(changes))
-        if n_units is None or known.size == 0:
+        if known.size == 0:
             return []
         first, second, alike = first[known], second[known], ALIKE[:1]
-        table = calibrated(changes[np.newaxis, known], min(n_units))
+        table = calibrated(changes[np.newaxis, known], None)
     else:
         table = np.array(
             [
@@ -92,13 +91,15 @@ def find_pairs(
     return groups
 
 
-def calibrated(table: FloatArray, fewer: int, alike: IntArray | None = None) -> FloatArray:
+def calibrated(table: FloatArray, fewer: int | None, alike: IntArray | None = None) -> FloatArray:
     """Return z-scores with the tails that so few rows give, and no wider than noise in the middle.
+
+    `fewer` are the rows of the smaller sample; None where the z-scores have normal tails already.
 
     Most pairs and triples do not differ: the median of their |z| tells how noisy they are. Rows of
     the table with one number in `alike` are one kind, and have one noise.
     """
-    bent = normal_tail(table, fewer / 2)
+    bent = table if fewer is None else normal_tail(table, fewer / 2)
     kinds = np.arange(len(bent)) if alike is None else alike
     sizes = np.abs(bent)
     noise = np.array([np.median(sizes[kinds == kind]) for kind in kinds])[:, np.newaxis] / MEDIAN

@@ -50,11 +50,14 @@ def mean_squares(bins: DesignedBins, halves: Halves) -> FloatArray:
     return np.square(found) / bins.units.unit**2
 
 
-def pair_scales(bins: DesignedBins, sums: Sums, name: str, asked: ProductOfTwo) -> Singles:
+def pair_scales(
+    bins: DesignedBins, sums: Sums, name: str, asked: ProductOfTwo, *, within: bool = False
+) -> Singles:
     """Return the scales of the changes of correlation of pairs of scores a and b.
 
     To first order (r_x − r_y)/(1 − r²) is the change of the mean of (ab − r(a² + b²)/2)/(1 − r²),
-    a and b of variance 1.
+    a and b of variance 1. `within` takes its deviation within the samples, as for a t statistic,
+    in place of that over the permutations.
     """
     products = sums.pairs(name)
     sides = [
@@ -78,7 +81,7 @@ def pair_scales(bins: DesignedBins, sums: Sums, name: str, asked: ProductOfTwo) 
         own -= sides[1][1][:, t] * (r / (2 * variances[1][t]))
         return np.asarray(own / (1 - r**2))
 
-    return _scales(bins, asked.pairs.size, moved)
+    return _scales(bins, asked.pairs.size, moved, within=within)
 
 
 def triple_scales(
@@ -101,13 +104,16 @@ def triple_scales(
     return _scales(bins, products.size, moved)
 
 
-def _scales(bins: DesignedBins, size: int, sums: Callable[[slice], FloatArray]) -> Singles:
+def _scales(
+    bins: DesignedBins, size: int, sums: Callable[[slice], FloatArray], *, within: bool = False
+) -> Singles:
     found = np.zeros(size, dtype=np.float32)
     step = max(ENTRIES // max(bins.n_bins, 1), 1)
     for start in range(0, size, step):
         some = slice(start, min(start + step, size))
         own = sums(some)
-        deviation = np.sqrt(np.square(bins.units.spread_out(own)).sum(axis=0))
+        moved = bins.units.changes(own)[1] if within else bins.units.spread_out(own)
+        deviation = np.sqrt(np.square(moved).sum(axis=0))
         # Sums in single precision: a deviation of their rounding is none.
         noise = (
             FLAT
@@ -123,9 +129,10 @@ def _scales(bins: DesignedBins, size: int, sums: Callable[[slice], FloatArray]) 
 def studentised(bins: DesignedBins, halves: Halves) -> FloatArray:
     """Return z-scores of the changes of features with the tails of the normal distribution.
 
-    Each change is divided by its deviation within the samples (`Units.changes`), moderated over all
-    features, and bent from Student's t to the normal distribution: under few units the largest
-    of many changes is no surer than it is. 0 for what cannot change.
+    Each change is divided by its deviation within the samples (`Units.changes`), its own and one
+    moderated by all features, and bent from Student's t to the normal distribution. The smaller
+    counts: neither a deviation that is small by chance nor one that is truly larger than those of
+    other features makes a change significant. 0 for what cannot change.
     """
     change, variance = np.zeros(halves.size), np.zeros(halves.size)
     step = max(ENTRIES // max(bins.n_bins, 1), 1)
@@ -133,12 +140,15 @@ def studentised(bins: DesignedBins, halves: Halves) -> FloatArray:
         some = slice(start, start + step)
         change[some], rest = bins.units.changes(stacked(halves, some))
         variance[some] = np.square(rest).sum(axis=0)
-    # Where the samples do not overlap nothing may be left within them but rounding.
-    varies = scales(bins, halves) > 0
+    # Where the samples do not overlap, nothing may be left within them but rounding.
     variance = np.maximum(variance, LEAST_VARIANCE * change**2)
+    varies = scales(bins, halves) > 0
+    change, variance = change[varies], variance[varies]
+    own = normal_tail(change / np.sqrt(variance), bins.units.freedom)
+    variance, freedom = moderated(variance, bins.units.freedom)
+    drawn = normal_tail(change / np.sqrt(variance), freedom)
     found = np.zeros(halves.size)
-    variance, freedom = moderated(variance[varies], bins.units.freedom)
-    found[varies] = normal_tail(change[varies] / np.sqrt(variance), freedom)
+    found[varies] = np.where(np.abs(own) < np.abs(drawn), own, drawn)
     return found
 
 
