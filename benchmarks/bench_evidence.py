@@ -132,7 +132,6 @@ def designs(pairs: int) -> None:
                     *(X, Y),
                     n_variables=N_CHOSEN,
                     n_permutations=FEW_PERMUTATIONS,
-                    time_limit=0.2,
                     random_state=seed,
                     **asked,
                 )
