@@ -122,18 +122,21 @@ def groups_setting(units: int, ratio: int) -> Setting:
     return Setting("ratios", name, FEW_PERMUTATIONS, decide, SLOW_PAIRS)
 
 
-def usual(name: str, x: np.ndarray, y: np.ndarray, asked: dict[str, object]) -> bool:
-    """Return whether the usual test of any column rejects after Holm's correction."""
+def usual_pvalues(name: str, x: np.ndarray, y: np.ndarray, asked: dict[str, Any]) -> np.ndarray:
+    """Return the p-values of the usual t test of every column."""
     if name == "none":
-        pvalues = stats.ttest_ind(x, y).pvalue
-    elif name == "paired":
-        pvalues = stats.ttest_rel(x, y).pvalue
-    elif name == "strata":
-        pvalues = _within_strata(x, y, *asked["strata"])
-    else:
-        means = [_means(values, own) for values, own in zip((x, y), asked["clusters"], strict=True)]
-        pvalues = stats.ttest_ind(*means, equal_var=False).pvalue
-    return bool(holm(pvalues.tolist()).min() <= ALPHA)
+        return stats.ttest_ind(x, y).pvalue
+    if name == "paired":
+        return stats.ttest_rel(x, y).pvalue
+    if name == "strata":
+        return _within_strata(x, y, *asked["strata"])
+    means = [_means(values, own) for values, own in zip((x, y), asked["clusters"], strict=True)]
+    return stats.ttest_ind(*means, equal_var=False).pvalue
+
+
+def usual(name: str, x: np.ndarray, y: np.ndarray, asked: dict[str, Any]) -> bool:
+    """Return whether the usual test of any column rejects after Holm's correction."""
+    return bool(holm(usual_pvalues(name, x, y, asked).tolist()).min() <= ALPHA)
 
 
 def _within_strata(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:

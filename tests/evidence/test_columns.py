@@ -7,7 +7,8 @@ from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.evidence.columns import FACTOR, REASONS, column_evidence
 from tellapart.evidence.factors import without_factors
-from tellapart.evidence.zscores import normal_tail, standardised, within_samples, zscores
+from tellapart.evidence.zscores import standardised, within_samples, zscores
+from tellapart.scan.design_scales import normal_tail
 from tellapart.scan.scores import make_scores
 
 

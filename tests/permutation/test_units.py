@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tellapart.data.design import Design
 from tellapart.permutation.design import permute_units, units_of
@@ -54,6 +55,41 @@ def test_pairs_vary_by_their_differences():
     differences = sums[:4] - sums[4:]
     said = np.square(units.spread_out(sums)).sum(axis=0)
     assert np.allclose(said, np.square(differences).sum(axis=0) / 16)
+
+
+def test_changes_are_those_of_the_usual_t_tests():
+    """The t of cluster means, the paired t, and that of the coefficient beside strata."""
+    rng = np.random.default_rng(0)
+    donor = np.repeat(np.arange(7), 5)
+    sites = np.repeat([0, 1, 2], [6, 3, 4]), np.repeat([0, 1, 2], [2, 5, 6])
+    none = np.zeros(35, dtype=int)
+    numbered = [np.arange(side.size) for side in sites]
+    one_each = np.arange(13)
+    designs = {
+        "clusters": Design((none, none), (donor, donor + 7), clusters=""),
+        "pairs": Design((one_each, one_each), (one_each, one_each), paired=""),
+        "strata": Design(sites, tuple(numbered), strata=""),
+    }
+    for name, design in designs.items():
+        x, y = (rng.normal(size=(side.size, 6)) for side in design.blocks)
+        units = units_of(design, rng)
+        change, rest = units.changes(units.sums_of(np.concatenate([x, y])))
+        t = change / np.sqrt(np.square(rest).sum(axis=0))
+        if name == "clusters":
+            expected = stats.ttest_ind(*(v.reshape(7, 5, 6).mean(axis=1) for v in (x, y)))
+        elif name == "pairs":
+            expected = stats.ttest_rel(x, y)
+        if name != "strata":
+            np.testing.assert_allclose(t, expected.statistic, rtol=1e-6)
+            assert units.freedom == expected.df[0]
+            continue
+        stratum, of_x = np.concatenate(sites), np.repeat([1.0, 0.0], [13, 13])
+        matrix = np.column_stack([of_x, *(stratum == s for s in range(3))])
+        coefficients, squares, _, _ = np.linalg.lstsq(matrix, np.concatenate([x, y]))
+        error = np.sqrt(squares / 22 * np.linalg.inv(matrix.T @ matrix)[0, 0])
+        # The variance is estimated stratum by stratum: alike, not the same.
+        np.testing.assert_allclose(t, coefficients[0] / error, rtol=0.1, atol=0.05)
+        assert units.freedom == 22
 
 
 @pytest.mark.parametrize("name", DESIGNS)

@@ -131,9 +131,10 @@ def column_evidence(
         # A column without gaps does not differ in them, however common that is among the others.
         whole = (there > 0).all(axis=0) & (table[MISSING] == 0)
         factors[single.index(MISSING)][whole] = -LARGEST_LOG
+    # Scores are independent of each other over rows, and not over the units of a design.
     factors += [
         log_bayes_factor(np.sum([table[name] ** 2 for name in group], axis=0), len(group))
-        for group in (WAVES, ANY)
+        for group in (() if by_design else (WAVES, ANY))
     ]
     columns, first = np.unique(scores.column, return_index=True)
     # A categorical column differs where one of its levels does, each as likely as the others.

@@ -12,6 +12,11 @@ of the scores, each counted in the direction in which it differs; were M = C∘C
 the less the more it follows the others. The first knows that two columns may show together what
 neither shows alone, the second does not fall for chance of that kind: half of each. r ≥ 0.2 keeps
 one strong column from being built up of many that nearly cancel, and M positive definite.
+
+Under a design (clusters, strata, pairs) all of this is judged by its units: the odds by t
+statistics of their sums, and C by what is left of these sums beside blocks and samples, shrunk
+more (`_correlations`). Pairs need `pairs.FEWEST_ROWS` units of each sample, and triples take no
+part.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from tellapart.evidence.known_scores import KnownScores
 from tellapart.evidence.mixture import strength
 from tellapart.evidence.whole_rows import SomeRows, whole_rows
 from tellapart.evidence.zscores import within_samples
+from tellapart.permutation.designed_bins import design_units
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.families.plan import most_varied, tiedness
 from tellapart.scan.scores import Scores, Singles, make_scores
@@ -39,6 +45,10 @@ SHRINKAGE = 0.2
 """r, or what takes the least eigenvalue of M to half of it."""
 CHANCE = 9.0
 """A correlation counts half where its square is this many times that of chance, 1/N."""
+CHANCE_OF_UNITS = 40.0
+"""The same under a design: of few units the largest of many correlations is large by chance."""
+EDGE = 0.9999
+"""Correlations of units are kept off ±1."""
 MOST_CANDIDATES = 1_000
 """Columns that take part in the choice: those with the most evidence."""
 FEWEST_CANDIDATES = 100
@@ -111,13 +121,13 @@ def gather_evidence(
 
     Beyond `MOST_ROWS` rows of a sample, dependence is that of rows drawn at random. Single columns
     and correlations are judged by all rows all the same: by `differences` where these are known,
-    else by a pass over the rows.
+    else by a pass over the rows. Under a design they are always judged in that way.
 
     `effort` is the share of the usual candidates, pairs and triples, for one choice of many, and
     `known` the scores of all rows, where these are shared with others.
     """
     part = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
-    if differences is None and part is not samples:
+    if differences is None and (part is not samples or samples.design is not None):
         differences = find_differences(samples, n_jobs)
     with one_blas_thread():
         scores = make_scores(part, n_jobs) if known is None else known.of_samples
@@ -175,10 +185,7 @@ def _joined(
     every = np.append(found.zscores[kept], [group.zscore for group in groups])
     signs = np.where(every < 0, -1.0, 1.0)
     products = [group.score[:, np.newaxis] for group in groups]
-    table = within_samples(np.concatenate([own, *products], axis=1), samples.n_x)
-    correlation = np.asarray(table.T @ table / table.shape[0], dtype=np.float64)
-    square = correlation**2 * table.shape[0]
-    correlation *= square / (square + CHANCE)
+    correlation = _correlations(np.concatenate([own, *products], axis=1), samples)
     np.fill_diagonal(correlation, 1.0)
     likeness = correlation * np.outer(signs, signs)
     shared = (likeness + correlation**2) / 2
@@ -196,6 +203,28 @@ def _joined(
     )
 
 
+def _correlations(scores: Singles, samples: Samples) -> FloatArray:
+    """Return the correlations of scores within the samples, less what chance makes of them.
+
+    Under a design they are those of sums over its units, less what blocks and samples explain: how
+    the differences of two scores vary together is shown by units, not by their rows. Of N degrees
+    of freedom, artanh²(c) stands in place of c², as few units show only what is nearly a copy.
+    """
+    if samples.design is None:
+        table = within_samples(scores, samples.n_x)
+        correlation = np.asarray(table.T @ table / table.shape[0], dtype=np.float64)
+        square = correlation**2 * table.shape[0]
+        correlation *= square / (square + CHANCE)
+        return correlation
+    units = design_units(samples.design, np.random.default_rng(0))
+    _, rest = units.changes(units.sums_of(scores))
+    length = np.linalg.norm(rest, axis=0)
+    rest /= np.where(length > 0, length, 1.0)
+    correlation = rest.T @ rest
+    square = units.freedom * np.arctanh(np.clip(correlation, -EDGE, EDGE)) ** 2
+    return np.asarray(correlation * square / (square + CHANCE_OF_UNITS))
+
+
 def _groups(
     samples: Samples,
     scores: Scores,
@@ -206,7 +235,7 @@ def _groups(
     n_jobs: int,
 ) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
-    fewer = min(samples.n_x, samples.n_y)
+    fewer = min(samples.n_units)
     if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
         return []
     strongest = _strongest(scores, samples, n_jobs)

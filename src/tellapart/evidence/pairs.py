@@ -16,7 +16,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.evidence.copula import CopulaScores
 from tellapart.evidence.groups import Group
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor
-from tellapart.evidence.zscores import normal_tail
+from tellapart.scan.design_scales import normal_tail
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import Singles
 
@@ -47,24 +47,30 @@ def find_pairs(
     """Return the pairs that more likely differ than not, the surest first, `most` at most.
 
     `columns` are the columns of the samples that the scores stand for. Where the scores are those
-    of drawn rows, `differences` has the changes of correlation over all rows.
+    of drawn rows, `differences` has the changes of correlation over all rows. Under a design they
+    are all that is judged: rows are not independent of each other.
     """
     if columns.size < 2:
         return []
     first, second = np.triu_indices(columns.size, 1)
-    n_x, n_y = x.normal.shape[0], y.normal.shape[0]
-    table = np.array(
-        [
-            _zscores(x.by_name(a), x.by_name(b), y.by_name(a), y.by_name(b))[first, second]
-            for a, b in KINDS
-        ]
-    )
-    table, alike = calibrated(table, min(n_x, n_y), ALIKE), ALIKE
-    if differences is not None:
-        if differences.by_design:
-            # The other kinds are judged as if rows were independent: a design says they are not.
-            table, alike = np.zeros((1, first.size)), ALIKE[:1]
-        table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
+    if differences is not None and differences.by_design:
+        unknown = np.full(first.size, np.nan)
+        changes = differences.correlation_changes(columns[first], columns[second], unknown)
+        known = np.flatnonzero(~np.isnan(changes))
+        if known.size == 0:
+            return []
+        first, second, alike = first[known], second[known], ALIKE[:1]
+        table = calibrated(changes[np.newaxis, known], None)
+    else:
+        table = np.array(
+            [
+                _zscores(x.by_name(a), x.by_name(b), y.by_name(a), y.by_name(b))[first, second]
+                for a, b in KINDS
+            ]
+        )
+        table, alike = calibrated(table, min(x.normal.shape[0], y.normal.shape[0]), ALIKE), ALIKE
+        if differences is not None:
+            table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
     mixture = fit_mixture(log_bayes_factor(table**2), 1.0, alike)
     groups = []
     for place in np.argsort(-mixture.log_odds, kind="stable")[:most]:
@@ -85,13 +91,15 @@ def find_pairs(
     return groups
 
 
-def calibrated(table: FloatArray, fewer: int, alike: IntArray | None = None) -> FloatArray:
+def calibrated(table: FloatArray, fewer: int | None, alike: IntArray | None = None) -> FloatArray:
     """Return z-scores with the tails that so few rows give, and no wider than noise in the middle.
+
+    `fewer` are the rows of the smaller sample; None where the z-scores have normal tails already.
 
     Most pairs and triples do not differ: the median of their |z| tells how noisy they are. Rows of
     the table with one number in `alike` are one kind, and have one noise.
     """
-    bent = normal_tail(table, fewer / 2)
+    bent = table if fewer is None else normal_tail(table, fewer / 2)
     kinds = np.arange(len(bent)) if alike is None else alike
     sizes = np.abs(bent)
     noise = np.array([np.median(sizes[kinds == kind]) for kind in kinds])[:, np.newaxis] / MEDIAN

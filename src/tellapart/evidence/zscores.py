@@ -49,19 +49,6 @@ def zscores(scores: Singles, n_x: int, present: Singles | None = None) -> FloatA
     return np.asarray(mean_x * (n_rows / n_y) * unit)
 
 
-def normal_tail(t: FloatArray, freedom: float) -> FloatArray:
-    """Return the normal quantile with about the tail of Student's t (Wallace's approximation).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> normal_tail(np.array([2.0, -6.0]), 20.0).round(2).tolist()
-    [1.89, -4.48]
-    """
-    bent = np.sqrt(freedom * np.log1p(t * t / freedom))
-    return np.asarray(np.sign(t) * bent * (8 * freedom + 1) / (8 * freedom + 3))
-
-
 def centred_within(scores: Singles, n_x: int) -> Singles:
     """Return scores less their mean in each sample."""
     centred = scores.copy()

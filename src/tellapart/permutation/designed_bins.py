@@ -113,11 +113,16 @@ def _doubles(values: Singles) -> FloatArray:
     return values.astype(np.float64)
 
 
+def design_units(design: Design, rng: np.random.Generator) -> Units:
+    """Return the units of a design, with what their rows count for."""
+    return weighed(units_of(design, rng), design.likeness)
+
+
 def draw_designed_bins(
     design: Design, n_permutations: int, rng: np.random.Generator
 ) -> DesignedBins:
     """Return the units of a design and permutations of their labels; all of them where few."""
-    units = weighed(units_of(design, rng), design.likeness)
+    units = design_units(design, rng)
     drawn = permute_units(units, n_permutations, rng)
     arrangement = draw_arrangement(units.size, rng)
     n_x, n_y = (rows.size for rows in units.of_rows)

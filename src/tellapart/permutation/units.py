@@ -184,6 +184,39 @@ class Units:
         each = self.unit**2 * np.sqrt(factor)[self.block] * self.moved
         return np.asarray(rest * each[:, np.newaxis])
 
+    def sums_of(self, rows: Singles) -> FloatArray:
+        """Return S̃ (G, F) of features of all rows (N, F), those of X first."""
+        unit = np.concatenate(self.of_rows)
+        entries = (np.ones(unit.size), (unit, np.arange(unit.size)))
+        sums = sparse.csr_array(entries, shape=(self.size, unit.size)) @ rows.astype(np.float64)
+        if self.row_weights is not None:
+            sums *= self.row_weights[:, np.newaxis]
+        return np.asarray(sums if self.shapes.shape[1] == 1 else self.centre(sums))
+
+    @cached_property
+    def freedom(self) -> int:
+        """Degrees of freedom of what is left of sums beside the blocks and the samples."""
+        informative = np.count_nonzero(self.shapes.min(axis=0))
+        return max(int(self.shapes[:, self.shapes.min(axis=0) > 0].sum() - informative - 1), 1)
+
+    def changes(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return δ at the true labels, and Z with ZᵀZ an estimate of its covariance.
+
+        Z is that of `spread_out` for what is left of the adjusted sums (G, F) beside the difference
+        of the samples, S̃_g − β L̃_g: L̃ are the adjusted sums of the indicator of x, and β is the
+        slope δ(S̃)/δ(L̃). So the variance is that of a t statistic: of unit means where clusters are
+        of one size, of differences for pairs, beside the strata where there are some.
+        """
+        of_x = (np.arange(self.size) < self.n_units[0]).astype(np.float64)
+        weights = self.weights(of_x[np.newaxis])[0]
+        indicator = of_x * self.counts
+        if self.shapes.shape[1] > 1:
+            indicator = self.centre(indicator[:, np.newaxis])[:, 0]
+        change = weights @ sums
+        slope = change / (weights @ indicator)
+        rest = self.spread_out(sums - indicator[:, np.newaxis] * slope)
+        return change, rest * math.sqrt((self.freedom + 1) / self.freedom)
+
     def only_moved(self) -> Units:
         """Return the units with those that keep their labels counting for nothing."""
         if self.keeps_label is None:

@@ -14,7 +14,7 @@ from tellapart.data.samples import Samples
 from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
-from tellapart.scan.design_scales import pair_scales, scales
+from tellapart.scan.design_scales import normal_tail, pair_scales, studentised
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.outline import Outline
@@ -37,7 +37,8 @@ class Differences:
     """z-scores of the differences of means, δ/√var(δ), of score columns.
 
     The variance is that over permutations of the labels: N²/(m n (N − 1)) for scores of variance 1
-    over the N = m + n pooled rows.
+    over the N = m + n pooled rows. Under a design it is that of sums over its units within blocks
+    and samples, and z has the tail of the t statistic (`tellapart.scan.design_scales.studentised`).
 
     Attributes
     ----------
@@ -71,8 +72,7 @@ class Differences:
         """Return the z-scores from sums over all rows of both samples.
 
         `pairs` are those whose products of U were summed under the name of `CORRELATED`. Under a
-        design the sums are adjusted for its blocks, and the deviations are those of its
-        permutations.
+        design the sums are adjusted for its blocks, and the deviations are those of its units.
         """
         if design is not None:
             n_x, n_y = (float(counts[0]) for counts in design.counts)
@@ -82,9 +82,11 @@ class Differences:
         table = {}
         for name in SINGLES:
             halves = sums.of(name)
+            if design is not None:
+                table[name] = studentised(design, halves)
+                continue
             of_x, of_y = halves.sides()
-            scale = unit if design is None else scales(design, halves) / design.units.unit
-            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * scale
+            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit
         if design is None:
             table["far"] = table["far"] * tables.units.far_scale
         found: dict[tuple[int, int], float] = {}
@@ -94,8 +96,11 @@ class Differences:
             kept = np.flatnonzero(still[pairs.s] & still[pairs.t])
             changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
             if design is not None:
-                own = pair_scales(design, sums, CORRELATED.name, CORRELATED.of(pairs))[kept]
+                asked = CORRELATED.of(pairs)
+                own = pair_scales(design, sums, CORRELATED.name, asked, within=True)[kept]
                 changes = changes * own * np.sqrt(1 / n_x + 1 / n_y) / design.units.unit
+                # Products have heavier tails than their columns: as if the units were half as many.
+                changes = normal_tail(changes, max(design.units.freedom / 2, 1.0))
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
             found = dict(zip(keys, changes.tolist(), strict=True))

@@ -25,7 +25,6 @@ from tellapart.evidence.evidence import gather_evidence
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import FittedKernel
 from tellapart.progress import Progress, check_progress, showing
-from tellapart.scan.differences import find_differences
 from tellapart.search.choice import HEURISTICS
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
@@ -227,8 +226,7 @@ def _by_evidence(
     part: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
 ) -> IntArray:
     """Return the columns chosen by evidence, none where no column varies in the resample."""
-    differences = None if part.design is None else find_differences(part, n_jobs)
-    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs, differences=differences)
+    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs)
     if evidence.n_columns == 0:
         return np.empty(0, dtype=np.intp)
     number = min(n_variables, evidence.n_columns)
