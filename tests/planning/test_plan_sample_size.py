@@ -59,7 +59,7 @@ def test_a_pilot_that_shows_nothing_says_so(empty):
     assert not empty.strength.shows_difference
     assert empty.interval[1] is None
     assert empty.verdict.startswith("This pilot cannot say how many rows are needed")
-    assert "A shift of 0.5 spreads in one column would take" in empty.summary()
+    assert "A shift of 0.5 SD in one column would take" in empty.summary()
     assert empty.predict(10_000).low == pytest.approx(0.05)
 
 

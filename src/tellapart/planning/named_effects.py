@@ -6,17 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.optimize import minimize
+from scipy.special import logsumexp, ndtr, ndtri, softmax
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from tellapart.arguments import check_choice, check_integer, check_number
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.planning.resampling import RowSource
+from tellapart.planning.resampling import Drawn, RowSource
 
 EFFECTS = ("location", "spread", "correlation")
-NO_EFFECT = {"location": 0.0, "spread": 1.0, "correlation": 0.0}
+MARGINS = {"location": 0.0, "spread": 1.0}
+"""Effects on single columns, with the size at which there is none."""
+NO_EFFECT = MARGINS | {"correlation": 0.0}
 HEAVY_FREEDOM = 3
+CONVERGED, MOST_STEPS = 1e-10, 1000
+# A mean or SD this close to the end of its range would leave a single value with all probability.
+EDGE = 1e-6
+MOST_LISTED = 5
+MOST_LATENT, SWEEPS, FEWEST_SHRUNK = 200, 8, 0.01
+TINY = 1e-12
 
 
 def _heavy(z: FloatArray) -> FloatArray:
@@ -121,6 +131,10 @@ class NamedEffects:
 
     def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return tables of so many rows."""
+        return self.draw_changed(n_x, n_y, rng)[:2]
+
+    def draw_changed(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
+        """Return tables of so many rows, and the columns and pairs that differ."""
         shape = DISTRIBUTIONS[self.distribution]
         x, y = (
             shape(rng.normal(size=(rows, self.n_columns)) @ root.T)
@@ -129,19 +143,126 @@ class NamedEffects:
         differing = slice(0, self.n_differing)
         y[:, differing] *= self.sizes.get("spread", 1.0)
         y[:, differing] += self.sizes.get("location", 0.0)
-        return x, y
+        changed: list[tuple[int, ...]] = []
+        if any(self.sizes.get(kind, none) != none for kind, none in MARGINS.items()):
+            changed += [(j,) for j in range(self.n_differing)]
+        if self.sizes.get("correlation", 0.0) != 0:
+            changed += [(2 * j, 2 * j + 1) for j in range(self.n_differing)]
+        return Drawn(x, y, tuple(changed))
+
+
+@dataclass(frozen=True, eq=False)
+class TiltedColumn:
+    """A discrete column whose values stay what they are and get other probabilities.
+
+    Of all distributions q on the values there are, with the mean (and standard deviation) wanted,
+    it is the one nearest to the observed p: it minimises Σ q log(q/p), so that
+
+        q(v) ∝ p(v) exp(θ₁ v + θ₂ v²),     θ₂ = 0 where no ratio of spreads is wanted.
+
+    Of a column with two values, 0 and 1, that is another prevalence; of counts from a Poisson
+    distribution another rate.
+
+    Attributes
+    ----------
+    values : array
+        The different values, by their scores: numbers by size; of categories, the most frequent
+        comes last and its indicator is the score.
+    before, after : array
+        Probabilities of the values, observed and wanted.
+    """
+
+    values: FloatArray
+    before: FloatArray
+    after: FloatArray
+
+    def places(self, column: FloatArray) -> IntArray:
+        """Return which of the values each entry is."""
+        order = np.argsort(self.values)
+        return np.asarray(order[np.searchsorted(self.values, column, sorter=order)])
+
+    def at(self, ranks: FloatArray) -> FloatArray:
+        """Return the values at ranks in (0, 1) of the wanted distribution."""
+        places = np.searchsorted(np.cumsum(self.after), ranks)
+        return np.asarray(self.values[np.minimum(places, self.values.size - 1)])
+
+
+def tilt(
+    scores: FloatArray, probabilities: FloatArray, location: float, spread: float | None
+) -> FloatArray:
+    """Return the nearest probabilities whose mean is higher by `location` standard deviations.
+
+    With a number for `spread` the standard deviation is that many times the one before. What is
+    wanted must be within `reach`.
+
+    >>> tilt(np.array([0.0, 1.0]), np.array([0.5, 0.5]), 0.3, None).round(3)
+    array([0.35, 0.65])
+    """
+    mean = probabilities @ scores
+    z = (scores - mean) / np.sqrt(probabilities @ (scores - mean) ** 2)
+    moments, wanted = z[:, None], np.array([location])
+    if spread is not None:
+        moments = np.column_stack([z, (z - location) ** 2])
+        wanted = np.array([location, spread**2])
+    centred, log_p = moments - wanted, np.log(probabilities)
+
+    def weights(theta: FloatArray) -> FloatArray:
+        return np.asarray(softmax(centred @ theta + log_p))
+
+    def curvature(theta: FloatArray) -> FloatArray:
+        tilted = weights(theta)
+        error = tilted @ centred
+        return np.asarray((centred * tilted[:, None]).T @ centred - np.outer(error, error))
+
+    # A convex function whose gradient is what the moments are off by.
+    solution = minimize(
+        lambda theta: logsumexp(centred @ theta + log_p),
+        np.zeros(wanted.size),
+        jac=lambda theta: weights(theta) @ centred,
+        hess=curvature,
+        method="trust-exact",
+        options={"gtol": CONVERGED, "maxiter": MOST_STEPS},
+    )
+    return weights(solution.x)
+
+
+def reach(
+    scores: FloatArray, probabilities: FloatArray, location: float, with_spread: bool
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the shifts, in standard deviations, and the ratios of spreads that values allow.
+
+    The ratios are those at the mean that `location` gives: at most √((μ − a)(b − μ)) for values
+    from a to b, and at least the same with the neighbours of μ for a and b.
+    """
+    mean = probabilities @ scores
+    z = (scores - mean) / np.sqrt(probabilities @ (scores - mean) ** 2)
+    shifts = float(z[0]), float(z[-1])
+    if not with_spread or not shifts[0] < location < shifts[1]:
+        return shifts, (0.0, np.inf)
+    above = int(np.searchsorted(z, location))
+    least = np.sqrt((location - z[above - 1]) * (z[above] - location))
+    most = np.sqrt((location - z[0]) * (z[-1] - location))
+    return shifts, (float(least), float(most))
 
 
 @dataclass(frozen=True)
 class EffectsOnRows:
     """Rows drawn from a table for both samples; columns drawn at random differ as named.
 
-    Shifts are in standard deviations of the column, spreads change around its mean.
+    Continuous columns are shifted by so many of their standard deviations, and stretched around
+    their mean. Columns whose values repeat (flags, scores, counts, categories) keep their values,
+    and the probabilities of these change: see `TiltedColumn`. Columns whose values do not allow
+    the effects are not drawn.
     """
 
     source: RowSource
     sizes: Mapping[str, float]
     n_differing: int = 1
+    tilted: Mapping[int, TiltedColumn] = field(init=False, repr=False, compare=False)
+    ranks: Mapping[int, IntArray] = field(init=False, repr=False, compare=False)
+    """Of the rows of the source, in the columns that are tilted; see `_latent_ranks`."""
+    able: IntArray = field(init=False, repr=False, compare=False)
+    """Columns that can differ as named."""
 
     def __post_init__(self) -> None:
         if self.sizes.get("correlation", 0.0) != 0:
@@ -149,27 +270,133 @@ class EffectsOnRows:
                 "effects on the rows of X must be on 'location' or 'spread': to change a "
                 "correlation leave X out and give n_columns; got 'correlation'"
             )
-        numeric = self.source.numeric.size
-        if numeric == 0:
-            raise InputError("X must have a numeric column that varies for a shift or a spread")
-        check_integer("n_differing", self.n_differing, 1, numeric)
+        tilted: dict[int, TiltedColumn] = {}
+        able: list[int] = []
+        beyond: dict[str, str] = {}
+        for j in range(self.source.pool.shape[1]):
+            values, counts = np.unique(self.source.pool[:, j], return_counts=True)
+            if values.size < 2:
+                continue
+            if not self.source.continuous[j]:
+                column, why_not = self._tilted(values, counts, self.source.kinds[j])
+                if column is None:
+                    beyond[self.source.names[j]] = why_not
+                    continue
+                tilted[j] = column
+            able.append(j)
+        object.__setattr__(self, "tilted", tilted)
+        object.__setattr__(self, "ranks", _latent_ranks(self.source.pool, tilted))
+        object.__setattr__(self, "able", np.array(able, dtype=np.intp))
+        if not able and not beyond:
+            raise InputError("X must have a column that varies for a shift or a spread")
+        if len(able) < self.n_differing and beyond:
+            listed = "; ".join(f"{name!r}: {why}" for name, why in [*beyond.items()][:MOST_LISTED])
+            more = "; …" if len(beyond) > MOST_LISTED else ""
+            raise InputError(
+                f"effects must be possible with the values that occur in {self.n_differing} of the "
+                f"columns of X; got {dict(self.sizes)!r}, which {len(able)} columns allow "
+                f"({listed}{more})"
+            )
+        check_integer("n_differing", self.n_differing, 1, len(able))
+
+    def _tilted(
+        self, values: FloatArray, counts: IntArray, kind: str
+    ) -> tuple[TiltedColumn | None, str]:
+        """Return the column that differs as named, or None and the largest effects it allows."""
+        location, spread = self.sizes.get("location", 0.0), self.sizes.get("spread", 1.0)
+        wants_spread = spread != 1.0
+        before = counts / counts.sum()
+        scores = values
+        if kind == "categorical":
+            if wants_spread:
+                return None, "categories have no spread"
+            if values.size > 2:
+                order = np.argsort(counts, kind="stable")
+                values, before = values[order], before[order]
+            scores = np.zeros(values.size)
+            scores[-1] = 1.0
+        shifts, ratios = reach(scores, before, location, wants_spread)
+        if not shifts[0] + EDGE < location < shifts[1] - EDGE:
+            return None, f"location from {shifts[0]:.3g} to {shifts[1]:.3g} SD"
+        if not ratios[0] * (1 + EDGE) < spread < ratios[1] * (1 - EDGE):
+            if values.size == 2:
+                return None, "two values have no spread apart from their mean"
+            return None, f"spread from {ratios[0]:.3g} to {ratios[1]:.3g}"
+        after = tilt(scores, before, location, spread if wants_spread else None)
+        return TiltedColumn(values, before, after), ""
 
     @property
     def description(self) -> str:
         """What is simulated, in a sentence."""
+        columns = int(np.sum(np.ptp(self.source.pool, axis=0) > 0))
+        left_out = columns - self.able.size
+        beyond = "" if left_out == 0 else f" ({left_out} others do not allow that)"
         return (
             f"Rows drawn from the {self.source.n_x:,} of X, {self.n_differing} of "
-            f"{self.source.numeric.size} numeric columns {_worded(self.sizes)}."
+            f"{self.able.size} columns{beyond} {_worded(self.sizes)}."
         )
 
     def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return tables of so many rows."""
-        x, y = self.source.draw(n_x, n_y, 0.0, rng)
-        where = rng.choice(self.source.numeric, self.n_differing, replace=False)
+        return self.draw_changed(n_x, n_y, rng)[:2]
+
+    def draw_changed(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
+        """Return tables of so many rows, and the columns that differ."""
+        rows = self.source.pool.shape[0]
+        (x, _), (y, drawn) = (
+            self.source.draw_rows(count, 0.0, (0, rows), rng) for count in (n_x, n_y)
+        )
+        chosen = np.sort(rng.choice(self.able, self.n_differing, replace=False))
+        where = np.array([j for j in chosen if j not in self.tilted], dtype=np.intp)
         means, spreads = self.source.means[where], self.source.spreads[where]
         y[:, where] = means + self.sizes.get("spread", 1.0) * (y[:, where] - means)
         y[:, where] += self.sizes.get("location", 0.0) * spreads
-        return x, y
+        for j in chosen.tolist():
+            if j in self.tilted:
+                ranks = self.ranks[j][drawn] + rng.random(n_y)
+                y[:, j] = self.tilted[j].at(ranks / rows)
+        return Drawn(x, y, tuple((j,) for j in chosen.tolist()))
+
+
+def _latent_ranks(pool: FloatArray, tilted: Mapping[int, TiltedColumn]) -> dict[int, IntArray]:
+    """Return ranks of the rows in columns with ties, such that dependence survives a shift of them.
+
+    Rows with the same value are ordered by a latent normal score, drawn given their value and
+    their scores in the other columns (a few sweeps of the Gibbs sampler of a normal copula: Hoff
+    2007). In random order the rows that change their value would not be those most likely to, and
+    all correlations of the column would shrink. Of more than 200 columns the order is random.
+    """
+    rng = np.random.default_rng(0)  # the same order for the same table
+    rows, columns = pool.shape
+    edges: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for j, column in tilted.items():
+        places, ends = column.places(pool[:, j]), np.cumsum(column.before)
+        edges[j] = (ends - column.before)[places], np.minimum(ends, 1.0)[places]
+    latent = {j: low + (high - low) * rng.random(rows) for j, (low, high) in edges.items()}
+    if 1 < columns <= MOST_LATENT:
+        scores = ndtri((rankdata(pool, axis=0) - 0.5) / rows)
+        for j, ranks in latent.items():
+            scores[:, j] = ndtri(ranks)
+        shrinkage = max(columns / (columns + rows), FEWEST_SHRUNK)
+        for _ in range(SWEEPS):
+            spreads = np.maximum(scores.std(axis=0), TINY)
+            standard = (scores - scores.mean(axis=0)) / spreads
+            correlation = (1 - shrinkage) * standard.T @ standard / rows
+            np.fill_diagonal(correlation, 1.0)
+            precision = np.linalg.inv(correlation)
+            for j, (low, high) in edges.items():
+                slope = -precision[j] / precision[j, j]
+                slope[j] = 0.0
+                mean, spread = scores @ slope, precision[j, j] ** -0.5
+                inside = ndtr((ndtri(low) - mean) / spread), ndtr((ndtri(high) - mean) / spread)
+                drawn = inside[0] + (inside[1] - inside[0]) * rng.random(rows)
+                drawn = ndtr(mean + spread * ndtri(np.clip(drawn, TINY, 1 - TINY)))
+                latent[j] = np.clip(drawn, low, high)
+                scores[:, j] = ndtri(np.clip(latent[j], TINY, 1 - TINY))
+    noise = rng.random(rows)
+    return {
+        j: np.argsort(np.lexsort((noise, latent[j], tilted[j].places(pool[:, j])))) for j in tilted
+    }
 
 
 def _root(correlation: FloatArray) -> FloatArray:
@@ -185,8 +412,8 @@ def _root(correlation: FloatArray) -> FloatArray:
 
 def _worded(sizes: Mapping[str, float]) -> str:
     words = {
-        "location": "shifted by {:g} spreads",
-        "spread": "{:g} times as spread out",
+        "location": "with means that differ by {:g} SD",
+        "spread": "with an SD ratio of {:g}",
         "correlation": "with a correlation that differs by {:g}",
     }
     return " and ".join(words[kind].format(size) for kind, size in sizes.items())

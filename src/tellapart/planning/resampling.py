@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
-from tellapart.data.samples import Samples, Values
+from tellapart.data.samples import Kind, Samples, Values
 
 CONTINUOUS = 0.8
 """A numeric column with at least this share of different values is taken for continuous."""
+
+
+class Drawn(NamedTuple):
+    """Two tables that were drawn, and what differs between their populations.
+
+    `changed` holds the columns of each difference: (3,) for column 3, (0, 1) for the dependence of
+    a pair; it is empty where any column may differ, as between the samples of a pilot.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    changed: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +46,8 @@ class RowSource:
     below: FloatArray
     above: FloatArray
     numeric: IntArray
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
 
     @classmethod
     def of(cls, samples: Samples) -> RowSource:
@@ -51,12 +66,18 @@ class RowSource:
             gaps = np.diff(values) / 2
             below[:, j] = np.concatenate([gaps[:1], gaps])[place]
             above[:, j] = np.concatenate([gaps, gaps[-1:]])[place]
-        return cls(pool, samples.n_x, below, above, np.array(numeric, dtype=np.intp))
+        numbers = np.array(numeric, dtype=np.intp)
+        return cls(pool, samples.n_x, below, above, numbers, samples.names, samples.kinds)
 
     @property
     def n_y(self) -> int:
         """Rows of the pilot's second sample."""
         return int(self.pool.shape[0]) - self.n_x
+
+    @property
+    def continuous(self) -> BoolArray:
+        """Whether values of a column hardly repeat: such values move when they are drawn."""
+        return np.asarray(self.below.any(axis=0))
 
     @property
     def means(self) -> FloatArray:
@@ -72,21 +93,24 @@ class RowSource:
         self, n_x: int, n_y: int, strength: float, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
         """Return tables of so many rows that differ `strength` times as much as the pilot's."""
-        rows = self.pool.shape[0]
-        own_x = self._rows(n_x, strength, (0, self.n_x), rng)
-        own_y = self._rows(n_y, strength, (self.n_x, rows), rng)
-        return own_x, own_y
+        x, _ = self.draw_rows(n_x, strength, (0, self.n_x), rng)
+        y, _ = self.draw_rows(n_y, strength, (self.n_x, self.pool.shape[0]), rng)
+        return x, y
 
-    def _rows(
+    def draw_rows(
         self, count: int, strength: float, own: tuple[int, int], rng: np.random.Generator
-    ) -> FloatArray:
+    ) -> tuple[FloatArray, IntArray]:
+        """Return rows, and their places in the pool.
+
+        They are among those from `own[0]` to `own[1]` with probability `strength`.
+        """
         is_own = rng.random(count) < strength
         chosen = np.where(
             is_own, rng.integers(*own, count), rng.integers(self.pool.shape[0], size=count)
         )
         moves = rng.uniform(-1.0, 1.0, size=(count, self.pool.shape[1]))
         reach = np.where(moves < 0, self.below[chosen], self.above[chosen])
-        return np.asarray(self.pool[chosen] + moves * reach)
+        return np.asarray(self.pool[chosen] + moves * reach), chosen
 
 
 def _dense(values: Values) -> FloatArray:
