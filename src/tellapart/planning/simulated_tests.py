@@ -72,6 +72,8 @@ class SimulatedTests:
             task, seed = item
             rng = np.random.default_rng(seed)
             x, y, changed = task.draw(task.n_x, task.n_y, rng)
+            if (x == y[0]).all() and (y == y[0]).all():  # a few rows of a rare flag
+                return Outcome(-np.inf, 1.0)
             samples = replace(self.like, x=x, y=y)
             return self.named(samples, changed, rng) if self.names else self.test(samples, rng)
 
