@@ -90,9 +90,7 @@ def test_effects_on_rows_of_a_table():
 def test_rows_for_flags_are_those_of_a_test_of_proportions(share):
     """0.5 SD added to 0 and 1 would make values that never occur, which a few rows show."""
     table = pd.DataFrame({"flag": np.arange(100) < 100 * share})
-    plan = ta.plan_sample_size(
-        table, effects={"location": 0.5}, **(QUICK | {"n_permutations": 99})
-    )
+    plan = ta.plan_sample_size(table, effects={"location": 0.5}, **(QUICK | {"n_permutations": 99}))
     raised = share + 0.5 * np.sqrt(share * (1 - share))
     variances = share * (1 - share) + raised * (1 - raised)
     needed = (norm.ppf(0.975) + norm.ppf(0.8)) ** 2 * variances / (raised - share) ** 2
