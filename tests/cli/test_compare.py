@@ -399,3 +399,13 @@ def test_groups_that_designs_do_not_fit_are_refused_in_a_line(tmp_path, capsys, 
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_strata_that_leave_out_many_rows_are_warned_of(in_folder, capsys):
+    both = feather.read_table("both.feather")
+    years = pa.array(np.random.default_rng(0).integers(0, 90, both.num_rows))
+    feather.write_feather(both.append_column("years", years), "years.feather")
+    given = ["compare", "years.feather", "--by", "arm", "--strata", "years", "--seed", "0"]
+    assert run([*given, "--permutations", "99"]) == 0
+    err = capsys.readouterr().err
+    assert re.search(r"warning: --strata leave out \d+ of 130 rows: .* bands of 'years'\.", err)
