@@ -9,10 +9,8 @@ from tellapart.planning.named_effects import (
     EffectsOnRows,
     NamedEffects,
     check_effects,
-    reach,
-    tilt,
 )
-from tellapart.planning.resampling import RowSource
+from tellapart.planning.resampling import RowSource, reach, tilt
 
 ROWS = 40_000
 

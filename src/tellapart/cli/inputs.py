@@ -59,7 +59,7 @@ def are_large(paths: Sequence[str], form: str | None, memory_budget: float | Non
     """Say whether files hold too much for memory, by the size of the numbers in them."""
     from tellapart.data.files import bytes_in_memory
 
-    most = LARGE_BYTES
+    most: float = LARGE_BYTES
     if memory_budget is not None:
         most = min(most, memory_budget / TIMES_IN_MEMORY)
     return sum(bytes_in_memory(path, form) for path in paths if _has_blocks(path, form)) > most

@@ -103,13 +103,13 @@ def bytes_in_memory(path: str | os.PathLike[str], form: str | None = None) -> in
             with file.open("rb") as stream:
                 found = parquet.read_metadata(stream)
             groups = (found.row_group(k).total_byte_size for k in range(found.num_row_groups))
-            return max(VALUE_BYTES * found.num_rows * found.num_columns, sum(groups))
+            return int(max(VALUE_BYTES * found.num_rows * found.num_columns, sum(groups)))
         if form == "feather":
             # Arrow's datasets take half a second to load: only those who need one wait for it.
             from pyarrow import dataset
 
             opened = dataset.dataset(str(file), format="feather")
-            return max(VALUE_BYTES * opened.count_rows() * len(opened.schema), size)
+            return int(max(VALUE_BYTES * opened.count_rows() * len(opened.schema), size))
         if form in DELIMITERS:
             return _delimited_bytes(file, size, DELIMITERS[form])
     except (pa.ArrowException, OSError, ValueError, EOFError):

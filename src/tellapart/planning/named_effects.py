@@ -6,27 +6,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp, ndtr, ndtri, softmax
-from scipy.stats import rankdata
+from scipy.special import ndtr
 from scipy.stats import t as student
 
 from tellapart.arguments import check_choice, check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.planning.resampling import Drawn, RowSource
+from tellapart.planning.resampling import (
+    Drawn,
+    RowSource,
+    TiltedColumn,
+    latent_ranks,
+    reach,
+    tilt,
+)
 
 EFFECTS = ("location", "spread", "correlation")
 MARGINS = {"location": 0.0, "spread": 1.0}
 """Effects on single columns, with the size at which there is none."""
 NO_EFFECT = MARGINS | {"correlation": 0.0}
 HEAVY_FREEDOM = 3
-CONVERGED, MOST_STEPS = 1e-10, 1000
 # A mean or SD this close to the end of its range would leave a single value with all probability.
 EDGE = 1e-6
 MOST_LISTED = 5
-MOST_LATENT, SWEEPS, FEWEST_SHRUNK = 200, 8, 0.01
-TINY = 1e-12
 
 
 def _heavy(z: FloatArray) -> FloatArray:
@@ -151,100 +153,6 @@ class NamedEffects:
         return Drawn(x, y, tuple(changed))
 
 
-@dataclass(frozen=True, eq=False)
-class TiltedColumn:
-    """A discrete column whose values stay what they are and get other probabilities.
-
-    Of all distributions q on the values there are, with the mean (and standard deviation) wanted,
-    it is the one nearest to the observed p: it minimises Σ q log(q/p), so that
-
-        q(v) ∝ p(v) exp(θ₁ v + θ₂ v²),     θ₂ = 0 where no ratio of spreads is wanted.
-
-    Of a column with two values, 0 and 1, that is another prevalence; of counts from a Poisson
-    distribution another rate.
-
-    Attributes
-    ----------
-    values : array
-        The different values, by their scores: numbers by size; of categories, the most frequent
-        comes last and its indicator is the score.
-    before, after : array
-        Probabilities of the values, observed and wanted.
-    """
-
-    values: FloatArray
-    before: FloatArray
-    after: FloatArray
-
-    def places(self, column: FloatArray) -> IntArray:
-        """Return which of the values each entry is."""
-        order = np.argsort(self.values)
-        return np.asarray(order[np.searchsorted(self.values, column, sorter=order)])
-
-    def at(self, ranks: FloatArray) -> FloatArray:
-        """Return the values at ranks in (0, 1) of the wanted distribution."""
-        places = np.searchsorted(np.cumsum(self.after), ranks)
-        return np.asarray(self.values[np.minimum(places, self.values.size - 1)])
-
-
-def tilt(
-    scores: FloatArray, probabilities: FloatArray, location: float, spread: float | None
-) -> FloatArray:
-    """Return the nearest probabilities whose mean is higher by `location` standard deviations.
-
-    With a number for `spread` the standard deviation is that many times the one before. What is
-    wanted must be within `reach`.
-
-    >>> tilt(np.array([0.0, 1.0]), np.array([0.5, 0.5]), 0.3, None).round(3)
-    array([0.35, 0.65])
-    """
-    mean = probabilities @ scores
-    z = (scores - mean) / np.sqrt(probabilities @ (scores - mean) ** 2)
-    moments, wanted = z[:, None], np.array([location])
-    if spread is not None:
-        moments = np.column_stack([z, (z - location) ** 2])
-        wanted = np.array([location, spread**2])
-    centred, log_p = moments - wanted, np.log(probabilities)
-
-    def weights(theta: FloatArray) -> FloatArray:
-        return np.asarray(softmax(centred @ theta + log_p))
-
-    def curvature(theta: FloatArray) -> FloatArray:
-        tilted = weights(theta)
-        error = tilted @ centred
-        return np.asarray((centred * tilted[:, None]).T @ centred - np.outer(error, error))
-
-    # A convex function whose gradient is what the moments are off by.
-    solution = minimize(
-        lambda theta: logsumexp(centred @ theta + log_p),
-        np.zeros(wanted.size),
-        jac=lambda theta: weights(theta) @ centred,
-        hess=curvature,
-        method="trust-exact",
-        options={"gtol": CONVERGED, "maxiter": MOST_STEPS},
-    )
-    return weights(solution.x)
-
-
-def reach(
-    scores: FloatArray, probabilities: FloatArray, location: float, with_spread: bool
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the shifts, in standard deviations, and the ratios of spreads that values allow.
-
-    The ratios are those at the mean that `location` gives: at most √((μ − a)(b − μ)) for values
-    from a to b, and at least the same with the neighbours of μ for a and b.
-    """
-    mean = probabilities @ scores
-    z = (scores - mean) / np.sqrt(probabilities @ (scores - mean) ** 2)
-    shifts = float(z[0]), float(z[-1])
-    if not with_spread or not shifts[0] < location < shifts[1]:
-        return shifts, (0.0, np.inf)
-    above = int(np.searchsorted(z, location))
-    least = np.sqrt((location - z[above - 1]) * (z[above] - location))
-    most = np.sqrt((location - z[0]) * (z[-1] - location))
-    return shifts, (float(least), float(most))
-
-
 @dataclass(frozen=True)
 class EffectsOnRows:
     """Rows drawn from a table for both samples; columns drawn at random differ as named.
@@ -260,7 +168,7 @@ class EffectsOnRows:
     n_differing: int = 1
     tilted: Mapping[int, TiltedColumn] = field(init=False, repr=False, compare=False)
     ranks: Mapping[int, IntArray] = field(init=False, repr=False, compare=False)
-    """Of the rows of the source, in the columns that are tilted; see `_latent_ranks`."""
+    """Of the rows of the source, in the columns that are tilted; see `latent_ranks`."""
     able: IntArray = field(init=False, repr=False, compare=False)
     """Columns that can differ as named."""
 
@@ -285,7 +193,7 @@ class EffectsOnRows:
                 tilted[j] = column
             able.append(j)
         object.__setattr__(self, "tilted", tilted)
-        object.__setattr__(self, "ranks", _latent_ranks(self.source.pool, tilted))
+        object.__setattr__(self, "ranks", latent_ranks(self.source.pool, tilted))
         object.__setattr__(self, "able", np.array(able, dtype=np.intp))
         if not able and not beyond:
             raise InputError("X must have a column that varies for a shift or a spread")
@@ -356,47 +264,6 @@ class EffectsOnRows:
                 ranks = self.ranks[j][drawn] + rng.random(n_y)
                 y[:, j] = self.tilted[j].at(ranks / rows)
         return Drawn(x, y, tuple((j,) for j in chosen.tolist()))
-
-
-def _latent_ranks(pool: FloatArray, tilted: Mapping[int, TiltedColumn]) -> dict[int, IntArray]:
-    """Return ranks of the rows in columns with ties, such that dependence survives a shift of them.
-
-    Rows with the same value are ordered by a latent normal score, drawn given their value and
-    their scores in the other columns (a few sweeps of the Gibbs sampler of a normal copula: Hoff
-    2007). In random order the rows that change their value would not be those most likely to, and
-    all correlations of the column would shrink. Of more than 200 columns the order is random.
-    """
-    rng = np.random.default_rng(0)  # the same order for the same table
-    rows, columns = pool.shape
-    edges: dict[int, tuple[FloatArray, FloatArray]] = {}
-    for j, column in tilted.items():
-        places, ends = column.places(pool[:, j]), np.cumsum(column.before)
-        edges[j] = (ends - column.before)[places], np.minimum(ends, 1.0)[places]
-    latent = {j: low + (high - low) * rng.random(rows) for j, (low, high) in edges.items()}
-    if 1 < columns <= MOST_LATENT:
-        scores = ndtri((rankdata(pool, axis=0) - 0.5) / rows)
-        for j, ranks in latent.items():
-            scores[:, j] = ndtri(ranks)
-        shrinkage = max(columns / (columns + rows), FEWEST_SHRUNK)
-        for _ in range(SWEEPS):
-            spreads = np.maximum(scores.std(axis=0), TINY)
-            standard = (scores - scores.mean(axis=0)) / spreads
-            correlation = (1 - shrinkage) * standard.T @ standard / rows
-            np.fill_diagonal(correlation, 1.0)
-            precision = np.linalg.inv(correlation)
-            for j, (low, high) in edges.items():
-                slope = -precision[j] / precision[j, j]
-                slope[j] = 0.0
-                mean, spread = scores @ slope, precision[j, j] ** -0.5
-                inside = ndtr((ndtri(low) - mean) / spread), ndtr((ndtri(high) - mean) / spread)
-                drawn = inside[0] + (inside[1] - inside[0]) * rng.random(rows)
-                drawn = ndtr(mean + spread * ndtri(np.clip(drawn, TINY, 1 - TINY)))
-                latent[j] = np.clip(drawn, low, high)
-                scores[:, j] = ndtri(np.clip(latent[j], TINY, 1 - TINY))
-    noise = rng.random(rows)
-    return {
-        j: np.argsort(np.lexsort((noise, latent[j], tilted[j].places(pool[:, j])))) for j in tilted
-    }
 
 
 def _root(correlation: FloatArray) -> FloatArray:
