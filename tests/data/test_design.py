@@ -25,7 +25,8 @@ def test_rows_of_strata_are_units_of_their_own():
 
 
 def test_a_stratum_of_one_sample_is_left_out_and_counted():
-    samples = read(5, 4, strata=(list("aabbc"), list("abdd")))
+    with pytest.warns(UserWarning, match="strata leave out 3 of 9 rows"):
+        samples = read(5, 4, strata=(list("aabbc"), list("abdd")))
     assert samples.design.left_out == (1, 2)
     assert (samples.n_x, samples.n_y) == (4, 2)
     assert "1 rows of X and 2 of Y" in samples.design.describe_left_out()

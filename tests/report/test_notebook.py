@@ -121,7 +121,7 @@ def test_headings_and_numbers_of_cards_are_not_broken(result):
     for text in (result_card(result), result_card(scanned), selection_card(result.selection)):
         headings = re.findall(r'<th scope="col" style="([^"]*)"', text)
         assert headings
-        assert all("white-space: nowrap" in style for style in headings)
+        assert all("overflow-wrap: normal" in style for style in headings)
         assert "overflow-x: auto" in text
     numbers = re.findall(r'<td style="([^"]*)">(?:≤ )?0\.\d+</td>', result_card(scanned))
     assert numbers

@@ -22,7 +22,7 @@ MOST_FINDINGS = 8
 COLOUR_DIFFER = "#009e73"
 COLOUR_ALIKE = "#e69f00"
 CELL = "text-align: left; padding: 0.2em 1em 0.2em 0; border: 0; background: none;"
-HEADING = f"{CELL} white-space: nowrap;"
+HEADING = f"{CELL} overflow-wrap: normal;"
 LINE = "1px solid rgba(128, 128, 128, 0.4)"
 
 
@@ -131,7 +131,7 @@ def _findings_table(result: TestResult) -> Markup:
     left = len(result.findings) - len(told)
     heads = Markup("").join(
         Markup('<th scope="col" style="{}">{}</th>').format(HEADING, head)
-        for head in ("Columns", "What changed", "Size", "Adjusted\N{NO-BREAK SPACE}p")
+        for head in ("Columns", "What changed", "Size", "Adjusted p")
     )
     return Markup(
         '<table style="border-collapse: collapse; margin: 0; border: 0;">'
