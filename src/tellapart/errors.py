@@ -15,6 +15,14 @@ class InputError(ValueError):
         super().__init__(safe(message))
 
 
+class UnknownKeyError(InputError, KeyError):
+    """A key that a result does not have: the message names those it has."""
+
+    def __str__(self) -> str:
+        # KeyError would show the message in quotes.
+        return str(self.args[0])
+
+
 class MissingDependencyError(ImportError):
     """An optional dependency is needed and absent: the message says how to install it."""
 

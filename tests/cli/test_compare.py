@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
+from tellapart.cli import compare as compare_command
 from tellapart.cli import inputs, run
 from tellapart.data.chunks import open_dataset
 from tellapart.data.files import read_table
@@ -258,7 +259,7 @@ def test_folders_and_patterns_stand_for_their_files(folders, capsys):
 
 def test_large_files_are_read_block_by_block(folders, capsys, monkeypatch):
     opened = []
-    monkeypatch.setattr(inputs, "LARGE_FILE_BYTES", 1)
+    monkeypatch.setattr(inputs, "LARGE_BYTES", 1)
     monkeypatch.setattr(
         open_dataset, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
     )
@@ -399,3 +400,61 @@ def test_groups_that_designs_do_not_fit_are_refused_in_a_line(tmp_path, capsys, 
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_strata_that_leave_out_many_rows_are_warned_of(in_folder, capsys):
+    both = feather.read_table("both.feather")
+    years = pa.array(np.random.default_rng(0).integers(0, 90, both.num_rows))
+    feather.write_feather(both.append_column("years", years), "years.feather")
+    given = ["compare", "years.feather", "--by", "arm", "--strata", "years", "--seed", "0"]
+    assert run([*given, "--permutations", "99"]) == 0
+    err = capsys.readouterr().err
+    assert re.search(r"warning: --strata leave out \d+ of 130 rows: .* bands of 'years'\.", err)
+
+
+@pytest.fixture
+def repeated(in_folder):
+    """A file whose numbers take many times its own size."""
+    rows = np.arange(80_000)
+    table = pa.table({"arm": np.where(rows % 2, "old", "new"), "v": rows % 4, "w": rows % 7 * 1.0})
+    parquet.write_table(table, "repeated.parquet")
+    assert os.path.getsize("repeated.parquet") < 80_000 * 3 * 8 / 10
+    return "repeated.parquet"
+
+
+def test_the_numbers_in_a_file_decide_how_it_is_read(repeated, monkeypatch):
+    def opened(*paths, budget=None, **more):
+        return [type(x).__name__ for x in inputs.open_inputs(paths, None, budget, **more)]
+
+    assert opened(repeated) == ["Table"]
+    assert opened(repeated, budget=4 * 1_920_000) == ["Table"]
+    assert opened(repeated, budget=1e6) == ["FileDataset"]
+    assert opened(repeated, repeated, budget=4 * 1_920_000) == ["FileDataset"] * 2
+    assert opened(repeated, budget=1e6, in_memory=True) == ["Table"]
+    monkeypatch.setattr(inputs, "LARGE_BYTES", 1_900_000)
+    assert opened(repeated) == ["FileDataset"]
+
+
+def test_groups_of_a_large_file_are_read_block_by_block(repeated, capsys, monkeypatch):
+    """The table is never read as a whole; a design needs it, and gets it."""
+    more = ["--permutations", "99"]
+    small = answer(capsys, repeated, "--by", "arm", *more)
+    monkeypatch.setattr(inputs, "LARGE_BYTES", 1)
+    assert answer(capsys, repeated, "--by", "arm", "--strata", "w", *more)["n_test"]
+
+    def refuse(*_):
+        raise AssertionError("read as a whole")
+
+    monkeypatch.setattr(compare_command, "read_input", refuse)
+    large = answer(capsys, repeated, "--by", "arm", *more)
+    assert large["labels"] == small["labels"] == ["new", "old"]
+    assert large["n_test"] == small["n_test"] == [40_000, 40_000]
+    assert large["scan"]["variable_pvalues"].keys() == {"v", "w"}
+    assert large["reject"] == small["reject"] is True
+    for given, words in ((["--by", "nobody"], "nobody"), (["--by", "v"], "exactly two distinct")):
+        assert run(["compare", repeated, *given, *more]) == 2
+        assert words in capsys.readouterr().err
+    picked = answer(capsys, repeated, "--by", "v", "--group", "1", "--against", "3", *more)
+    assert picked["n_test"] == [20_000, 20_000]
+    rest = answer(capsys, repeated, "--by", "v", "--group", "1", *more)
+    assert rest["n_test"] == [20_000, 60_000]

@@ -1,5 +1,7 @@
 """Designs: what moves together, what may trade labels, and what is refused."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +25,8 @@ def test_rows_of_strata_are_units_of_their_own():
 
 
 def test_a_stratum_of_one_sample_is_left_out_and_counted():
-    samples = read(5, 4, strata=(list("aabbc"), list("abdd")))
+    with pytest.warns(UserWarning, match="strata leave out 3 of 9 rows"):
+        samples = read(5, 4, strata=(list("aabbc"), list("abdd")))
     assert samples.design.left_out == (1, 2)
     assert (samples.n_x, samples.n_y) == (4, 2)
     assert "1 rows of X and 2 of Y" in samples.design.describe_left_out()
@@ -161,3 +164,18 @@ def test_a_column_that_is_equal_in_both_members_of_all_pairs_is_left_out():
     both = np.column_stack([flag, rng.normal(size=20)])
     kept = read_samples(both, both, design=DesignArguments(clusters=(clusters, 10 + clusters)))
     assert kept.names == ("x0", "x1")
+
+
+def test_strata_that_leave_out_many_rows_are_warned_of():
+    labels = [*"aabbccddeeffgghhii", "x"], [*"aabbccddeeffgghhii", "y"]
+    with warnings.catch_warnings(action="error"):
+        read(19, 19, strata=labels)  # 2 of 38
+    with pytest.warns(UserWarning, match=r"strata leave out 4 of 12 rows: .*; 4 and 4 rows are"):
+        read(6, 6, strata=(list("aabbxx"), list("aabbyy")))
+
+
+def test_the_warning_suggests_bands_of_the_column():
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame({"age": rng.normal(size=30).round(1), "v": range(30)}) for _ in "xy"]
+    with pytest.warns(UserWarning, match=r"Use wider strata, such as bands of 'age'\."):
+        read_samples(*tables, design=DesignArguments(strata="age"))

@@ -13,13 +13,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, ipc, parquet
+from pyarrow import csv, feather, ipc, parquet
 from scipy import sparse
 
 from annotated_data import annotated
 from each import each
 from tellapart.data import files
-from tellapart.data.files import READERS, read_stream, read_table
+from tellapart.data.files import READERS, bytes_in_memory, read_stream, read_table
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.text import safe
@@ -290,3 +290,27 @@ def test_a_header_of_many_megabytes_is_read(tmp_path, ending):
     assert table.shape == (2, 220_000)
     assert table.column_names[-1] == names[-1]
     assert table.schema.types[-1] == pa.float64()
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather"])
+def test_bytes_in_memory_are_those_of_the_numbers(tmp_path, ending):
+    """Compressed or not: eight bytes a value, within a tenth."""
+    rows = np.arange(300_000)
+    table = pa.table({"flag": rows % 2, "score": rows % 5, "level": rows % 3 + 0.5})
+    path = tmp_path / f"a.{ending}"
+    if ending == "csv":
+        csv.write_csv(table, path)
+    elif ending == "csv.gz":
+        with gzip.open(path, "wb") as stream:
+            csv.write_csv(table, stream)
+    elif ending == "parquet":
+        parquet.write_table(table, path)
+    else:
+        feather.write_feather(table, path)
+    assert bytes_in_memory(path) == pytest.approx(8 * 3 * 300_000, rel=0.1)
+
+
+def test_files_that_cannot_be_read_have_no_bytes(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"no Parquet")
+    assert bytes_in_memory(path) == 0

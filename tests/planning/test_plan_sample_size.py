@@ -1,8 +1,9 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 import tellapart as ta
 from tellapart.data.tables import read_samples
@@ -59,7 +60,7 @@ def test_a_pilot_that_shows_nothing_says_so(empty):
     assert not empty.strength.shows_difference
     assert empty.interval[1] is None
     assert empty.verdict.startswith("This pilot cannot say how many rows are needed")
-    assert "A shift of 0.5 spreads in one column would take" in empty.summary()
+    assert "A shift of 0.5 SD in one column would take" in empty.summary()
     assert empty.predict(10_000).low == pytest.approx(0.05)
 
 
@@ -83,6 +84,40 @@ def test_effects_on_rows_of_a_table():
     plan = ta.plan_sample_size(table, effects={"location": 1.0}, ratio=0.5, **QUICK)
     assert plan.n_y == pytest.approx(plan.n_x / 2, abs=1)
     assert "Rows drawn from the 80 of X" in plan.description
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_rows_for_flags_are_those_of_a_test_of_proportions(share):
+    """0.5 SD added to 0 and 1 would make values that never occur, which a few rows show."""
+    table = pd.DataFrame({"flag": np.arange(100) < 100 * share})
+    plan = ta.plan_sample_size(table, effects={"location": 0.5}, **(QUICK | {"n_permutations": 99}))
+    raised = share + 0.5 * np.sqrt(share * (1 - share))
+    variances = share * (1 - share) + raised * (1 - raised)
+    needed = (norm.ppf(0.975) + norm.ppf(0.8)) ** 2 * variances / (raised - share) ** 2
+    assert 0.75 * needed < plan.n_x < 1.45 * needed
+
+
+def test_naming_takes_more_rows_than_a_test():
+    rows = {
+        target: ta.plan_sample_size(
+            effects={"location": 0.9},
+            n_columns=6,
+            n_differing=3,
+            target=target,
+            **QUICK,
+        )
+        for target in ("test", "named")
+    }
+    assert rows["named"].n_x > 1.3 * rows["test"].n_x
+    assert "a probability of 0.8 that what differs is named" in rows["named"].verdict
+    assert rows["named"].to_dict()["target"] == "named"
+
+
+def test_naming_can_be_planned_from_a_pilot():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 0.9
+    plan = ta.plan_sample_size(x, y, target="named", **(QUICK | {"n_simulations": 30}))
+    assert "that some column is named" in plan.verdict
 
 
 def test_a_split_can_be_planned():
@@ -143,6 +178,8 @@ def test_planned_rows_have_the_power():
         ({"X": np.eye(9), "Y": np.eye(9)}, "at least 10 rows each to plan from"),
         ({"power": 0.04}, "power must be above alpha"),
         ({"power": 1.0}, "power must be a finite number in"),
+        ({"target": "columns"}, "target must be one of 'test', 'named'"),
+        ({"target": "named", "method": "split"}, "target must be 'test' with method='split'"),
         ({"method": "guess"}, "method must be one of"),
         ({"ratio": 0}, "ratio must be"),
         ({"n_variables": 2}, "n_variables must be left out with method='scan'"),

@@ -113,3 +113,26 @@ def test_a_scan_that_finds_nothing_has_no_table(scanned):
     card = Page(result_card(replace(scanned, pvalue=0.5)))
     assert card.all("table") == []
     assert "No difference between" in card.said("p")[0]
+
+
+def test_headings_and_numbers_of_cards_are_not_broken(result):
+    """Names may break, and rather after an underscore than within a word."""
+    scanned = run_scan(*make_tables())
+    for text in (result_card(result), result_card(scanned), selection_card(result.selection)):
+        headings = re.findall(r'<th scope="col" style="([^"]*)"', text)
+        assert headings
+        assert all("overflow-wrap: normal" in style for style in headings)
+        assert "overflow-x: auto" in text
+    numbers = re.findall(r'<td style="([^"]*)">(?:≤ )?0\.\d+</td>', result_card(scanned))
+    assert numbers
+    assert all("white-space: nowrap" in style for style in numbers)
+    long = make_finding("location", ("predicted_2month_survival",))
+    named = replace(scanned, scan=replace(scanned.scan, findings=(long,)))
+    assert "predicted_<wbr>2month_<wbr>survival" in result_card(named)
+
+
+@pytest.mark.parametrize("what", [None, "findings", "null"])
+def test_notebooks_show_figures_and_single_panels(what):
+    """Neither is known to pyplot, whose figures alone a notebook shows by itself."""
+    shown = run_scan(*make_tables()).plot(what) if what else run_scan(*make_tables()).plot()
+    assert shown._repr_png_().startswith(b"\x89PNG")

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from browser import find_browser, open_page
@@ -171,3 +172,25 @@ def test_it_does_not_scroll_sideways(text, width, tmp_path):
     seen = open_page(find_browser(), frame, tmp_path)
     assert seen.requests == []
     assert int(Page(seen.dom).said("p")[0]) <= width
+
+
+def test_sentences_are_apart(page, alike):
+    for shown in (page, Page(alike.to_html(stability=5))):
+        for text in shown.said("p") + shown.said("li"):
+            assert not re.search(r"[a-z]\.[A-Z0-9“]", text), text
+
+
+def test_columns_that_are_shown_are_counted_in_a_sentence_of_its_own():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 60))
+    result = run_scan(x, rng.normal(size=(60, 60)) + 1.5)
+    text = " ".join(Page(result.to_html(stability=False)).said("p"))
+    assert re.search(r"then those chosen below\. \d+ of \d+ are shown\.", text)
+
+
+def test_names_break_after_underscores():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    names = ["predicted_2month_survival", "v"]
+    left, right = pd.DataFrame(x, columns=names), pd.DataFrame(x * [9, 1], columns=names)
+    text = run_scan(left, right).to_html(stability=False)
+    assert text.count("predicted_<wbr>2month_<wbr>survival</bdi>") >= 2

@@ -401,3 +401,26 @@ def test_any_false_rejection_is_as_rare_as_the_level_says(tables):
         for seed in range(tables)
     )
     assert false <= binom.ppf(0.9999, tables, 0.1)
+
+
+def test_a_group_that_is_compared_once_is_a_key(against_rest, pairwise):
+    assert against_rest.results["T"] is against_rest.results["T", "rest"]
+    assert "T" in against_rest.results
+    assert "T" not in pairwise.results
+    assert against_rest.results.get("monocytes") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("nk", r"must be a group that is compared once .* got 'nk'; did you mean 'NK'\?"),
+        ("rest", r"got 'rest', which is in 3 comparisons"),
+        (("T", "nk"), r"got \('T', 'nk'\); there are 3: \('B', 'rest'\), \('NK', 'rest'\)"),
+        (0, "got 0"),
+    ],
+)
+def test_unknown_comparisons_are_named_with_those_there_are(against_rest, key, message):
+    with pytest.raises(KeyError, match=message) as caught:
+        against_rest.results[key]
+    assert isinstance(caught.value, InputError)
+    assert not str(caught.value).startswith(("'", '"'))

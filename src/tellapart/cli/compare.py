@@ -9,9 +9,10 @@ import typer
 
 from tellapart.cli.inputs import (
     STANDARD_INPUT,
+    are_large,
     files_of,
     is_several,
-    open_input,
+    open_inputs,
     read_input,
     title_of,
 )
@@ -134,7 +135,7 @@ def compare(
         result = _compare_files(a, b, {**chosen, **designed}, options)
     elif by is not None and b is None:
         settings = TestSettings(**chosen, design=DesignArguments(**designed))
-        result = _compare_groups(a, by, (group, against), settings, options)
+        result = _compare_groups(a, by, (group, against), settings, chosen, options)
     else:
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
     if outputs.show:
@@ -152,7 +153,9 @@ def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> 
         raise InputError("compare can read one of A and B from standard input, not both")
     labelled = (chosen[name] for name in ("strata", "paired", "clusters"))
     needed = [name for name in labelled if isinstance(name, str)]
-    files = open_input(a, options.form), open_input(b, options.form)
+    # Rows that belong together may lie in any block: a design needs all of them in memory.
+    designed = any(chosen[name] for name in ("strata", "paired", "clusters"))
+    files = open_inputs((a, b), options.form, chosen["memory_budget"], in_memory=designed)
     (x, y), unchosen = options.chosen(*files, needed=needed)
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
@@ -166,20 +169,30 @@ def _compare_groups(
     by: str,
     picked: tuple[str | None, str | None],
     settings: TestSettings,
+    chosen: dict[str, Any],
     options: Options,
 ) -> TestResult:
     """Compare two groups of one file, called by their values of `by`."""
+    from tellapart.data.chunks.open_dataset import open_dataset, open_groups
     from tellapart.data.group_pair import read_groups
     from tellapart.data.grouping import group_name
-    from tellapart.testing.two_sample import run_test
+    from tellapart.testing.two_sample import run_test, two_sample_test
 
     if is_several(a):
         raise InputError(
             f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
         )
     labelled = [name for name in settings.design.given.values() if isinstance(name, str)]
-    (table,), unchosen = options.chosen(read_input(a, options.form), needed=[by, *labelled])
     group, against = picked
+    if not settings.design.given and are_large((a,), options.form, settings.memory_budget):
+        (dataset,), unchosen = options.chosen(open_dataset(a, form=options.form), needed=[by])
+        (x, y), (first, second) = open_groups(dataset, by, group=group, against=against)
+        names = group_name(by, first), group_name(by, second)
+        result = two_sample_test(
+            x, y, labels=names, missing=options.missing, keep=options.kept(x), **chosen
+        )
+        return _noting(result, unchosen)
+    (table,), unchosen = options.chosen(read_input(a, options.form), needed=[by, *labelled])
     samples, (first, second) = read_groups(
         table,
         by,

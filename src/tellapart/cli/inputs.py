@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from tellapart.errors import InputError
 
 STANDARD_INPUT = "-"
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-# A file of this size or more is read block by block.
-LARGE_FILE_BYTES = 1 << 30
+# Files whose numbers take more than this in memory are read block by block.
+LARGE_BYTES = 1 << 30
+# What a test of numbers in memory takes at its peak, as a multiple of them.
+TIMES_IN_MEMORY = 4
 
 
 def read_input(path: str, form: str | None) -> Any:
@@ -30,15 +33,41 @@ def read_input(path: str, form: str | None) -> Any:
     return read_stream(sys.stdin.buffer, form or "csv")
 
 
-def open_input(path: str, form: str | None) -> Any:
-    """Read a file, or open a folder, a pattern or a large file, to be read block by block."""
+def open_inputs(
+    paths: Sequence[str],
+    form: str | None,
+    memory_budget: float | None = None,
+    *,
+    in_memory: bool = False,
+) -> list[Any]:
+    """Read files; open folders, patterns and what is large together, to be read block by block.
+
+    With `in_memory` files are read whatever their size.
+    """
     from tellapart.data.chunks.open_dataset import open_dataset
 
-    is_large = os.path.isfile(path) and os.path.getsize(path) >= LARGE_FILE_BYTES
-    # AnnData is read in one piece whatever its size.
-    if is_several(path) or (is_large and "h5ad" not in (form, path.lower()[-4:])):
-        return open_dataset(path, form=form)
-    return read_input(path, form)
+    large = not in_memory and are_large(paths, form, memory_budget)
+    return [
+        open_dataset(path, form=form)
+        if is_several(path) or (large and _has_blocks(path, form))
+        else read_input(path, form)
+        for path in paths
+    ]
+
+
+def are_large(paths: Sequence[str], form: str | None, memory_budget: float | None) -> bool:
+    """Say whether files hold too much for memory, by the size of the numbers in them."""
+    from tellapart.data.files import bytes_in_memory
+
+    most: float = LARGE_BYTES
+    if memory_budget is not None:
+        most = min(most, memory_budget / TIMES_IN_MEMORY)
+    return sum(bytes_in_memory(path, form) for path in paths if _has_blocks(path, form)) > most
+
+
+def _has_blocks(path: str, form: str | None) -> bool:
+    """Say whether a path is a file that can be read block by block; AnnData is read as a whole."""
+    return os.path.isfile(path) and "h5ad" not in (form, path.lower()[-4:])
 
 
 def is_several(path: str) -> bool:

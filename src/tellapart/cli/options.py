@@ -111,8 +111,8 @@ class Options:
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Memory beyond the input, such as 2GB or 500MB: a scan that needs more is "
-            "refused before work starts, a split of chunks draws fewer rows.",
+            help="Memory such as 2GB or 500MB: larger files are read in blocks by compare, a scan "
+            "that needs more is refused before work starts, a split of chunks draws fewer rows.",
         ),
     ] = None
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None

@@ -30,6 +30,10 @@ def plan(
     ],
     power: Annotated[float, typer.Option(help="Power wanted.")] = 0.8,
     alpha: Annotated[float, typer.Option(help="Level of the test to plan.")] = 0.05,
+    target: Annotated[
+        str,
+        typer.Option(help="What is to have that power: test (it rejects) or named (a column is)."),
+    ] = "test",
     ratio: Annotated[
         float | None, typer.Option(help="Rows of B for each row of A; by default the pilot's.")
     ] = None,
@@ -75,6 +79,7 @@ def plan(
         y,
         power=power,
         alpha=alpha,
+        target=target,
         ratio=ratio,
         confidence=confidence,
         n_simulations=simulations,

@@ -12,11 +12,13 @@ from tellapart.data.likeness import likeness_of
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.row_labels import RowLabels
 from tellapart.data.samples import Samples
-from tellapart.errors import InputError
+from tellapart.errors import InputError, warn_caller
 
 DROPPING, PAIRWISE = "drop-rows", "pairwise"
 # Values that are looked at together, 64 MB.
 ENTRIES = 8_000_000
+MOST_LEFT_OUT = 0.1
+"""The share of rows that strata may leave out without a warning."""
 
 
 def with_labels(
@@ -86,7 +88,23 @@ def keep_informative(samples: Samples, policy: str, titles: tuple[str, str]) -> 
             f"all but {kept.n_x} rows of {titles[0]} and {kept.n_y} of {titles[1]} are in one "
             "with rows of one sample only"
         )
+    if design.paired is None:
+        _warn_of_rows_left_out(samples, kept)
     return _checked(kept)
+
+
+def _warn_of_rows_left_out(samples: Samples, kept: Samples) -> None:
+    """Warn where strata of one sample only hold a large share of the rows."""
+    rows, left = samples.n_x + samples.n_y, kept.n_x + kept.n_y
+    if rows - left <= MOST_LEFT_OUT * rows:
+        return
+    assert samples.design is not None
+    name = samples.design.strata
+    warn_caller(
+        f"strata leave out {rows - left:,} of {rows:,} rows: their strata hold rows of one sample "
+        f"only; {kept.n_x:,} and {kept.n_y:,} rows are compared. Use wider strata"
+        f"{f', such as bands of {name!r}' if name else ''}."
+    )
 
 
 def _checked(samples: Samples) -> Samples:

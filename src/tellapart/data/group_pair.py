@@ -64,12 +64,8 @@ def read_groups(
     """
     policy = check_choice("missing", missing, POLICIES)
     grouped = read_grouped(table, by, keep=keep, design=design)
-    if grouped.n_unlabelled:
-        raise InputError(
-            f"column {grouped.by!r} must say of every row which sample it belongs to; "
-            f"got {grouped.n_unlabelled} missing of {grouped.groups.size} values"
-        )
-    first, second = _pair(grouped, group, against)
+    check_labelled(grouped.by, grouped.n_unlabelled, grouped.groups.size)
+    first, second = pick_pair(grouped, group, against)
     label = grouped.labels[first]
     if second is None:
         refuse_pairs_with_rest(grouped)
@@ -86,6 +82,15 @@ def read_groups(
     return grouped.with_design(samples, rows_x, rows_y, policy, titles), (label, others)
 
 
+def check_labelled(by: str, n_unlabelled: int, n_rows: int) -> None:
+    """Raise where the groups of some rows are missing."""
+    if n_unlabelled:
+        raise InputError(
+            f"column {by!r} must say of every row which sample it belongs to; "
+            f"got {n_unlabelled} missing of {n_rows} values"
+        )
+
+
 def refuse_pairs_with_rest(grouped: GroupedTable) -> None:
     """Raise where pairs should be of a group and the rest of several.
 
@@ -100,7 +105,9 @@ def refuse_pairs_with_rest(grouped: GroupedTable) -> None:
         )
 
 
-def _pair(grouped: GroupedTable, group: str | None, against: str | None) -> tuple[int, int | None]:
+def pick_pair(
+    grouped: GroupedTable, group: str | None, against: str | None
+) -> tuple[int, int | None]:
     """Return the places of the two groups to compare; None for all others together."""
     if group is None:
         if against is not None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tellapart.planning.power_curve import Point, RisingCurve, fit_curve
 
-Rejections = Callable[[Sequence[float]], Sequence[bool]]
-"""From sizes, one for each test to be made, to whether each rejected."""
+Successes = Callable[[Sequence[float]], Sequence[float]]
+"""From sizes, one for each test to be made, to whether each succeeded (1 or 0, or a share)."""
 SCOUTS = 8
 ENOUGH = 7
 """Of the scouts at one size, how many must reject for the next size not to be looked at."""
@@ -18,7 +18,7 @@ ROUNDS = 3
 
 
 def search_curve(
-    rejections: Rejections,
+    successes: Successes,
     alpha: float,
     *,
     first: float,
@@ -31,10 +31,10 @@ def search_curve(
 
     Parameters
     ----------
-    rejections : callable
+    successes : callable
         Makes the tests.
     alpha : float
-        The level, power at size 0.
+        Power at size 0: the level, for the power of the test.
     first, most : float
         The smallest and the largest size to look at.
     n_simulations : int
@@ -47,7 +47,7 @@ def search_curve(
     points: list[Point] = []
     size = first
     while True:
-        hits = sum(rejections([size] * SCOUTS))
+        hits = sum(successes([size] * SCOUTS))
         points.append(Point(size, SCOUTS, hits))
         if hits >= ENOUGH or size >= most:
             break
@@ -59,7 +59,7 @@ def search_curve(
         sizes = sorted({min(max(curve.solve(aim), first), most) for aim in AIMS})
         each = max(count // (ROUNDS * len(sizes)), 1)
         asked = [size for size in sizes for _ in range(each)]
-        found = list(rejections(asked))
+        found = list(successes(asked))
         points += [
             Point(size, each, sum(found[i * each : (i + 1) * each])) for i, size in enumerate(sizes)
         ]

@@ -10,13 +10,25 @@ from scipy.special import ndtr
 from scipy.stats import t as student
 
 from tellapart.arguments import check_choice, check_integer, check_number
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.planning.resampling import RowSource
+from tellapart.planning.resampling import (
+    Drawn,
+    RowSource,
+    TiltedColumn,
+    latent_ranks,
+    reach,
+    tilt,
+)
 
 EFFECTS = ("location", "spread", "correlation")
-NO_EFFECT = {"location": 0.0, "spread": 1.0, "correlation": 0.0}
+MARGINS = {"location": 0.0, "spread": 1.0}
+"""Effects on single columns, with the size at which there is none."""
+NO_EFFECT = MARGINS | {"correlation": 0.0}
 HEAVY_FREEDOM = 3
+# A mean or SD this close to the end of its range would leave a single value with all probability.
+EDGE = 1e-6
+MOST_LISTED = 5
 
 
 def _heavy(z: FloatArray) -> FloatArray:
@@ -121,6 +133,10 @@ class NamedEffects:
 
     def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return tables of so many rows."""
+        return self.draw_changed(n_x, n_y, rng)[:2]
+
+    def draw_changed(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
+        """Return tables of so many rows, and the columns and pairs that differ."""
         shape = DISTRIBUTIONS[self.distribution]
         x, y = (
             shape(rng.normal(size=(rows, self.n_columns)) @ root.T)
@@ -129,19 +145,32 @@ class NamedEffects:
         differing = slice(0, self.n_differing)
         y[:, differing] *= self.sizes.get("spread", 1.0)
         y[:, differing] += self.sizes.get("location", 0.0)
-        return x, y
+        changed: list[tuple[int, ...]] = []
+        if any(self.sizes.get(kind, none) != none for kind, none in MARGINS.items()):
+            changed += [(j,) for j in range(self.n_differing)]
+        if self.sizes.get("correlation", 0.0) != 0:
+            changed += [(2 * j, 2 * j + 1) for j in range(self.n_differing)]
+        return Drawn(x, y, tuple(changed))
 
 
 @dataclass(frozen=True)
 class EffectsOnRows:
     """Rows drawn from a table for both samples; columns drawn at random differ as named.
 
-    Shifts are in standard deviations of the column, spreads change around its mean.
+    Continuous columns are shifted by so many of their standard deviations, and stretched around
+    their mean. Columns whose values repeat (flags, scores, counts, categories) keep their values,
+    and the probabilities of these change: see `TiltedColumn`. Columns whose values do not allow
+    the effects are not drawn.
     """
 
     source: RowSource
     sizes: Mapping[str, float]
     n_differing: int = 1
+    tilted: Mapping[int, TiltedColumn] = field(init=False, repr=False, compare=False)
+    ranks: Mapping[int, IntArray] = field(init=False, repr=False, compare=False)
+    """Of the rows of the source, in the columns that are tilted; see `latent_ranks`."""
+    able: IntArray = field(init=False, repr=False, compare=False)
+    """Columns that can differ as named."""
 
     def __post_init__(self) -> None:
         if self.sizes.get("correlation", 0.0) != 0:
@@ -149,27 +178,92 @@ class EffectsOnRows:
                 "effects on the rows of X must be on 'location' or 'spread': to change a "
                 "correlation leave X out and give n_columns; got 'correlation'"
             )
-        numeric = self.source.numeric.size
-        if numeric == 0:
-            raise InputError("X must have a numeric column that varies for a shift or a spread")
-        check_integer("n_differing", self.n_differing, 1, numeric)
+        tilted: dict[int, TiltedColumn] = {}
+        able: list[int] = []
+        beyond: dict[str, str] = {}
+        for j in range(self.source.pool.shape[1]):
+            values, counts = np.unique(self.source.pool[:, j], return_counts=True)
+            if values.size < 2:
+                continue
+            if not self.source.continuous[j]:
+                column, why_not = self._tilted(values, counts, self.source.kinds[j])
+                if column is None:
+                    beyond[self.source.names[j]] = why_not
+                    continue
+                tilted[j] = column
+            able.append(j)
+        object.__setattr__(self, "tilted", tilted)
+        object.__setattr__(self, "ranks", latent_ranks(self.source.pool, tilted))
+        object.__setattr__(self, "able", np.array(able, dtype=np.intp))
+        if not able and not beyond:
+            raise InputError("X must have a column that varies for a shift or a spread")
+        if len(able) < self.n_differing and beyond:
+            listed = "; ".join(f"{name!r}: {why}" for name, why in [*beyond.items()][:MOST_LISTED])
+            more = "; …" if len(beyond) > MOST_LISTED else ""
+            raise InputError(
+                f"effects must be possible with the values that occur in {self.n_differing} of the "
+                f"columns of X; got {dict(self.sizes)!r}, which {len(able)} columns allow "
+                f"({listed}{more})"
+            )
+        check_integer("n_differing", self.n_differing, 1, len(able))
+
+    def _tilted(
+        self, values: FloatArray, counts: IntArray, kind: str
+    ) -> tuple[TiltedColumn | None, str]:
+        """Return the column that differs as named, or None and the largest effects it allows."""
+        location, spread = self.sizes.get("location", 0.0), self.sizes.get("spread", 1.0)
+        wants_spread = spread != 1.0
+        before = counts / counts.sum()
+        scores = values
+        if kind == "categorical":
+            if wants_spread:
+                return None, "categories have no spread"
+            if values.size > 2:
+                order = np.argsort(counts, kind="stable")
+                values, before = values[order], before[order]
+            scores = np.zeros(values.size)
+            scores[-1] = 1.0
+        shifts, ratios = reach(scores, before, location, wants_spread)
+        if not shifts[0] + EDGE < location < shifts[1] - EDGE:
+            return None, f"location from {shifts[0]:.3g} to {shifts[1]:.3g} SD"
+        if not ratios[0] * (1 + EDGE) < spread < ratios[1] * (1 - EDGE):
+            if values.size == 2:
+                return None, "two values have no spread apart from their mean"
+            return None, f"spread from {ratios[0]:.3g} to {ratios[1]:.3g}"
+        after = tilt(scores, before, location, spread if wants_spread else None)
+        return TiltedColumn(values, before, after), ""
 
     @property
     def description(self) -> str:
         """What is simulated, in a sentence."""
+        columns = int(np.sum(np.ptp(self.source.pool, axis=0) > 0))
+        left_out = columns - self.able.size
+        beyond = "" if left_out == 0 else f" ({left_out} others do not allow that)"
         return (
             f"Rows drawn from the {self.source.n_x:,} of X, {self.n_differing} of "
-            f"{self.source.numeric.size} numeric columns {_worded(self.sizes)}."
+            f"{self.able.size} columns{beyond} {_worded(self.sizes)}."
         )
 
     def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return tables of so many rows."""
-        x, y = self.source.draw(n_x, n_y, 0.0, rng)
-        where = rng.choice(self.source.numeric, self.n_differing, replace=False)
+        return self.draw_changed(n_x, n_y, rng)[:2]
+
+    def draw_changed(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
+        """Return tables of so many rows, and the columns that differ."""
+        rows = self.source.pool.shape[0]
+        (x, _), (y, drawn) = (
+            self.source.draw_rows(count, 0.0, (0, rows), rng) for count in (n_x, n_y)
+        )
+        chosen = np.sort(rng.choice(self.able, self.n_differing, replace=False))
+        where = np.array([j for j in chosen if j not in self.tilted], dtype=np.intp)
         means, spreads = self.source.means[where], self.source.spreads[where]
         y[:, where] = means + self.sizes.get("spread", 1.0) * (y[:, where] - means)
         y[:, where] += self.sizes.get("location", 0.0) * spreads
-        return x, y
+        for j in chosen.tolist():
+            if j in self.tilted:
+                ranks = self.ranks[j][drawn] + rng.random(n_y)
+                y[:, j] = self.tilted[j].at(ranks / rows)
+        return Drawn(x, y, tuple((j,) for j in chosen.tolist()))
 
 
 def _root(correlation: FloatArray) -> FloatArray:
@@ -185,8 +279,8 @@ def _root(correlation: FloatArray) -> FloatArray:
 
 def _worded(sizes: Mapping[str, float]) -> str:
     words = {
-        "location": "shifted by {:g} spreads",
-        "spread": "{:g} times as spread out",
+        "location": "with means that differ by {:g} SD",
+        "spread": "with an SD ratio of {:g}",
         "correlation": "with a correlation that differs by {:g}",
     }
     return " and ".join(words[kind].format(size) for kind, size in sizes.items())

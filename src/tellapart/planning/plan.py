@@ -60,11 +60,13 @@ class SamplePlan:
         Rows of the pilot that were used.
     detectable : mapping from float to int
         For a pilot that shows nothing: rows of the first sample that would show a shift of so many
-        spreads in one column.
+        standard deviations in one column.
     notes : tuple of str
         What else there is to know.
     n_simulations : int
         Tests that were simulated.
+    target : str
+        What has the power: "test", that the test rejects, or "named", that what differs is named.
     """
 
     n_x: int | None
@@ -83,6 +85,7 @@ class SamplePlan:
     detectable: Mapping[float, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     n_simulations: int = 0
+    target: str = "test"
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def predict(self, n_x: int) -> PredictedPower:
@@ -115,6 +118,9 @@ class SamplePlan:
     def verdict(self) -> str:
         """The answer in one sentence."""
         aim = f"a power of {self.power:g} at level {self.alpha:g}"
+        if self.target == "named":
+            what = "some column" if self.strength is not None else "what differs"
+            aim = f"a probability of {self.power:g} that {what} is named at level {self.alpha:g}"
         low, high = self.interval
         if self.strength is not None and not self.strength.shows_difference:
             best = ""
@@ -133,7 +139,7 @@ class SamplePlan:
         share = f"{100 * self.confidence:.0f} %"
         return (
             f"{self.n_x:,} and {self.n_y:,} rows are predicted to give {aim} "
-            f"({share} limits of the first: {between})."
+            f"({share} CI for the first: {between})."
         )
 
     def summary(self) -> str:
@@ -147,7 +153,7 @@ class SamplePlan:
             )
         for shift, rows in self.detectable.items():
             lines.append(
-                f"A shift of {shift:g} spreads in one column would take about {rows:,} rows of the "
+                f"A shift of {shift:g} SD in one column would take about {rows:,} rows of the "
                 "first sample."
             )
         lines += ["", "rows of X, of Y   predicted power"]
@@ -171,6 +177,7 @@ class SamplePlan:
             "ratio": self.ratio,
             "confidence": self.confidence,
             "method": self.method,
+            "target": self.target,
             "effects": dict(self.effects),
             "description": self.description,
             "strength": None

@@ -29,6 +29,7 @@ def plan_sample_size(
     *,
     power: float = 0.8,
     alpha: float = 0.05,
+    target: str = "test",
     effects: Mapping[str, float] | None = None,
     n_columns: int | None = None,
     n_differing: int = 1,
@@ -64,9 +65,17 @@ def plan_sample_size(
         The two samples of a pilot, or X alone with `effects`: rows to draw from.
     power, alpha : float
         The power wanted, and the level of the test.
+    target : {"test", "named"}
+        What is to have that power. "test": the test rejects. "named": a column (or pair) that
+        differs is among those named, with an adjusted p-value of at most alpha: averaged over
+        those that differ, and with a pilot, where these are unknown, that any column is named.
     effects : mapping
-        "location": shift in spreads; "spread": ratio of standard deviations; "correlation":
-        difference of the correlations of a pair.
+        "location": difference of the means in standard deviations; "spread": ratio of standard
+        deviations; "correlation": difference of the correlations of a pair. Columns of X whose
+        values repeat (flags, scores, counts) keep these values: their probabilities change,
+        by the smallest change (in Kullback-Leibler divergence) that gives the mean and the ratio
+        wanted. Of categories, the effect on location is that on the share of the most frequent one
+        (of True, or of the last, where there are two).
     n_columns, n_differing : int
         With `effects`: columns of the tables, and how many of them (or pairs) differ.
     distribution, correlation : str, float
@@ -118,6 +127,7 @@ def plan_sample_size(
         n_simulations=n_simulations,
         n_permutations=n_permutations,
         most_rows=most_rows,
+        target=target,
     )
     check_progress(progress)
     rng = check_random_state(random_state)
@@ -144,15 +154,17 @@ def plan_sample_size(
                 sizes_of_effects, n_columns, n_differing, distribution, correlation
             )
             return Planner(settings, _blank(n_columns), rng, threads, tell).from_populations(
-                named.draw, sizes_of_effects, named.description
+                named.draw_changed, sizes_of_effects, named.description
             )
         if n_columns is not None:
             raise InputError("n_columns must be left out where X has columns of its own")
         # Read twice as both samples: one door for every kind of table.
         rows = _complete(X, X, missing, keep)
-        placed = EffectsOnRows(RowSource.of(rows), sizes_of_effects, n_differing)
+        # As the source of rows it is one sample: a value that occurs once is not tied.
+        once = rows.rows(np.arange(rows.n_x), np.arange(0))
+        placed = EffectsOnRows(RowSource.of(once), sizes_of_effects, n_differing)
         return Planner(settings, rows, rng, threads, tell).from_populations(
-            placed.draw, sizes_of_effects, placed.description
+            placed.draw_changed, sizes_of_effects, placed.description
         )
 
 

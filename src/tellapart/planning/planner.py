@@ -52,6 +52,7 @@ class Planner:
             self.rng,
             self.n_jobs,
             self.progress,
+            names=s.target == "named",
         )
 
     def from_populations(
@@ -59,7 +60,9 @@ class Planner:
     ) -> SamplePlan:
         """Plan for populations that can be drawn from."""
         sizes = self._sizes(1.0)
-        curve = self._curve(sizes, lambda _: draw, sizes.smallest, self._most(sizes))
+        curve = self._curve(
+            sizes, lambda _: draw, sizes.smallest, self._most(sizes), start=self._start
+        )
         return self._plan(sizes, curve, None, effects, description)
 
     def from_pilot(self) -> SamplePlan:
@@ -117,11 +120,12 @@ class Planner:
 
     def _detectable(self, source: RowSource, sizes: Sizes) -> dict[float, int]:
         """Return the rows that a plain shift of one column would take."""
-        if source.numeric.size == 0:
+        try:
+            draw = EffectsOnRows(source, {"location": DETECTABLE}).draw_changed
+        except InputError:  # no column whose values allow it
             return {}
-        draw = EffectsOnRows(source, {"location": DETECTABLE}).draw
         most = self._most(sizes)
-        curve = self._curve(sizes, lambda _: draw, sizes.smallest, most)
+        curve = self._curve(sizes, lambda _: draw, sizes.smallest, most, start=self._start)
         rows = rows_within(sizes, curve.solve(self.settings.power), 1.0, self.settings.most_rows)
         return {} if rows is None else {DETECTABLE: rows}
 
@@ -132,26 +136,38 @@ class Planner:
         first: float,
         most: float,
         strength_at: Callable[[float], float] | None = None,
+        start: float | None = None,
     ) -> RisingCurve:
-        """Return power over ñ, or over w²ñ where tables of a size have a strength."""
+        """Return power over ñ, or over w²ñ where tables of a size have a strength.
+
+        It begins at `start`, the level where that is None.
+        """
 
         def rows_at(size: float) -> tuple[int, int]:
             return sizes.rows(size if strength_at is None else size / strength_at(size) ** 2)
 
-        def rejections(asked: Sequence[float]) -> list[bool]:
-            tasks = [Task(draw_at(size), *rows_at(size)) for size in asked]
-            found = self.tests.run(tasks, "power")
-            return [outcome.pvalue <= self.settings.alpha for outcome in found]
+        def successes(wanted: Sequence[float]) -> list[float]:
+            tasks = [Task(draw_at(size), *rows_at(size)) for size in wanted]
+            outcomes = self.tests.run(tasks, "power")
+            if self.settings.target == "named":
+                return [outcome.named for outcome in outcomes]
+            return [float(outcome.pvalue <= self.settings.alpha) for outcome in outcomes]
 
         return search_curve(
-            rejections,
-            self.settings.alpha,
+            successes,
+            self.settings.alpha if start is None else start,
             first=first,
             most=most,
             n_simulations=self.settings.n_simulations,
             cells=lambda size: float(sum(rows_at(size)) * self.like.n_columns),
             budget=CELLS,
         )
+
+    @property
+    def _start(self) -> float:
+        """Power without rows: that one of the columns is named by chance, or the level."""
+        alpha = self.settings.alpha
+        return alpha / self.like.n_columns if self.settings.target == "named" else alpha
 
     def _sizes(self, ratio: float) -> Sizes:
         """Return how rows are counted, with this ratio where none was asked for."""
@@ -192,6 +208,7 @@ class Planner:
             ratio=sizes.ratio,
             confidence=s.confidence,
             method=s.method,
+            target=s.target,
             effects=dict(effects),
             description=description,
             curve=curve,

@@ -21,11 +21,11 @@ EDGE = 1e-9
 
 @dataclass(frozen=True)
 class Point:
-    """Simulations at one place: `hits` of `runs` came out true."""
+    """Simulations at one place: `hits` of `runs` came out true; shares of a run add up."""
 
     x: float
     runs: int
-    hits: int
+    hits: float
 
 
 @dataclass(frozen=True, eq=False)

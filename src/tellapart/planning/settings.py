@@ -11,6 +11,8 @@ from tellapart.testing.settings import METHODS
 
 MOST_ROWS = 1_000_000
 """Rows beyond which nothing is planned."""
+TARGETS = ("test", "named")
+"""What is to be reached with the power wanted."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class PlanSettings:
     n_simulations: int
     n_permutations: int
     most_rows: int
+    target: str = "test"
 
     def __post_init__(self) -> None:
         check_number("alpha", self.alpha, 0.0, 1.0, open_low=True, open_high=True)
@@ -36,6 +39,11 @@ class PlanSettings:
                 f"got {self.power:g}"
             )
         check_choice("method", self.method, METHODS)
+        check_choice("target", self.target, TARGETS)
+        if self.target == "named" and self.method != "scan":
+            raise InputError(
+                "target must be 'test' with method='split', which names no columns; got 'named'"
+            )
         if self.ratio is not None:
             check_number("ratio", self.ratio, 0.01, 100.0)
         if self.n_variables is not None:

@@ -15,9 +15,8 @@ from functools import partial
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
 from tellapart.planning.power_curve import Point, RisingCurve, fit_curve
-from tellapart.planning.resampling import RowSource
+from tellapart.planning.resampling import Drawn, RowSource
 from tellapart.planning.simulated_tests import SimulatedTests, Task
 
 LOOKS = 5
@@ -59,8 +58,8 @@ def estimate_strength(
     """Return the strength at which tables of the pilot's size look like the pilot."""
     rows, n_x = source.pool, source.n_x
 
-    def itself(_x: int, _y: int, _rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        return rows[:n_x], rows[n_x:]
+    def itself(_x: int, _y: int, _rng: np.random.Generator) -> Drawn:
+        return Drawn(rows[:n_x], rows[n_x:])
 
     looks = tests.run([Task(itself, n_x, source.n_y)] * LOOKS, "pilot")
     seen = float(np.median([look.evidence for look in looks]))
@@ -103,10 +102,10 @@ def _task(source: RowSource, strength: float) -> Task:
 
 def _drawn(
     source: RowSource, strength: float, n_x: int, n_y: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    return source.draw(n_x, n_y, strength, rng)
+) -> Drawn:
+    return Drawn(*source.draw(n_x, n_y, strength, rng))
 
 
-def mixed_draw(source: RowSource, strength: float) -> partial[tuple[FloatArray, FloatArray]]:
+def mixed_draw(source: RowSource, strength: float) -> partial[Drawn]:
     """Return what draws tables of this strength."""
     return partial(_drawn, source, strength)

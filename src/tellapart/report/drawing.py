@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from typing import Any
+
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from tellapart.text import safe, safe_lines
 
@@ -11,6 +15,29 @@ COLOUR_X = "#0072B2"
 COLOUR_Y = "#D55E00"
 COLOUR_NULL = "#999999"
 COLOUR_STATISTIC = "#009E73"
+
+
+class ShownFigure(Figure):
+    """A figure that a notebook shows, though pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
+class ShownAxes(Axes):
+    """Axes of which a notebook shows the figure they are on."""
+
+    def _repr_png_(self) -> bytes | None:
+        figure = self.figure
+        return figure._repr_png_() if isinstance(figure, ShownFigure) else None
+
+
+def new_axes(**options: Any) -> Axes:
+    """Return the only axes of a new figure, which a notebook shows."""
+    axes: Axes = ShownFigure(layout="constrained", **options).add_subplot(axes_class=ShownAxes)
+    return axes
 
 
 def short(text: str, width: int) -> str:

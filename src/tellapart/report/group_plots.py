@@ -6,10 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import LinearSegmentedColormap, Normalize
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tellapart.report.drawing import COLOUR_NULL, COLOUR_X, COLOUR_Y, literal, short
+from tellapart.report.drawing import COLOUR_NULL, COLOUR_X, COLOUR_Y, literal, new_axes, short
 from tellapart.report.panels import check_axes
 from tellapart.testing.profile import Profile
 
@@ -27,7 +26,7 @@ def draw_profile(profile: Profile, kind: str, ax: Axes | None = None) -> Axes:
     """Draw the variables down and the groups across, with a line below those of each group."""
     check_axes(ax)
     if ax is None:
-        ax = Figure(figsize=_inches(profile, kind), layout="constrained").subplots()
+        ax = new_axes(figsize=_inches(profile, kind))
     largest = float(np.abs(profile.effects).max())
     reach = min(max(largest, 0.5), MOST_SPREADS)
     norm = Normalize(-reach, reach)

@@ -12,6 +12,7 @@ from tellapart.report.drawing import (
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
+    ShownFigure,
     literal,
     plain,
     short,
@@ -29,7 +30,7 @@ def draw_history(monitor: MonitorHistory) -> Figure:
     """Return a figure with a panel of the capital, if there are bets, and one of the p-values."""
     history = monitor.history
     bets = any(record.capital is not None for record in history)
-    figure = Figure(figsize=INCHES, layout="constrained")
+    figure = ShownFigure(figsize=INCHES, layout="constrained")
     panels = figure.subplots(2 if bets else 1, 1, sharex=True, squeeze=False)[:, 0]
     if bets:
         draw_capital(panels[0], history)

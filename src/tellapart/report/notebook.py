@@ -10,6 +10,7 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 
 from tellapart.report.findings import describe_finding, pick_findings, tell_story
+from tellapart.report.templates import breakable
 from tellapart.report.words import number
 from tellapart.selection.selection import Selection
 from tellapart.testing.result import TestResult
@@ -21,6 +22,7 @@ MOST_FINDINGS = 8
 COLOUR_DIFFER = "#009e73"
 COLOUR_ALIKE = "#e69f00"
 CELL = "text-align: left; padding: 0.2em 1em 0.2em 0; border: 0; background: none;"
+HEADING = f"{CELL} overflow-wrap: normal;"
 LINE = "1px solid rgba(128, 128, 128, 0.4)"
 
 
@@ -68,7 +70,7 @@ def _scan_card(result: TestResult, colour: str, more: Markup) -> str:
     selection = result.selection
     card = Markup(
         '<div style="border: {line}; border-left: 4px solid {colour}; border-radius: 4px; '
-        'padding: 0.6em 1em; max-width: 50em; overflow-wrap: anywhere;">'
+        'padding: 0.6em 1em; max-width: 50em; overflow-wrap: anywhere; overflow-x: auto;">'
         '<p style="font-weight: 600; margin: 0 0 0.4em;">{title}</p>{story}{table}'
         '<p style="margin: 0.5em 0;">The few best variables, chosen on all rows '
         "({maker}):</p>{best}"
@@ -108,16 +110,17 @@ def _best(selection: Selection) -> Markup:
 
 def _findings_table(result: TestResult) -> Markup:
     row = Markup(
-        '<tr style="background: none;"><th scope="row" style="{cell} font-weight: 400;">'
+        '<tr style="background: none;">'
+        '<th scope="row" style="{cell} font-weight: 400; min-width: 7em;">'
         '<bdi>{names}</bdi></th><td style="{cell}"><bdi>{change}</bdi></td>'
         '<td style="{cell} white-space: nowrap;">{size}<br>{interval}</td>'
-        '<td style="{cell}">{pvalue}</td></tr>'
+        '<td style="{cell} white-space: nowrap;">{pvalue}</td></tr>'
     )
     told = [describe_finding(finding) for finding in pick_findings(result.findings, MOST_FINDINGS)]
     rows = Markup("").join(
         row.format(
             cell=CELL,
-            names=safe(", ".join(found.variables)),
+            names=Markup(", ").join(map(breakable, found.variables)),
             change=found.change,
             size=found.size,
             interval=found.interval,
@@ -127,8 +130,8 @@ def _findings_table(result: TestResult) -> Markup:
     )
     left = len(result.findings) - len(told)
     heads = Markup("").join(
-        Markup('<th scope="col" style="{}">{}</th>').format(CELL, head)
-        for head in ("Columns", "What changed", "Size", "Adjusted\N{NO-BREAK SPACE}p")
+        Markup('<th scope="col" style="{}">{}</th>').format(HEADING, head)
+        for head in ("Columns", "What changed", "Size", "Adjusted p")
     )
     return Markup(
         '<table style="border-collapse: collapse; margin: 0; border: 0;">'
@@ -141,7 +144,7 @@ def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
     certificate = f"{selection.certificate[0].upper()}{selection.certificate[1:]}."
     card = Markup(
         '<div style="border: {line}; border-left: 4px solid {colour}; border-radius: 4px; '
-        'padding: 0.6em 1em; max-width: 42em; overflow-wrap: anywhere;">'
+        'padding: 0.6em 1em; max-width: 42em; overflow-wrap: anywhere; overflow-x: auto;">'
         '<p style="font-weight: 600; margin: 0 0 0.4em;">{title}</p>'
         "{table}"
         '<p style="margin: 0.5em 0;">{maker}. {certificate}</p>{more}</div>'
@@ -163,7 +166,8 @@ def _table(selection: Selection) -> Markup:
     weights, told = selection.weights, selection.told
     heaviest = max(map(abs, weights.values()), default=0.0) or 1.0
     row = Markup(
-        '<tr style="background: none;"><th scope="row" style="{cell} font-weight: 400;">'
+        '<tr style="background: none;">'
+        '<th scope="row" style="{cell} font-weight: 400; min-width: 7em;">'
         '<bdi>{name}</bdi></th><td style="{cell} white-space: nowrap;">{weight}</td>'
         '<td style="{cell} width: 9em;" aria-hidden="true"><span style="display: block; '
         'height: 0.5em; min-width: 2px; width: {share:.1f}%; background: {colour};"></span></td>'
@@ -172,7 +176,7 @@ def _table(selection: Selection) -> Markup:
     rows = Markup("").join(
         row.format(
             cell=CELL,
-            name=safe(name),
+            name=breakable(name),
             weight=number(weight, ".3f"),
             share=100 * abs(weight) / heaviest,
             colour=COLOUR_DIFFER,
@@ -185,13 +189,14 @@ def _table(selection: Selection) -> Markup:
     return Markup(
         '<table style="border-collapse: collapse; margin: 0; border: 0;">'
         '<caption style="text-align: left; caption-side: bottom; padding: 0;">{rest}</caption>'
-        '<thead><tr style="background: none;"><th scope="col" style="{cell}">Variable</th>'
-        '<th scope="col" style="{cell}">Weight</th><td style="{cell}"></td>'
-        '<th scope="col" style="{cell}">{differs}</th></tr></thead>'
+        '<thead><tr style="background: none;"><th scope="col" style="{heading}">Variable</th>'
+        '<th scope="col" style="{heading}">Weight</th><td style="{cell}"></td>'
+        '<th scope="col" style="{heading}">{differs}</th></tr></thead>'
         "<tbody>{rows}</tbody></table>"
     ).format(
         rest=escape(rest),
         cell=CELL,
+        heading=HEADING,
         rows=rows,
         differs="What it differs in" if any(told.values()) else "",
     )

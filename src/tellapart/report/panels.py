@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tellapart.errors import InputError
+from tellapart.report.drawing import new_axes
 from tellapart.report.plots import (
     draw_embedding,
     draw_marginal,
@@ -53,7 +54,7 @@ def draw_panel(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one panel, and what was computed for it, on the axes given or on new ones."""
-    axes = Figure(layout="constrained").subplots() if ax is None else ax
+    axes = new_axes() if ax is None else ax
     if isinstance(shown, Embedding):
         return draw_embedding(axes, shown, result.labels)
     if isinstance(shown, Stability):

@@ -7,12 +7,12 @@ import textwrap
 from matplotlib.figure import Figure
 
 from tellapart.planning.plan import SamplePlan
-from tellapart.report.drawing import COLOUR_NULL, COLOUR_X
+from tellapart.report.drawing import COLOUR_NULL, COLOUR_X, ShownFigure
 
 
 def draw_plan(plan: SamplePlan) -> Figure:
     """Draw the curve of predicted power with a band for its limits."""
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    figure = ShownFigure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     guesses = plan.predictions
     rows = [guess.n_x for guess in guesses]

@@ -17,6 +17,7 @@ from tellapart.report.drawing import (
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
+    ShownFigure,
     literal,
     plain,
     short,
@@ -42,7 +43,9 @@ def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
     columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
     rows = max(math.ceil(len(shown) / columns), 1)
     top = max(3.2, 0.24 * result.selection.support.size + 1.0)
-    figure = Figure(figsize=(max(9.0, 2.6 * columns), top + 2.3 * rows + 0.4), layout="constrained")
+    figure = ShownFigure(
+        figsize=(max(9.0, 2.6 * columns), top + 2.3 * rows + 0.4), layout="constrained"
+    )
     upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, 2.3 * rows]).ravel()
     weights, null = upper.subplots(1, 2)
     draw_weights(weights, result)

@@ -17,6 +17,7 @@ from tellapart.report.drawing import (
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
+    ShownFigure,
     literal,
     plain,
     short,
@@ -54,7 +55,9 @@ def draw_scan(result: TestResult, portraits: Sequence[Marginal | PairView]) -> F
     groups = group_findings(result.findings, MOST_FINDINGS)
     top = max(3.4, 0.2 * (sum(map(len, groups.values())) + ROWS_OF_AXIS * len(groups)))
     bottom = 2.5 * rows
-    figure = Figure(figsize=(max(10.0, 2.6 * columns), top + bottom + 0.4), layout="constrained")
+    figure = ShownFigure(
+        figsize=(max(10.0, 2.6 * columns), top + bottom + 0.4), layout="constrained"
+    )
     upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, bottom]).ravel()
     left, right = upper.subplots(1, 2)
     (draw_findings if groups else draw_families)(left, result)

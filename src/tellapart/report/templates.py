@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from tellapart.text import safe_lines
 
@@ -14,6 +15,7 @@ SECURITY_POLICY = (
     "form-action 'none'"
 )
 """What every page tells the browser: load nothing, run nothing, send nothing."""
+WORD_ENDS = re.compile(r"(?<=[_./:\-])(?=\w)")
 
 
 @cache
@@ -27,6 +29,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = breakable
     environment.globals["security_policy"] = Markup(SECURITY_POLICY)
     return environment
 
@@ -34,6 +37,15 @@ def _environment() -> Environment:
 def _shown(value: object) -> object:
     """Return what is put into a page, made safe if it is text; markup was made of such text."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else safe_lines(value)
+
+
+def breakable(name: str) -> Markup:
+    """Return a name as HTML that breaks, where it must, after its underscores, dots and the like.
+
+    >>> breakable("age_<5")
+    Markup('age_<wbr>&lt;5')
+    """
+    return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(safe_lines(name)))
 
 
 def get_template(name: str) -> Template:

@@ -14,7 +14,7 @@ from pyarrow import dataset as ds
 
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.ahead import ahead
-from tellapart.data.chunks.batches import FAILURES, batches, one_line
+from tellapart.data.chunks.batches import FAILURES, RowsWhere, batches, one_line
 from tellapart.data.chunks.chunk import ColumnKind, Labels, Reading, kind_of
 from tellapart.data.chunks.fold import A, Cut, Fold, RowsDone, RowStore, fold_stream
 from tellapart.data.chunks.source import ChunkSource
@@ -39,6 +39,8 @@ class FileSource(ChunkSource):
         The columns to read; None for all of them.
     whole : bool
         Whether the dataset is all rows of its files and nothing but the columns in them.
+    where : RowsWhere or None
+        The rows to read; None for all of them.
     """
 
     waits = True
@@ -50,10 +52,12 @@ class FileSource(ChunkSource):
         names: tuple[str, ...] | None = None,
         *,
         whole: bool = False,
+        where: RowsWhere | None = None,
     ) -> None:
         self.title = title
         self.dataset = dataset
         self.whole = whole
+        self.where = where
         self.names: tuple[str, ...] = (
             distinct(title, tuple(dataset.schema.names)) if names is None else names
         )
@@ -80,7 +84,7 @@ class FileSource(ChunkSource):
         columns, reading = self._projected(survey.reading)
         survey = replace(survey, reading=reading)
         held = survey.start()
-        found = batches(self.dataset, columns, whole=self.whole)
+        found = batches(self.dataset, columns, whole=self.whole, where=self.where)
         with closing(ahead(found)) as waiting:
             for batch in waiting:
                 check_interrupts()
@@ -91,7 +95,8 @@ class FileSource(ChunkSource):
 
     def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
         """Return the rows as numbers, to be read again for every sum."""
-        return FileRows(self.dataset, *self._projected(reading), labels, n_rows, self.whole)
+        columns, own = self._projected(reading)
+        return FileRows(self.dataset, columns, own, labels, n_rows, self.whole, self.where)
 
     def _projected(self, reading: Reading) -> tuple[tuple[str, ...], Reading]:
         """Return the columns to read of files, and how to read batches that hold only them."""
@@ -111,6 +116,7 @@ class FileRows(RowStore):
     labels: Labels
     n_rows: int
     whole: bool
+    where: RowsWhere | None = None
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -129,7 +135,7 @@ class FileRows(RowStore):
     def _blocks(self, cut: Cut) -> Iterator[FloatArray]:
         """Give out the blocks: batches as they come, cut and joined by row number."""
         block, filled, done = self._empty(cut, 0), 0, 0
-        for batch in batches(self.dataset, self.columns, whole=self.whole):
+        for batch in batches(self.dataset, self.columns, whole=self.whole, where=self.where):
             columns = self.reading.open(batch).numbers(self.labels)
             taken, n_rows = 0, columns[0].size
             if done + n_rows > self.n_rows:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 from pyarrow import dataset as ds
 
 from tellapart.arguments import check_choice
-from tellapart.data.chunks.batches import one_line
+from tellapart.data.chunks.batches import RowsWhere, batches, one_line
 from tellapart.data.chunks.matching_files import files_in, files_matching, is_pattern
 from tellapart.data.columns import is_arrow_number
 from tellapart.data.described import quoted
 from tellapart.data.files import DELIMITERS, check_delimited, form_of
+from tellapart.data.group_pair import REST, check_labelled, pick_pair
+from tellapart.data.grouping import UNLABELLED, read_grouped
 from tellapart.data.saved_labels import row_labels, warn_of_row_labels
 from tellapart.data.sources import distinct
 from tellapart.errors import InputError
@@ -36,14 +39,19 @@ class FileDataset:
         The files.
     names : tuple of str
         The columns that are compared.
+    where : RowsWhere or None
+        The rows that are compared; None for all of them.
     """
 
     dataset: Any
     names: tuple[str, ...]
+    where: RowsWhere | None = None
 
     def to_table(self) -> pa.Table:
         """Read everything into memory."""
-        return self.dataset.to_table(columns=list(self.names))
+        found = batches(self.dataset, self.names, whole=True, where=self.where)
+        schema = pa.schema([self.dataset.schema.field(name) for name in self.names])
+        return pa.Table.from_batches(found, schema)
 
     def __repr__(self) -> str:
         n_files = len(self.dataset.files)
@@ -110,6 +118,41 @@ def open_dataset(
         raise InputError(f"{safe(files[0])}: a dataset must be of {', '.join(FORMS)}; got {form}")
     dataset = _opened(files, form)
     return FileDataset(dataset, _chosen(safe(files[0]), dataset.schema.names, columns, drop))
+
+
+def open_groups(
+    dataset: FileDataset, by: str, *, group: str | None = None, against: str | None = None
+) -> tuple[tuple[FileDataset, FileDataset], tuple[str, str]]:
+    """Open two groups of the rows of files as samples; see `tellapart.data.group_pair.read_groups`.
+
+    Of the column that names the groups, the different values are held.
+    """
+    values, n_rows, n_missing = None, 0, 0
+    if by in dataset.names:
+        for batch in batches(dataset.dataset, [by], whole=True):
+            column = batch[by]
+            n_rows, n_missing = n_rows + len(column), n_missing + column.null_count
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            known = [column.drop_null()] if values is None else [values, column.drop_null()]
+            values = pa.concat_arrays(known).unique()
+    if values is None:
+        values = pa.nulls(0)
+    check_labelled(by, n_missing, n_rows)
+    # One row for each value: groups are told apart as in tables, and so are mistakes.
+    names = [by] if by in dataset.names else []
+    table = pa.table([values] * len(names) + [np.arange(len(values))], names=[*names, "row"])
+    grouped = read_grouped(table, by)
+    check_labelled(by, int(np.sum(grouped.groups == UNLABELLED)), n_rows)
+    first, second = pick_pair(grouped, group, against)
+    of_x = grouped.rows_of(first)
+    of_y = grouped.rows_of_others(first) if second is None else grouped.rows_of(second)
+    left = tuple(name for name in dataset.names if name != by)
+    x, y = (
+        replace(dataset, names=left, where=RowsWhere(by, values.take(pa.array(rows))))
+        for rows in (of_x, of_y)
+    )
+    return (x, y), (grouped.labels[first], REST if second is None else grouped.labels[second])
 
 
 def _files(paths: Any) -> list[str]:

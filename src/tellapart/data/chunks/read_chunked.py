@@ -133,7 +133,7 @@ def _source(title: str, data: Any) -> ChunkSource:
     if is_file_dataset(data):
         from tellapart.data.chunks.files import FileSource
 
-        return FileSource(title, data.dataset, data.names, whole=True)
+        return FileSource(title, data.dataset, data.names, whole=True, where=data.where)
     if is_arrow_dataset(data):
         from tellapart.data.chunks.files import FileSource
 
