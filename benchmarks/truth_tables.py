@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import comb
 from pathlib import Path
@@ -28,6 +28,7 @@ __all__ = [
     "Numbers",
     "Setting",
     "flag",
+    "l_ratios",
     "real_settings",
     "settings",
 ]
@@ -57,6 +58,18 @@ def _base_moment(base: str, order: int) -> float:
         value = float(BASES[base].moment(order)) if order else 1.0
     # Student's t with three degrees of freedom has no third and no fourth moment.
     return value if np.isfinite(value) and not (base == "t3" and order > 2) else float("nan")
+
+
+def l_ratios(values: Array) -> Pair:
+    """Return L-skewness and L-kurtosis of a sample, by Hosking's unbiased estimators."""
+    ordered, n = np.sort(values), len(values)
+    weight, moments = np.full(n, 1.0 / n), []
+    for r in range(4):
+        moments.append(float(weight @ ordered))
+        weight = weight * (np.arange(n) - r) / max(n - 1 - r, 1)
+    b0, b1, b2, b3 = moments
+    scale = 2 * b1 - b0
+    return (6 * b2 - 6 * b1 + b0) / scale, (20 * b3 - 30 * b2 + 12 * b1 - b0) / scale
 
 
 @dataclass(frozen=True)
@@ -116,6 +129,16 @@ class Numbers:
         by, per = (self.mean, self.sd) if standardised else (0.0, 1.0)
         rows = [(w, b, (loc - by) / per, s / per if b else 0.0) for w, b, loc, s in self.parts if w]
         return np.array([(w, loc, s) for w, _, loc, s in rows]), [b for _, b, _, _ in rows]
+
+    @cache  # noqa: B019
+    def l_ratios(self) -> Pair:
+        """Return L-skewness and L-kurtosis, from 200,000 quantiles."""
+        values = []
+        for weight, base, loc, scale in self.parts:
+            count = round(200_000 * weight)
+            at = (np.arange(count) + 0.5) / max(count, 1)
+            values.append(loc + scale * (BASES[base].ppf(at) if base else np.zeros(count)))
+        return l_ratios(np.concatenate(values))
 
     def draw(self, rng: np.random.Generator, rows: int) -> Array:
         """Draw rows."""
@@ -180,7 +203,7 @@ class ColumnTruth:
     ----------
     form : {"number", "flag", "category"}
         A flag has the values 0 and 1.
-    mean, sd, skewness, kurtosis : pair of float
+    mean, sd, skewness, kurtosis, l_skewness, l_kurtosis : pair of float
         Of the first and of the second population, NaN for categories and where there is none.
     shares : mapping from str to pair of float
         The probability of every level of a category; of "1" of a flag.
@@ -199,6 +222,8 @@ class ColumnTruth:
     sd: Pair = UNKNOWN
     skewness: Pair = UNKNOWN
     kurtosis: Pair = UNKNOWN
+    l_skewness: Pair = UNKNOWN
+    l_kurtosis: Pair = UNKNOWN
     shares: Mapping[str, Pair] = field(default_factory=dict)
     missing: Pair = NONE
     zeros: Pair = UNKNOWN
@@ -229,6 +254,7 @@ class ColumnTruth:
             (first.sd, second.sd),
             (first.central(3) / first.sd**3, second.central(3) / second.sd**3),
             (first.central(4) / first.sd**4, second.central(4) / second.sd**4),
+            *zip(first.l_ratios(), second.l_ratios(), strict=True),
             {"1": (first.mean, second.mean)} if is_flag else {},
             missing,
             (points[0].get(0.0, 0.0), points[1].get(0.0, 0.0)),
@@ -698,6 +724,7 @@ def real_rows(population: pd.DataFrame) -> list[Setting]:
             (float(sd[key]),) * 2,
             (float(stats.skew(numeric[key])),) * 2,
             (float(stats.kurtosis(numeric[key], fisher=False)),) * 2,
+            *((ratio,) * 2 for ratio in l_ratios(numeric[key].to_numpy(dtype=float))),
             {"1": pair} if key in FLAGS else {},
         )
     for key in CATEGORIES:
@@ -726,13 +753,11 @@ def real_rows(population: pd.DataFrame) -> list[Setting]:
         return x, y
 
     def moved(key: str, by: float, scale: float) -> ColumnTruth:
-        own = columns[key]
-        return ColumnTruth(
-            own.form,
-            (own.mean[0] + by, own.mean[1]),
-            (own.sd[0] * scale, own.sd[1]),
-            own.skewness,
-            own.kurtosis,
+        (mean_x, mean_y), (sd_x, sd_y) = columns[key].mean, columns[key].sd
+        return replace(
+            columns[key],
+            mean=(mean_x + by, mean_y),
+            sd=(scale * sd_x, sd_y),
             same_distribution=False,
         )
 
@@ -744,10 +769,7 @@ def real_rows(population: pd.DataFrame) -> list[Setting]:
         "pulse": moved("pulse", 0.0, 1.6),
         "history_malignancy": ColumnTruth.of(flag(higher), flag(share)),
     }
-    own = columns["bilirubin"]
-    planted["bilirubin"] = ColumnTruth(
-        own.form, own.mean, own.sd, own.skewness, own.kurtosis, missing=(GONE, 0.0)
-    )
+    planted["bilirubin"] = replace(columns["bilirubin"], missing=(GONE, 0.0))
     # A flag that is set in a share of the other rows keeps that much less of its covariances; a
     # column that is drawn by itself keeps none.
     kept = np.ones(numeric.shape[1])
