@@ -150,7 +150,9 @@ def raw_values(finding: Any, sample: pd.DataFrame) -> list[float]:
             level = level_of(finding)
             if kind == "share":
                 return [float((present == (level not in ("0", "False", "0.0"))).mean())]
-            return [float(np.isclose(present, float(level), rtol=1e-3).mean())] if level else []
+            # The value may be rounded where it is printed.
+            near = present[np.isclose(present, float(level), rtol=1e-3)] if level else present[:0]
+            return [*(near.value_counts() / present.size), near.size / present.size]
         return [float((own.dropna().astype(str) == level_of(finding)).mean())]
     if own.dtype.kind not in "biuf":
         return []
