@@ -137,8 +137,10 @@ def raw_values(finding: Any, sample: pd.DataFrame) -> list[float]:
     """Return what pandas computes of one sample; several where there are several conventions."""
     kind = finding.kind
     if kind == "correlation":
-        first, second = (sample[name].astype(float) for name in finding.variables)
-        return [first.corr(second)]
+        columns = [sample[name] for name in finding.variables]
+        if any(column.dtype.kind not in "biuf" for column in columns):
+            return []
+        return [columns[0].astype(float).corr(columns[1].astype(float))]
     if len(finding.variables) > 1 or finding.variables[0] not in sample:
         return []
     own = sample[finding.variables[0]]
@@ -596,8 +598,10 @@ def run(every: Sequence[Setting], arguments: Sequence[str] | None = None) -> lis
             f"{runs} runs, {rows[0]['ms per run']} ms each; {problems or 'all holds'}",
             flush=True,
         )
+        if given.show:
+            print(table(rows), flush=True)
     if given.show:
-        print(describe(measured, 0))
+        print(table(summary(measured)))
     return measured
 
 

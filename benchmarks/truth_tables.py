@@ -359,7 +359,9 @@ class Setting:
         s = [self.numeric.index(name) for name in known]
         if kind in ("correlation", "dependence"):
             if len(known) < 2:
-                return False
+                # Of a level of a category; levels depend on nothing that is made to differ, unless
+                # the other column is drawn anew.
+                return None if self.dependence[s].any() else False
             if kind == "correlation":
                 return _differ(self.correlations(*known))
             return bool(self.dependence[s[0], s[1]])

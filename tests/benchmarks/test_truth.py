@@ -202,6 +202,18 @@ def test_dependence_is_false_where_columns_are_independent():
     assert len(named("correlations 0").power_pairs("correlation")) == 6
 
 
+def test_correlations_of_levels_are_judged_where_they_can_be():
+    setting = named("categories")
+    assert setting.holds("correlation", ("k0", "c0")) is False
+    x, y = setting.draw(np.random.default_rng(0))
+    marks = marks_of(setting, [finding("correlation", ("k0", "c0"))], x, y)
+    assert marks["correlation", "false"] == [1.0]
+    assert ("correlation", "raw") not in marks
+    _, planted = truth_tables.real_rows(patients())
+    assert planted.holds("correlation", ("race", "hematocrit")) is None
+    assert planted.holds("dependence", ("race", "sodium")) is False
+
+
 def test_holm_and_usual_tests():
     np.testing.assert_allclose(
         holm(np.array([0.01, np.nan, 0.04, 0.03])), [0.04, 1.0, 0.09, 0.09], rtol=1e-12
