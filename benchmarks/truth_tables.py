@@ -359,9 +359,10 @@ class Setting:
         s = [self.numeric.index(name) for name in known]
         if kind in ("correlation", "dependence"):
             if len(known) < 2:
-                # Of a level of a category; levels depend on nothing that is made to differ, unless
-                # the other column is drawn anew.
-                return None if self.dependence[s].any() else False
+                # Of a level of a category: it differs only with a column whose dependence on every
+                # other one does.
+                redrawn = self.dependence[s].sum() >= max(len(self.numeric) - 1, 1)
+                return None if redrawn else False
             if kind == "correlation":
                 return _differ(self.correlations(*known))
             return bool(self.dependence[s[0], s[1]])
