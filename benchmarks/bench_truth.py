@@ -256,8 +256,10 @@ def usual_names(setting: Setting, x: pd.DataFrame, y: pd.DataFrame) -> dict[str,
 
 def _counts(x: pd.Series, y: pd.Series) -> NDArray[np.int64]:
     """Return how often each level occurs in each sample."""
-    sample = np.repeat([0, 1], [x.size, y.size])
-    return pd.crosstab(sample, pd.concat([x, y], ignore_index=True)).to_numpy()
+    codes, _ = pd.factorize(pd.concat([x, y], ignore_index=True))
+    sides = codes[: x.size], codes[x.size :]
+    counts = [np.bincount(own[own >= 0], minlength=codes.max() + 1) for own in sides]
+    return np.stack(counts)
 
 
 def _welch(
