@@ -61,8 +61,8 @@ USUAL = {
     "correlation": "Fisher's z",
     "share": "chi-squared",
 }
-MOST_PAIRS = 20
-"""Pairs of each table whose correlations are estimated without selection."""
+MOST_COLUMNS, MOST_PAIRS = 20, 20
+"""Columns of each table, and pairs, whose effects are estimated without selection."""
 HEADING = (
     "# Findings against the truth\n\n"
     "`TELLAPART_DATA=FOLDER OPENBLAS_NUM_THREADS=1 python benchmarks/bench_truth.py --resume`; "
@@ -193,18 +193,24 @@ def _effects() -> Any:
         return None
 
 
+def estimates(x: NDArray[Any], y: NDArray[Any]) -> Mapping[str, Any]:
+    """Return the package's estimates of given columns by kind, whether they are named or not.
+
+    `x` and `y` hold one column each, or two whose correlations are compared. An estimate has an
+    `effect` and `limits(level)`. Empty where the package has none.
+    """
+    function = getattr(_effects(), "column_effects" if x.ndim == 1 else "pair_effects", None)
+    return function(x, y) if function else {}
+
+
 def effect_without_selection(
     x: NDArray[Any], y: NDArray[Any], kind: str
 ) -> tuple[float, Interval] | None:
-    """Return the effect and its 95 % interval of given columns, whether they are named or not.
+    """Return one effect and its 95 % interval, None where there is no estimate of the kind."""
+    return _with_limits(estimates(x, y).get(kind))
 
-    `x` and `y` hold one column each, or two for "correlation". None where the package has no
-    estimate of the kind.
-    """
-    module = _effects()
-    name = "column_effects" if x.ndim == 1 else "pair_effects"
-    estimates = getattr(module, name, None)
-    estimate = estimates(x, y).get(kind) if estimates else None
+
+def _with_limits(estimate: Any) -> tuple[float, Interval] | None:
     if estimate is None:
         return None
     low, high = estimate.limits(0.95)
@@ -404,23 +410,25 @@ def unselected(setting: Setting, x: pd.DataFrame, y: pd.DataFrame) -> Iterable[M
     """Yield coverage and bias over all columns, and some pairs, whether they are named or not."""
     if setting.has_design or _effects() is None:
         return
-    for name in setting.numeric:
+    every = len(setting.numeric) // MOST_COLUMNS + 1
+    for name in setting.numeric[::every]:
         kinds = ("share",) if setting.columns[name].form == "flag" else ("location", "spread")
         first, second = (sample[name].dropna().to_numpy(dtype=float) for sample in (x, y))
+        by_kind = estimates(first, second)
         for kind in kinds:
             truth = column_effect(setting, kind, name, x[name], y[name])
-            yield from _unselected(kind, first, second, truth)
+            yield from _unselected(kind, by_kind, truth)
     numbers = [name for name in setting.numeric if setting.columns[name].form == "number"]
     plain = [(a, b) for place, a in enumerate(numbers) for b in numbers[place + 1 :]]
     pairs = dict.fromkeys([*setting.power_pairs("correlation"), *plain])
     for a, b in [*pairs][:MOST_PAIRS]:
         first, second = (sample[[a, b]].dropna().to_numpy(dtype=float) for sample in (x, y))
         truth = _less(setting.correlations(a, b))
-        yield from _unselected("correlation", first, second, truth)
+        yield from _unselected("correlation", estimates(first, second), truth)
 
 
-def _unselected(kind: str, x: NDArray[Any], y: NDArray[Any], truth: float) -> Iterable[Mark]:
-    estimate = effect_without_selection(x, y, kind)
+def _unselected(kind: str, by_kind: Mapping[str, Any], truth: float) -> Iterable[Mark]:
+    estimate = _with_limits(by_kind.get(kind))
     if estimate is None or not np.isfinite(truth):
         return
     effect, interval = estimate
