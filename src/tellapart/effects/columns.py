@@ -432,7 +432,7 @@ def _unseen_tails(side: Side) -> float:
     level from 30 rows on.
     """
     excess = 1.5 * max(side.kurtosis - 3, 0) / math.sqrt(side.n)
-    return (1 + 3 / side.n) * (1 + min(excess, 3 / side.n**0.4))
+    return float((1 + 3 / side.n) * (1 + min(excess, 3 / side.n**0.4)))
 
 
 def _most_frequent(column: Column) -> float | None:
