@@ -146,7 +146,8 @@ def raw_values(finding: Any, sample: pd.DataFrame) -> list[float]:
     own = sample[finding.variables[0]]
     if kind == "missing":
         return [own.isna().mean()]
-    if kind == "share" or finding.measure.startswith(("share", "proportion")):
+    of_value = finding.measure.startswith(("share", "proportion"))
+    if kind == "share" or (kind == "shape" and of_value):
         if own.dtype.kind in "biuf":
             present = own.dropna().astype(float)
             level = level_of(finding)

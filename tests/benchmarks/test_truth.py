@@ -202,6 +202,13 @@ def test_dependence_is_false_where_columns_are_independent():
     assert len(named("correlations 0").power_pairs("correlation")) == 6
 
 
+def test_measures_that_pandas_does_not_have_are_not_compared():
+    setting = named("lognormal, shift")
+    x, y = setting.draw(np.random.default_rng(0))
+    one = finding("distribution", ("c0",), values=(0.2, 0.4), measure="proportion up to 1.5")
+    assert ("distribution", "raw") not in marks_of(setting, [one], x, y)
+
+
 def test_correlations_of_levels_are_judged_where_they_can_be():
     setting = named("categories")
     assert setting.holds("correlation", ("k0", "c0")) is False
