@@ -23,6 +23,7 @@ from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.asked import Asked, ask_families
 from tellapart.scan.families.plan import FEWEST_ROWS, Plan, make_plan
+from tellapart.scan.new_values import values_apart
 from tellapart.scan.outline import Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import RowForms
@@ -113,7 +114,7 @@ class SharedPool:
                 f"X and Y must have a column that varies; all {whole.n_columns} are constant"
             )
         scores = score_rows(local, pooled.values, self._n_jobs)
-        self._values, self._local = pooled.values, local
+        self._values, self._local, self._kinds = pooled.values, local, part.kinds
         self.in_full = pooled.values, columns
         # From here on columns are told by their places among all columns of the samples.
         own = columns[local.column]
@@ -145,9 +146,13 @@ class SharedPool:
         if self.wide is not None:
             _explain(plan, self.wide, self._tables)
         bins = KeyedBins((n_rows, 0), (n_rows, 0), 1, 0, none, False)
-        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs)
+        values = values_apart(self._values, self._kinds, sizes, self._n_jobs)
+        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs, values=values)
         # The points are there: V of all rows.
         requests = replace(asked.requests, points_per_bin=0)
+        if values is not None:
+            values = replace(values, column=self.in_full[1][values.column])
+            asked = replace(asked, requests=replace(asked.requests, values=values))
         fold = BinSums(self._local, bins, requests, 0, self._n_jobs)
         held = fold.add(fold.start(), 0, self._values)
         return plan, asked, {"x": held, "y": held, "made": MadeOnce()}
