@@ -99,28 +99,37 @@ def candidate_values(ordered: FloatArray, fewest: int, most: int) -> list[Candid
     >>> candidate_values(values, 5, 50)
     [Candidate(low=-9999.0, high=-9999.0, count=10)]
     """
-    starts = np.flatnonzero(np.diff(ordered, prepend=np.nan) != 0)
-    counts = np.diff(starts, append=ordered.size)
-    values = ordered[starts]
+    last = np.flatnonzero(np.concatenate([ordered[1:] != ordered[:-1], [True]]))
+    values, counts = ordered[last], np.diff(last, prepend=-1)
     if values.size < 3:
         return []
     fits = (counts >= fewest) & (counts <= most)
     chosen = [at for at in (0, values.size - 1) if fits[at] and _apart(values, counts, at)]
-    inner = np.delete(np.arange(values.size), chosen)
-    if fits[inner].any():
-        frequent = counts[inner]
-        padded = np.pad(frequent, 2)
-        beside = np.max([padded[k : k + inner.size] for k in (0, 1, 3, 4)], axis=0)
-        stands = np.flatnonzero(fits[inner] & (frequent >= STANDS_OUT * beside))
-        chosen += inner[stands[np.argsort(-frequent[stands], kind="stable")[:2]]].tolist()
+    first, end = int(0 in chosen), values.size - int(values.size - 1 in chosen)
+    frequent = np.zeros(end - first + 4)
+    frequent[2:-2] = counts[first:end]
+    beside = np.maximum(np.maximum(frequent[:-4], frequent[1:-3]), frequent[3:-1])
+    beside = np.maximum(beside, frequent[4:])
+    stands = first + np.flatnonzero(fits[first:end] & (counts[first:end] >= STANDS_OUT * beside))
+    chosen += stands[np.argsort(-counts[stands], kind="stable")[:2]].tolist()
     found = [Candidate(float(values[at]), float(values[at]), int(counts[at])) for at in chosen]
     for sign in (1, -1):
         cut = _far_rows(ordered if sign > 0 else -ordered[::-1], fewest, most)
         if cut:
             low, high = (0, cut - 1) if sign > 0 else (ordered.size - cut, ordered.size - 1)
-            far = Candidate(float(ordered[low]), float(ordered[high]), cut)
-            if not any(far.low <= own.low <= far.high for own in found):
-                found.append(far)
+            far = np.flatnonzero((values >= ordered[low]) & (values <= ordered[high]))
+            if not any(ordered[low] <= own.low <= ordered[high] for own in found):
+                # Repeated values, each by itself; else all of them together.
+                single = far.size <= MOST_LISTED and bool(fits[far].all())
+                parts = far[:, np.newaxis] if single else far[[[0, -1]]]
+                found += [
+                    Candidate(
+                        float(values[at[0]]),
+                        float(values[at[-1]]),
+                        int(counts[at[0] : at[-1] + 1].sum()),
+                    )
+                    for at in parts
+                ]
     return found
 
 
@@ -152,7 +161,7 @@ def _far_rows(ordered: FloatArray, fewest: int, most: int) -> int:
 
 
 def may_stand_apart(ordered: FloatArray, fewest: int, most: int) -> BoolArray:
-    """Return which columns, one per row and in rising order, may have a candidate.
+    """Return which columns may have a candidate, one per row, their values in rising order.
 
     A quick look at many columns: all others have none.
     """
@@ -161,12 +170,14 @@ def may_stand_apart(ordered: FloatArray, fewest: int, most: int) -> BoolArray:
     if most < fewest:
         return np.zeros(ordered.shape[0], dtype=np.bool_)
     repeated = (ordered[:, fewest - 1 :] == ordered[:, : n_rows - fewest + 1]).any(axis=1)
-    for part in (ordered, -ordered[:, ::-1]):
-        inner = part[:, [math.ceil((1 - INNER) * (n_rows - 1))]]
-        with np.errstate(over="ignore"):
-            gaps = part[:, fewest : most + 1] - part[:, fewest - 1 : most]
-            rest = inner - part[:, fewest : most + 1]
-            repeated |= ((gaps > rest) & (rest > 0)).any(axis=1)
+    opposite = math.ceil((1 - INNER) * (n_rows - 1))
+    smallest, largest = ordered[:, fewest - 1 : most + 1], ordered[:, n_rows - most - 1 : n_rows]
+    largest = largest[:, : most + 2 - fewest][:, ::-1]
+    with np.errstate(over="ignore"):
+        for rows, inner in ((smallest, opposite), (-largest, n_rows - 1 - opposite)):
+            sign = 1 if inner == opposite else -1
+            rest = sign * ordered[:, [inner]] - rows[:, 1:]
+            repeated |= ((np.diff(rows, axis=1) > rest) & (rest > 0)).any(axis=1)
     return np.asarray(repeated)
 
 
@@ -266,7 +277,12 @@ def new_values(
     if single:
         return _single_values(x, y, sampling, candidates, single)
     tested = [
-        (pvalue(units.probability(_in_pooled(has, sample, x.size, y.size), sample)), has, sample, text)
+        (
+            pvalue(units.probability(_in_pooled(has, sample, x.size, y.size), sample)),
+            has,
+            sample,
+            text,
+        )
         for has, sample, text in ends
     ]
     if not tested:
@@ -332,7 +348,9 @@ def _single_values(
     if len(listed) > 1:
         measure = f"{len(listed)} values occur"
     detail = "" if len(listed) == 1 else ", ".join(names)
-    return DetailedEstimate(_with(proportions(hits[0], hits[1], sampling, measure), best[0]), detail)
+    return DetailedEstimate(
+        _with(proportions(hits[0], hits[1], sampling, measure), best[0]), detail
+    )
 
 
 def new_levels(
@@ -455,7 +473,8 @@ def level_changes(
     sizes = x_codes.size, y_codes.size
     shares = counts / np.array(sizes)
     observed = float(np.abs(shares[:, 0] - shares[:, 1]).sum() / 2)
-    distance = max(observed - _excess(counts), 0.0)
+    excess, by_chance = _excess(counts)
+    distance = max(observed - excess, 0.0)
     halves = _cross_fitted(x_codes, y_codes, len(labels), np.random.default_rng(seed))
     noise = 1 / sizes[0] + 1 / sizes[1]
 
@@ -468,11 +487,12 @@ def level_changes(
     found = Estimate(
         "total variation distance", distance, (distance, 0.0), _set_pvalue(halves), limits
     )
-    return DetailedEstimate(found, _largest_changes(shares, counts, labels))
+    text = f"observed {observed:.2f}, {by_chance:.2f} by chance alone; "
+    return DetailedEstimate(found, text + _largest_changes(shares, counts, labels))
 
 
-def _excess(counts: IntArray) -> float:
-    """Return what the observed distance is too large by.
+def _excess(counts: IntArray) -> tuple[float, float]:
+    """Return what the observed distance is too large by, and its expectation under equality.
 
     With d = |p − q| of a level, s its standard deviation under equality, z = d/s, and all
     expectations under equality given the pooled count, E[d] · exp(−z²/2)/E[exp(−z²/2)].
@@ -499,12 +519,11 @@ def _excess(counts: IntArray) -> float:
         expected[at] = chances @ away
         damped[at] = chances @ np.exp(-np.square(away / unit) / 2)
     away = np.abs(of_x / n_x - (pooled - of_x) / n_y)
-    return float((expected * np.exp(-np.square(away / deviation) / 2) / damped).sum() / 2)
+    excess = expected * np.exp(-np.square(away / deviation) / 2) / damped
+    return float(excess.sum() / 2), float(expected.sum() / 2)
 
 
-def _cross_fitted(
-    x: IntArray, y: IntArray, size: int, rng: np.random.Generator
-) -> list[Estimate]:
+def _cross_fitted(x: IntArray, y: IntArray, size: int, rng: np.random.Generator) -> list[Estimate]:
     """Return P(S) − Q(S) on each half of the rows, S the levels more frequent in X on the other."""
     parts = [np.array_split(rng.permutation(codes), 2) for codes in (x, y)]
     shares = [

@@ -62,7 +62,9 @@ def ask_families(
     of_triples, of_higher, of_rows = in_threads(lambda make: make(), work, n_jobs)
     assert isinstance(of_triples, tuple)
     assert isinstance(of_rows, RowScore)
-    requests = Requests(row_score=of_rows, points_per_bin=points_per_bin(labels), missing=missing, values=values)
+    requests = Requests(
+        row_score=of_rows, points_per_bin=points_per_bin(labels), missing=missing, values=values
+    )
     if plan.runs("correlation"):
         requests.pairs[CORRELATED.name] = CORRELATED.of(plan.pairs)
         requests.pairs[CORRELATED_SCREENED.name] = CORRELATED_SCREENED.of(plan.screened)
