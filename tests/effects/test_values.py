@@ -16,6 +16,7 @@ from tellapart.effects.values import (
     may_stand_apart,
     new_levels,
     new_values,
+    value_proportions,
 )
 
 
@@ -49,6 +50,14 @@ def test_the_pvalue_of_one_value_is_hypergeometric():
 def test_values_that_occur_in_both_samples_are_not_new():
     assert new_values(normal(500, 0, v99=10), normal(500, 1, v99=30)) is None
     assert new_values(normal(500), normal(500, 1)) is None
+
+
+def test_proportions_of_values_in_both_samples():
+    x, y = normal(500, 0, v99=10), normal(500, 1, v99=30)
+    y[-1] = np.nan
+    found = value_proportions(x, y, [(99.0, 99.0)])
+    assert found.estimate.measure == "proportion of 99"
+    assert found.estimate.values == (pytest.approx(0.02), pytest.approx(30 / 499))
 
 
 def test_several_sentinels_are_listed():

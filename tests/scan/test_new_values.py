@@ -103,9 +103,12 @@ def test_the_column_is_named():
     found = run_families(pool, plan, asked, silent).values_scan
     units, columns = found.units(), Contestants.of(pool).contest.units()
     named = step_down({"columns": columns, "values": units}, 0.05)
-    places, pvalues = found.column_pvalues(units, named["values"])
+    adjusted = units.adjusted(named["values"])
+    places, pvalues = found.column_pvalues(adjusted)
     assert places.tolist() == [3]
     assert pvalues[0] <= 0.02
+    assert found.named(adjusted, 0.05) == [(3, [(-9999.0, -9999.0)], pvalues[0])]
+    assert found.named(adjusted, 0.0) == []
 
 
 def test_comparisons_that_share_rows_count_the_same():

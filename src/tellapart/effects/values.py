@@ -275,7 +275,14 @@ def new_values(
         if _only_in(has, sample, x.size)
     ]
     if single:
-        return _single_values(x, y, sampling, candidates, single)
+        best = min(single)
+        listed = [
+            (candidates[j].low, candidates[j].high)
+            for p, j, sample in sorted(single)
+            if sample == best[2] and (p <= SIGNIFICANT or j == best[1])
+        ]
+        found = value_proportions(x, y, listed, sampling)
+        return DetailedEstimate(_with(found.estimate, best[0]), found.detail)
     tested = [
         (
             pvalue(units.probability(_in_pooled(has, sample, x.size, y.size), sample)),
@@ -322,35 +329,53 @@ def _beyond(x: FloatArray, y: FloatArray) -> list[tuple[BoolArray, int, str] | N
     return found
 
 
-def _single_values(
+def value_proportions(
     x: FloatArray,
     y: FloatArray,
-    sampling: Sampling,
-    candidates: Sequence[Candidate],
-    single: Sequence[tuple[float, int, int]],
+    ranges: Sequence[tuple[float, float]],
+    sampling: Sampling | None = None,
 ) -> DetailedEstimate:
-    """Describe the most significant candidate, with others of its sample that are significant."""
-    best = min(single)
-    listed = [
-        candidates[j]
-        for p, j, sample in sorted(single)
-        if sample == best[2] and (p <= SIGNIFICANT or j == best[1])
-    ]
-    hits = [
-        np.any([(own >= c.low) & (own <= c.high) for c in listed], axis=0).astype(np.float64)
-        for own in (x, y)
-    ]
+    """Return the difference of the proportions of rows with some values.
+
+    Parameters
+    ----------
+    x, y : arrays of one dimension
+        The values, NaN where missing.
+    ranges : sequence of pairs of float
+        The least and greatest of each, which are equal where it is one value.
+    sampling : Sampling or None
+        How rows were drawn; None where they are independent.
+
+    Returns
+    -------
+    DetailedEstimate
+        Its measure is "… occurs" where one sample has none of them, else "proportion of …"; the
+        p-value is that of equal proportions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.arange(50.0), np.append(np.arange(45.0), [-1.0] * 5)
+    >>> value_proportions(x, y, [(-1.0, -1.0)]).estimate.measure
+    '−1 occurs'
+    """
+    sampling = sampling or IndependentRows()
+    hits = []
+    for own in (x, y):
+        inside = np.any([(own >= low) & (own <= high) for low, high in ranges], axis=0)
+        hits.append(np.where(np.isnan(own), np.nan, inside))
     names = [
-        _number(c.low) if c.low == c.high else f"{_number(c.low)} to {_number(c.high)}"
-        for c in listed
+        _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+        for low, high in ranges
     ]
-    measure = f"{names[0]} occurs" if listed[0].low == listed[0].high else f"{names[0]} occur"
-    if len(listed) > 1:
-        measure = f"{len(listed)} values occur"
-    detail = "" if len(listed) == 1 else ", ".join(names)
-    return DetailedEstimate(
-        _with(proportions(hits[0], hits[1], sampling, measure), best[0]), detail
-    )
+    one = len(ranges) == 1
+    name = names[0] if one else f"{len(ranges)} values"
+    if all(np.nansum(own) > 0 for own in hits):
+        measure = f"proportion of {name}"
+    else:
+        measure = f"{name} occur" + ("s" if one and ranges[0][0] == ranges[0][1] else "")
+    estimate = proportions(hits[0], hits[1], sampling, measure)
+    return DetailedEstimate(estimate, "" if one else ", ".join(names))
 
 
 def new_levels(
@@ -460,7 +485,9 @@ def level_changes(
     if not isinstance(sampling, IndependentRows):
         shares = np.stack(
             [
-                np.bincount(codes, sampling.weights(sample, codes), minlength=len(labels))
+                np.bincount(
+                    codes, sampling.weights(sample, codes.astype(np.float64)), minlength=len(labels)
+                )
                 for sample, codes in enumerate((x_codes, y_codes))
             ],
             axis=1,
@@ -471,7 +498,7 @@ def level_changes(
         )
         return DetailedEstimate(found, _largest_changes(shares, counts, labels))
     sizes = x_codes.size, y_codes.size
-    shares = counts / np.array(sizes)
+    shares = np.asarray(counts / np.array(sizes, dtype=np.float64))
     observed = float(np.abs(shares[:, 0] - shares[:, 1]).sum() / 2)
     excess, by_chance = _excess(counts)
     distance = max(observed - excess, 0.0)

@@ -18,7 +18,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.effects.values import Candidate, candidate_values, fewest_rows, may_stand_apart
-from tellapart.scan.adjusted import Named, TableUnits
+from tellapart.scan.adjusted import TableUnits
 from tellapart.scan.design_scales import scales
 from tellapart.scan.permuted_tails import BinMoments
 from tellapart.scan.pool import Pool, top_sums
@@ -50,12 +50,29 @@ class ValuesScan:
         """Return the values as units to be named."""
         return TableUnits(self.scores)
 
-    def column_pvalues(self, units: TableUnits, named: Named) -> tuple[IntArray, FloatArray]:
+    def column_pvalues(self, adjusted: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return the columns with such values, rising, and the least adjusted p-value of each."""
         columns, place = np.unique(self.ranges.column, return_inverse=True)
         pvalues = np.ones(columns.size)
-        np.minimum.at(pvalues, place, units.adjusted(named))
+        np.minimum.at(pvalues, place, adjusted)
         return columns, pvalues
+
+    def named(
+        self, adjusted: FloatArray, alpha: float
+    ) -> list[tuple[int, list[tuple[float, float]], float]]:
+        """Return the columns that are named, the most significant first.
+
+        Each with the least and greatest of its values that are significant, and its p-value.
+        """
+        columns, pvalues = self.column_pvalues(adjusted)
+        ranges = self.ranges
+        found = []
+        for k in np.argsort(pvalues, kind="stable"):
+            own = np.flatnonzero((ranges.column == columns[k]) & (adjusted <= alpha))
+            if own.size:
+                limits = zip(ranges.low[own].tolist(), ranges.high[own].tolist(), strict=True)
+                found.append((int(columns[k]), list(limits), float(pvalues[k])))
+        return found
 
 
 def values_apart(
@@ -120,7 +137,8 @@ def values_statistics(pool: Pool) -> ValuesScan:
         changes = changes * scales(pool.design, halves)
     else:
         share = halves.total() / pool.labels.n_rows
-        changes = changes / np.sqrt(np.maximum(share * (1 - share), 1e-12)).astype(np.float32)
+        deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12))
+        changes = np.asarray(changes / deviation, dtype=np.float32)
     moved = pool.labels.n_moved_of
     moments = BinMoments.of(halves.permuted(pool.labels), moved[0] / sum(moved))
     scores = moments.of_sum().scores(changes)
