@@ -49,13 +49,13 @@ def test_values_are_found_without_labels():
     y[:30, 5] = 500 + np.random.default_rng(0).normal(size=30)
     every = np.concatenate([x, y])
     kinds = ["numeric"] * every.shape[1]
-    found = values_apart(every, kinds, (1000, 1000))
-    shuffled = values_apart(np.random.default_rng(0).permutation(every), kinds, (1000, 1000))
+    found = values_apart(every, kinds, 8)
+    shuffled = values_apart(np.random.default_rng(0).permutation(every), kinds, 8)
     assert found.column.tolist() == shuffled.column.tolist() == [3, 5]
     assert found.low.tolist() == shuffled.low.tolist()
     assert found.low[0] == found.high[0] == -9999
     assert 490 < found.low[1] < found.high[1] < 510
-    assert values_apart(every, ["categorical"] * every.shape[1], (1000, 1000)) is None
+    assert values_apart(every, ["categorical"] * every.shape[1], 8) is None
 
 
 def test_statistics_follow_their_definition():

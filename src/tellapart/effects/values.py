@@ -50,6 +50,8 @@ STANDS_OUT = 4
 """How many times as frequent as its neighbours a value is that stands apart from them."""
 ATTAINABLE = 0.005
 """The chance that a value occurs in one sample only, up to which it is a candidate."""
+FEWEST_WITH_VALUE = 3
+"""Rows that have it, without which no value is a candidate."""
 INNER = 0.05
 """What is left out of the opposite end where a gap is compared with the range of the rest."""
 EXACT_COUNT = 100
@@ -80,7 +82,7 @@ def fewest_rows(n_x: int, n_y: int) -> int:
     (8, 3)
     """
     share = min(n_x, n_y) / (n_x + n_y)
-    return max(3, math.ceil(math.log(ATTAINABLE) / math.log(share)))
+    return max(FEWEST_WITH_VALUE, math.ceil(math.log(ATTAINABLE) / math.log(share)))
 
 
 def candidate_values(ordered: FloatArray, fewest: int, most: int) -> list[Candidate]:
@@ -257,7 +259,7 @@ def new_values(
         return None
     pooled = np.concatenate([x, y])
     units = _Units.of(sampling, x.size, y.size)
-    candidates = candidate_values(np.sort(pooled), 3, pooled.size // 2)
+    candidates = candidate_values(np.sort(pooled), FEWEST_WITH_VALUE, pooled.size // 2)
     inside = [(pooled >= own.low) & (pooled <= own.high) for own in candidates]
     chances = np.array([[units.probability(has, s) for s in (0, 1)] for has in inside])
     chances = chances.reshape(-1, 2)

@@ -17,6 +17,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -88,7 +89,7 @@ def pool_in_blocks(
     outline = score_rows(tables, view.rows, n_jobs, OUTLINED)
     plan = make_plan(outline, labels, effort, seen.count())
     missing = asked_missing(samples)
-    values = values_apart(view.rows, samples.kinds, (labels.n_x, labels.n_y), n_jobs)
+    values = values_apart(view.rows, samples.kinds, fewest_rows(labels.n_x, labels.n_y), n_jobs)
     asked = ask_families(plan, outline, labels, rng, n_jobs, missing, values)
     # Whole rows were looked at by all columns.
     asked = replace(asked, requests=replace(asked.requests, row_score=None))

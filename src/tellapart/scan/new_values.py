@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.effects.values import Candidate, candidate_values, fewest_rows, may_stand_apart
+from tellapart.effects.values import Candidate, candidate_values, may_stand_apart
 from tellapart.scan.adjusted import TableUnits
 from tellapart.scan.design_scales import scales
 from tellapart.scan.permuted_tails import BinMoments
@@ -76,7 +76,7 @@ class ValuesScan:
 
 
 def values_apart(
-    rows: FloatArray, kinds: Sequence[str], sizes: tuple[int, int], n_jobs: int = 1
+    rows: FloatArray, kinds: Sequence[str], fewest: int, n_jobs: int = 1
 ) -> ValueRanges | None:
     """Return the values of numeric columns that stand apart; None where there are none.
 
@@ -86,13 +86,13 @@ def values_apart(
         Pooled rows, all or some drawn without labels, NaN where missing.
     kinds : sequence of str
         "numeric" or "categorical", for every column.
-    sizes : pair of int
-        Rows of the two samples.
+    fewest : int
+        How many of these rows must have a value: see `tellapart.effects.values.fewest_rows`.
     n_jobs : int
         Threads.
     """
     n_rows = rows.shape[0]
-    fewest, most = fewest_rows(*sizes), int(MOST_SHARE * n_rows)
+    most = int(MOST_SHARE * n_rows)
     numeric = np.flatnonzero([kind == "numeric" for kind in kinds])
     if most < fewest or not numeric.size:
         return None
@@ -123,6 +123,8 @@ def values_apart(
         np.array([column for column, _ in found], dtype=np.intp),
         np.array([own.low for _, own in found]),
         np.array([own.high for _, own in found]),
+        np.array([own.count for _, own in found], dtype=np.intp),
+        np.arange(len(found)),
         missing=any(gaps for _, gaps in parts),
     )
 

@@ -154,18 +154,35 @@ class MissingValues:
 class ValueRanges:
     """Σ over rows of whether the value of column c_q lies between low_q and high_q.
 
-    With `missing`, also of whether there is a value.
+    `count` of the pooled rows have such a value. With `missing`, whether there is a value is
+    summed, too. `place` is that of each sum among all: comparisons that share sums use some.
     """
 
     column: IntArray
     low: FloatArray
     high: FloatArray
+    count: IntArray
+    place: IntArray
     missing: bool = False
 
     @property
     def size(self) -> int:
         """Number of sums."""
         return int(self.column.size) * (2 if self.missing else 1)
+
+    def with_rows(self, fewest: int) -> ValueRanges | None:
+        """Return those that so many of the pooled rows have; None where there are none."""
+        own = np.flatnonzero(self.count >= fewest)
+        if not own.size:
+            return None
+        return ValueRanges(
+            self.column[own],
+            self.low[own],
+            self.high[own],
+            self.count[own],
+            self.place[own],
+            self.missing,
+        )
 
     def of(self, values: FloatArray) -> NDArray[np.float32]:
         """Return the features of rows, (features × rows)."""

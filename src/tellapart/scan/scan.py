@@ -11,6 +11,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
+from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -307,7 +308,7 @@ def make_pool(
     outline = score_rows(tables, rows, n_jobs, OUTLINED)
     plan = make_plan(outline, labels, effort)
     missing = asked_missing(samples)
-    values = values_apart(rows, samples.kinds, (labels.n_x, labels.n_y), n_jobs)
+    values = values_apart(rows, samples.kinds, fewest_rows(labels.n_x, labels.n_y), n_jobs)
     asked = ask_families(plan, outline, labels, rng, n_jobs, missing, values)
     sums = sum_bins(samples, tables, labels, asked.requests, n_jobs, progress)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked

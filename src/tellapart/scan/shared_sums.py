@@ -152,9 +152,9 @@ class SharedSums(Sums):
         """Return one score of every column."""
         return self._features(name, lambda: self.x.singles[SINGLES.index(name), :-1])
 
-    def values(self, asked: ValueRanges) -> Halves:  # noqa: ARG002
+    def values(self, asked: ValueRanges) -> Halves:
         """Return which rows have values that stand apart."""
-        return self._features("values", lambda: self.x.values[:-1])
+        return self._features("values", lambda: self.x.values[:-1]).some(asked.place)
 
     def pairs(self, name: str) -> Halves:
         """Return products of two."""
