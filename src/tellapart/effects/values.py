@@ -485,15 +485,13 @@ def level_changes(
     if np.count_nonzero(counts.sum(axis=1)) <= FEWEST_LEVELS:
         return None
     if not isinstance(sampling, IndependentRows):
-        shares = np.stack(
-            [
-                np.bincount(
-                    codes, sampling.weights(sample, codes.astype(np.float64)), minlength=len(labels)
-                )
-                for sample, codes in enumerate((x_codes, y_codes))
-            ],
-            axis=1,
-        )
+        parts = [
+            np.bincount(
+                codes, sampling.weights(sample, codes.astype(np.float64)), minlength=len(labels)
+            )
+            for sample, codes in enumerate((x_codes, y_codes))
+        ]
+        shares: FloatArray = np.stack(parts, axis=1).astype(np.float64)
         plain = min(float(np.abs(shares[:, 0] - shares[:, 1]).sum() / 2), 1.0)
         found = Estimate(
             "total variation distance", plain, (plain, 0.0), math.nan, lambda _: (math.nan,) * 2
