@@ -40,6 +40,7 @@ FAMILY_WORDS = {
     "triple": "Three columns that depend on each other, though no two of them do",
     "higher": "Four columns together, and directions across three to five",
     "missing": "Which values are missing: in single columns, in many, in pairs of columns",
+    "values": "Values that stand apart, such as codes for missing ones: how often they occur",
 }
 
 

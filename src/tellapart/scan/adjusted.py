@@ -28,7 +28,14 @@ from tellapart.arrays import FloatArray
 from tellapart.scan.permuted_tails import NOTHING
 from tellapart.scan.tails import tail_pvalue_of
 
-WEIGHTS = {"columns": 6.0, "others": 6.0, "pairs": 3.0, "triples": 1.0, "missing": 3.0}
+WEIGHTS = {
+    "columns": 6.0,
+    "others": 6.0,
+    "pairs": 3.0,
+    "triples": 1.0,
+    "missing": 3.0,
+    "values": 3.0,
+}
 TIE = 1e-4
 
 

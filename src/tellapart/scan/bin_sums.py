@@ -53,6 +53,8 @@ class SampleSums:
         1 where a row of `points` has any value.
     missing : array of shape (bins + 1, features), or none
         The features of `tellapart.scan.requests.MissingValues`.
+    values : array of shape (bins + 1, features), or none
+        The features of `tellapart.scan.requests.ValueRanges`.
     lengths : array of shape (2, rows), or none
         ‖V‖² of every row, and how many of its values are there.
     """
@@ -68,12 +70,14 @@ class SampleSums:
     others_present: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     points_present: Singles = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     missing: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    values: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     lengths: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def arrays(self) -> list[Singles]:
         """Return all arrays, in one order."""
         parts = [self.singles, self.derived, self.others, self.points, self.present]
-        parts += [self.others_present, self.points_present, self.missing, self.lengths]
+        parts += [self.others_present, self.points_present, self.missing, self.values]
+        parts.append(self.lengths)
         for named in (self.pairs, self.triples, self.fours):
             parts += named.values()
         return parts
@@ -133,6 +137,7 @@ class BinSums:
             others_present=zeros(bins + 1, directions + 1) if missing else zeros(0, 0),
             points_present=zeros(bins * asked.points_per_bin if missing else 0),
             missing=zeros(0, 0) if asked.missing is None else zeros(bins + 1, asked.missing.size),
+            values=zeros(0, 0) if asked.values is None else zeros(bins + 1, asked.values.size),
             lengths=zeros(2, self.bins.n_rows_of[self.sample] if asked.row_lengths else 0),
         )
 
@@ -158,6 +163,10 @@ class BinSums:
                 self._lengths(held, scores, first_row + order)
             if indicators is not None:
                 self._missing(held, indicators[order].T, segments)
+            ranges = self.requests.values
+            if ranges is not None:
+                features = ranges.of(values)[:, order]
+                add_features(lambda rows: features[:, rows], segments, held.values)
         return held
 
     def merge(self, left: SampleSums, right: SampleSums) -> SampleSums:

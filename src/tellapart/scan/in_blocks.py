@@ -17,6 +17,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -29,6 +30,7 @@ from tellapart.scan.families.asked import Asked, ask_families
 from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.families.plan import Plan, make_plan, most_varied, tiedness
 from tellapart.scan.families.shape import score_of_lengths
+from tellapart.scan.new_values import values_apart
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import N_DERIVED, SINGLES, Requests, full_lengths
@@ -83,7 +85,9 @@ def pool_in_blocks(
     tables = view.tables(seen.for_pairs())
     outline = score_rows(tables, view.rows, n_jobs, OUTLINED)
     plan = make_plan(outline, labels, effort, seen.count())
-    asked = ask_families(plan, outline, labels, rng, n_jobs, asked_missing(samples))
+    missing = asked_missing(samples)
+    values = values_apart(view.rows, samples.kinds, fewest_rows(labels.n_x, labels.n_y), n_jobs)
+    asked = ask_families(plan, outline, labels, rng, n_jobs, missing, values)
     # Whole rows were looked at by all columns.
     asked = replace(asked, requests=replace(asked.requests, row_score=None))
     sums = sum_bins(samples, tables, labels, asked.requests, n_jobs, width=samples.n_columns)

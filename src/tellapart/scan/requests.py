@@ -150,6 +150,50 @@ class MissingValues:
         return np.concatenate([own, [count, count * count], own[self.s] * own[self.t]])
 
 
+@dataclass(frozen=True, eq=False)
+class ValueRanges:
+    """Σ over rows of whether the value of column c_q lies between low_q and high_q.
+
+    `count` of the pooled rows have such a value. With `missing`, whether there is a value is
+    summed, too. `place` is that of each sum among all: comparisons that share sums use some.
+    """
+
+    column: IntArray
+    low: FloatArray
+    high: FloatArray
+    count: IntArray
+    place: IntArray
+    missing: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        return int(self.column.size) * (2 if self.missing else 1)
+
+    def with_rows(self, fewest: int) -> ValueRanges | None:
+        """Return those that so many of the pooled rows have; None where there are none."""
+        own = np.flatnonzero(self.count >= fewest)
+        if not own.size:
+            return None
+        return ValueRanges(
+            self.column[own],
+            self.low[own],
+            self.high[own],
+            self.count[own],
+            self.place[own],
+            self.missing,
+        )
+
+    def of(self, values: FloatArray) -> NDArray[np.float32]:
+        """Return the features of rows, (features × rows)."""
+        own = values[:, self.column].T
+        low, high = self.low[:, np.newaxis], self.high[:, np.newaxis]
+        inside = ((own >= low) & (own <= high)).astype(np.float32)
+        if not self.missing:
+            return np.asarray(inside)
+        return np.concatenate([inside, (~np.isnan(own)).astype(np.float32)])
+
+
 @dataclass(frozen=True)
 class Requests:
     """All that is summed over bins, beyond the scores of single columns.
@@ -158,7 +202,7 @@ class Requests:
     `row_lengths` ‖V‖² of every row. Where values may be missing, `present_of` names for each
     product another one: of the scores that are 1 where a value is there, so that it counts the rows
     which have all its columns. `pattern` says what is compared of rows where nothing is asked of
-    what they miss.
+    what they miss. `values` are those that stand apart in single columns.
     """
 
     pairs: dict[str, ProductOfTwo] = field(default_factory=dict)
@@ -170,6 +214,7 @@ class Requests:
     row_lengths: bool = False
     missing: MissingValues | None = None
     pattern: MissingPattern | None = None
+    values: ValueRanges | None = None
     present_of: dict[str, str] = field(default_factory=dict)
 
     def count_present(self) -> None:

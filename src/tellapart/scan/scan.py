@@ -12,6 +12,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
+from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
@@ -38,6 +39,7 @@ from tellapart.scan.families.triple import TripleScan, triple_statistics
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
 from tellapart.scan.in_blocks import ColumnsInBlocks, pool_in_blocks
+from tellapart.scan.new_values import ValuesScan, values_apart, values_statistics
 from tellapart.scan.outline import OUTLINED, Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.reductions import FEWEST_UNEVEN
@@ -57,6 +59,7 @@ WEIGHTS = {
     "triple": 0.5,
     "higher": 0.5,
     "missing": 2.0,
+    "values": 1.0,
 }
 BYTES_PER_BIN = 8
 """What the labels and statistics of one permutation take for each bin."""
@@ -135,6 +138,7 @@ class FamilyRuns:
     paired: PairScan | None = None
     triple_scan: TripleScan | None = None
     missing_scan: MissingScan | None = None
+    values_scan: ValuesScan | None = None
     n_variables: int = 1
 
 
@@ -291,10 +295,12 @@ def make_pool(
         raise InputError(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
         )
-    outline = score_rows(tables, pooled.some_rows(tables.size, rng), n_jobs, OUTLINED)
+    rows = pooled.some_rows(tables.size, rng)
+    outline = score_rows(tables, rows, n_jobs, OUTLINED)
     plan = make_plan(outline, labels, effort)
     missing = asked_missing(samples)
-    asked = ask_families(plan, outline, labels, rng, n_jobs, missing)
+    values = values_apart(rows, samples.kinds, fewest_rows(labels.n_x, labels.n_y), n_jobs)
+    asked = ask_families(plan, outline, labels, rng, n_jobs, missing, values)
     sums = sum_bins(samples, tables, labels, asked.requests, n_jobs, progress)
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
@@ -356,11 +362,17 @@ def run_families(
         run.missing_scan = missing_statistics(pool)
         return run.missing_scan.statistics
 
+    def values() -> FloatArray:
+        run.values_scan = values_statistics(pool)
+        return run.values_scan.statistics
+
     # The longest first, so that no thread is left alone with one of them in the end.
     every = (triple, pair, higher, correlation, location, kernel, shape)
     runs = [family for family in every if plan.runs(family.__name__)]
     if asked.requests.missing is not None:
         runs.append(missing)
+    if asked.requests.values is not None:
+        runs.append(values)
     turn = begin_with % max(len(runs), 1)
     runs = runs[turn:] + runs[:turn]
     progress(

@@ -16,6 +16,7 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
+from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.row_orders import RowOrders
@@ -23,6 +24,7 @@ from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.asked import Asked, ask_families
 from tellapart.scan.families.plan import FEWEST_ROWS, Plan, make_plan
+from tellapart.scan.new_values import values_apart
 from tellapart.scan.outline import Outline
 from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import RowForms
@@ -113,7 +115,7 @@ class SharedPool:
                 f"X and Y must have a column that varies; all {whole.n_columns} are constant"
             )
         scores = score_rows(local, pooled.values, self._n_jobs)
-        self._values, self._local = pooled.values, local
+        self._values, self._local, self._kinds = pooled.values, local, part.kinds
         self.in_full = pooled.values, columns
         # From here on columns are told by their places among all columns of the samples.
         own = columns[local.column]
@@ -127,6 +129,10 @@ class SharedPool:
         rows_y = np.setdiff1d(np.arange(self._orders.n_rows), rows_x, assume_unique=True)
         labels = SharedLabels.of(self._orders, rows_x, rows_y)
         plan, asked, summed = self._planned(min(labels.fewest, ENOUGH_ROWS))
+        values = asked.requests.values
+        if values is not None:
+            values = values.with_rows(fewest_rows(labels.n_x, labels.n_y))
+            asked = replace(asked, requests=replace(asked.requests, values=values))
         sums = SharedSums(full=False, rows_x=rows_x, rows_y=rows_y, **summed)
         shifts = None if self._shifts is None else self._shifts[number]
         pool = Pool(self._tables, self.scores, labels, asked.requests, sums, 1, self._forms, shifts)
@@ -145,9 +151,13 @@ class SharedPool:
         if self.wide is not None:
             _explain(plan, self.wide, self._tables)
         bins = KeyedBins((n_rows, 0), (n_rows, 0), 1, 0, none, False)
-        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs)
+        values = values_apart(self._values, self._kinds, FEWEST_WITH_VALUE, self._n_jobs)
+        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs, values=values)
         # The points are there: V of all rows.
         requests = replace(asked.requests, points_per_bin=0)
+        if values is not None:
+            values = replace(values, column=self.in_full[1][values.column])
+            asked = replace(asked, requests=replace(asked.requests, values=values))
         fold = BinSums(self._local, bins, requests, 0, self._n_jobs)
         held = fold.add(fold.start(), 0, self._values)
         return plan, asked, {"x": held, "y": held, "made": MadeOnce()}

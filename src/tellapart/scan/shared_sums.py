@@ -19,7 +19,7 @@ from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.row_orders import RowOrders
 from tellapart.permutation.shared_labels import SharedLabels
 from tellapart.scan.bin_sums import Singles
-from tellapart.scan.requests import SINGLES
+from tellapart.scan.requests import SINGLES, ValueRanges
 from tellapart.scan.sums import Halves, Sums
 from tellapart.threads import MadeOnce
 
@@ -151,6 +151,10 @@ class SharedSums(Sums):
     def of(self, name: str) -> Halves:
         """Return one score of every column."""
         return self._features(name, lambda: self.x.singles[SINGLES.index(name), :-1])
+
+    def values(self, asked: ValueRanges) -> Halves:
+        """Return which rows have values that stand apart."""
+        return self._features("values", lambda: self.x.values[:-1]).some(asked.place)
 
     def pairs(self, name: str) -> Halves:
         """Return products of two."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from tellapart.data.chunks.fold import block_rows
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.scan.bin_sums import BinSums, SampleSums, Singles
-from tellapart.scan.requests import N_WAVES, POWERS, SINGLES, SQUARED, Requests
+from tellapart.scan.requests import N_WAVES, POWERS, SINGLES, SQUARED, Requests, ValueRanges
 from tellapart.scan.tables import Tables
 
 
@@ -105,6 +105,14 @@ class Sums:
     def missing(self) -> Halves:
         """The sums of what rows miss."""
         return Halves(self.x.missing, self.y.missing)
+
+    def values(self, asked: ValueRanges) -> Halves:
+        """Return how many rows have values that stand apart."""
+        every = Halves(self.x.values, self.y.values)
+        if not asked.missing:
+            return every
+        places = np.arange(asked.column.size)
+        return replace(every.some(places), present=every.some(places.size + places))
 
     def of(self, name: str) -> Halves:
         """Return the sums of one score of every column."""

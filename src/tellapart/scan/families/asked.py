@@ -14,7 +14,7 @@ from tellapart.scan.families.pair import KINDS, pairs_of
 from tellapart.scan.families.plan import Plan
 from tellapart.scan.families.shape import row_score
 from tellapart.scan.families.triple import TripleGroup, plan_triples
-from tellapart.scan.requests import MissingValues, Requests, RowScore
+from tellapart.scan.requests import MissingValues, Requests, RowScore, ValueRanges
 from tellapart.scan.scores import Scores
 from tellapart.scan.whole_rows import points_per_bin
 from tellapart.threads import in_threads
@@ -36,11 +36,13 @@ def ask_families(
     rng: np.random.Generator,
     n_jobs: int,
     missing: MissingValues | None = None,
+    values: ValueRanges | None = None,
 ) -> Asked:
     """Return what every family that the plan has needs of the data.
 
     `outline` holds the scores of pooled rows, and `rng` draws among them where candidates are too
-    many to be named by all. `missing` is what to sum of what rows miss, where values are missing.
+    many to be named by all. `missing` is what to sum of what rows miss, where values are missing,
+    and `values` are those that stand apart.
     """
     seen = screening_rows(outline.normal.shape[0], rng)
 
@@ -60,7 +62,9 @@ def ask_families(
     of_triples, of_higher, of_rows = in_threads(lambda make: make(), work, n_jobs)
     assert isinstance(of_triples, tuple)
     assert isinstance(of_rows, RowScore)
-    requests = Requests(row_score=of_rows, points_per_bin=points_per_bin(labels), missing=missing)
+    requests = Requests(
+        row_score=of_rows, points_per_bin=points_per_bin(labels), missing=missing, values=values
+    )
     if plan.runs("correlation"):
         requests.pairs[CORRELATED.name] = CORRELATED.of(plan.pairs)
         requests.pairs[CORRELATED_SCREENED.name] = CORRELATED_SCREENED.of(plan.screened)
