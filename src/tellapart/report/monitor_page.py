@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from tellapart import __version__
 from tellapart.report.figures import inline_svg
+from tellapart.report.findings import pvalue_cell
 from tellapart.report.monitor_plots import draw_history
 from tellapart.report.templates import get_template
 from tellapart.testing.call import write_arguments
@@ -24,6 +25,7 @@ def render_monitor(monitor: MonitorHistory, reproduce: str | None = None) -> str
         figure=_figure(monitor),
         checks=monitor.history[: -MOST_CHECKS - 1 : -1],
         most_findings=MOST_FINDINGS,
+        p_cell=pvalue_cell,
         facts=_facts(monitor),
         version=__version__,
         reproduce=_calls(monitor) if reproduce is None else reproduce,
@@ -41,14 +43,14 @@ def _facts(monitor: MonitorHistory) -> list[tuple[str, str]]:
     settings = monitor.settings
     facts = [
         ("Reference", f"{monitor.n_rows:,} rows, {len(monitor.names):,} columns"),
-        ("Promise", monitor.promise),
+        ("False alarms", monitor.promise),
         ("Compared with", _compared(monitor)),
-        ("Level", f"{settings.test.alpha:g}"),
-        ("Permutations", f"{settings.test.n_permutations:,}, more where they decide"),
+        ("Level α", f"{settings.test.alpha:g}"),
+        ("Permutations", f"{settings.test.n_permutations:,}, more where needed"),
         ("Seed", str(settings.seed)),
     ]
     if settings.smallest_effect is not None:
-        facts.insert(4, ("Smallest effect worth an alarm", str(settings.smallest_effect)))
+        facts.insert(4, ("Smallest effect of interest", str(settings.smallest_effect)))
     return facts
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SIZES = (
     "effect", "low", "high", "first", "second", "pvalue", "simultaneous_low", "simultaneous_high",
 )  # fmt: skip
-COLUMNS = ("variable", "weight", "kind", "with", "measure", *SIZES, "named", "description")
+COLUMNS = ("variable", "weight", "kind", "with", "measure", *SIZES, "named", "differs")
 
 
 def variables_frame(selection: Selection) -> Any:
@@ -32,7 +32,7 @@ def variable_rows(selection: Selection) -> dict[str, list[Any]]:
     for name, weight in selection.weights.items():
         change = selection.changes.get(name)
         row = {"variable": name, "weight": weight, **_sized(name, change)}
-        rows.append({**row, "named": change and change.named, "description": description[name]})
+        rows.append({**row, "named": change and change.named, "differs": description[name]})
     return {key: [row[key] for row in rows] for key in COLUMNS}
 
 

@@ -157,7 +157,7 @@ class Selection:
         return replace(self, changes=named)
 
     def to_frame(self) -> Any:
-        """Return the selected variables as a table, the largest weight first: pandas, or pyarrow."""
+        """Return the selected variables as a table (pandas, or pyarrow), largest weight first."""
         return variables_frame(self)
 
     @property

@@ -8,6 +8,9 @@ from typing import Any
 
 from tellapart.data.frames import make_frame
 
+LATEST = "pvalue_floor"
+"""A field that states stored by earlier versions do not have."""
+
 
 @dataclass(frozen=True)
 class CheckRecord:
@@ -28,15 +31,17 @@ class CheckRecord:
     alarm : bool
         Whether an alarm was raised.
     variables : tuple of str
-        The chosen variables.
+        The selected variables.
     findings : tuple of str
         What differs, one line each; none with a split.
     capital, capital_needed : float or None
-        What bets have made of their stake, and what an alarm needs; None with a planned end.
+        The e-value of the sequence, and what an alarm needs; None with a planned end.
     large_enough : bool
-        Whether a finding is surely as large as the smallest effect that was asked for.
+        Whether the interval of a finding excludes effects below the smallest of interest.
     fingerprint : str
         A text that changes with the rows of the batch: the same rows twice are no news.
+    pvalue_floor : float
+        The smallest p-value that the permutations of the check can give.
     """
 
     number: int
@@ -51,6 +56,7 @@ class CheckRecord:
     capital_needed: float | None = None
     large_enough: bool = True
     fingerprint: str = ""
+    pvalue_floor: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
@@ -60,7 +66,7 @@ class CheckRecord:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> CheckRecord:
         """Return the record that `to_dict` was made of."""
-        given = {field.name: plain[field.name] for field in fields(cls)}
+        given = {f.name: plain[f.name] for f in fields(cls) if f.name in plain or f.name != LATEST}
         tuples = {name: tuple(given[name]) for name in ("variables", "findings")}
         return cls(**(given | tuples))
 

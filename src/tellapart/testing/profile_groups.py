@@ -109,7 +109,7 @@ def _measured(
 
 
 def _effects(value: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
-    """Return the difference of means between each group and all other rows, in spreads."""
+    """Return the difference of means between each group and all other rows, in SDs."""
     # Centred, squares are small and their sums exact enough.
     value = value - value.mean()
     n = np.maximum(member.sum(axis=1), 1)

@@ -430,4 +430,5 @@ class TestResult(Exports):
         return result_card(self)
 
     def __repr__(self) -> str:
-        return f"<TestResult: {p_text(self.pvalue, self.pvalue_floor)}, {len(self.variables)} variables>"
+        p = p_text(self.pvalue, self.pvalue_floor)
+        return f"<TestResult: {p}, {len(self.variables)} variables>"

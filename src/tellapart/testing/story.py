@@ -13,8 +13,8 @@ MOST_LINES = 12
 ALL_FINDINGS = "`findings` has all, `to_csv` writes them"
 """How a program gets at the findings that a summary leaves out."""
 SELECTION_BIAS = (
-    "Effects of findings are inflated by selection (winner's curse): the same data selected and "
-    "measured them. The simultaneous intervals allow for it."
+    "Effects of findings selected by the same data are inflated by selection (winner's curse); "
+    "the simultaneous intervals allow for it."
 )
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

@@ -153,6 +153,6 @@ def _explain(
         count = np.unique(scores.column[used]).size
         if family not in plan.skipped and count < of:
             plan.notes[family] = (
-                f"{what} were screened among {count:,} of {of:,} columns, blind to group: those that "
-                "depend most on others in the pooled rows"
+                f"{what} were screened among {count:,} of {of:,} columns, blind to group: "
+                "those that depend most on others in the pooled rows"
             )
