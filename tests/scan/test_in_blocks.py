@@ -8,7 +8,7 @@ import tellapart as ta
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.scan import budget, column_contest, column_folds, in_blocks, scan
-from tellapart.testing.story import tell
+from tellapart.testing.story import describe_kinds
 
 N_COLUMNS = 90
 
@@ -162,7 +162,7 @@ def test_more_columns_than_are_kept_or_described(in_small_blocks, monkeypatch):
     )
     assert len({f.variables for f in few.findings}) == 5
     assert few.scan.n_undescribed == 25
-    assert "25 further columns differ" in tell(few.scan)
+    assert "25 further columns differ" in describe_kinds(few.scan)
 
 
 def test_constants_alone_are_refused(in_small_blocks):
