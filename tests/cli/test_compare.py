@@ -40,7 +40,7 @@ def in_folder(files, monkeypatch):
 def test_compare_two_files(in_folder, capsys):
     assert run(["compare", "a.csv", "b.parquet", *SPLIT, "--variables", "1", "--seed", "0"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("a and b differ (p = 0.001, level 0.05).")
+    assert out.startswith("a and b differ (p ≤ 0.001, α = 0.05).")
     assert f"  {LONG}   1.000" in out
     assert "\x1b" not in out
     assert err == ""
@@ -50,7 +50,7 @@ def test_a_scan_is_the_default_and_tells_what_differs(in_folder, capsys):
     assert run(["compare", "a.csv", "b.parquet", "--seed", "0", "--json", "out.json"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[0] == "a and b differ (p = 0.001, level 0.05)."
+    assert lines[0] == "a and b differ (p ≤ 0.001, α = 0.05)."
     assert lines[1].startswith("One column is shifted (a name so long")
     assert lines[2].startswith(f"  {LONG}: lower in a by ")
     assert "Rows used for the p-value: 60 of a, 70 of b." in out

@@ -13,7 +13,7 @@ def test_demo(tmp_path, capsys):
     assert 'ta.two_sample_test(malignant, benign, labels=("malignant", "benign")' in out
     assert " columns are shifted (worst concave points, " in out
     assert " pairs of columns have another correlation (" in out
-    assert "mean concavity: higher in malignant by 2.22 spreads" in out
+    assert "mean concavity: mean " in out
     assert "Families of differences, each with its own p-value: location 0.001" in out
     stored = json.loads((tmp_path / "tellapart-demo.json").read_text())
     assert stored["reject"] is True

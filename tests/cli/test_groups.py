@@ -65,7 +65,7 @@ def test_chosen_pairs_and_files(folder, capsys):
     arguments = ["groups", "cells.csv", "--by", "kind", "--pairwise", "--group", "T"]
     arguments += ["--group", "B", *QUICK, "--report", "out.html", "--json", "1.json"]
     assert run(arguments) == 0
-    assert "B and T differ (adjusted p = 0.001, level 0.05)" in capsys.readouterr().out
+    assert "B and T differ (adjusted p ≤ 0.001, α = 0.05)" in capsys.readouterr().out
     stored = json.loads((folder / "1.json").read_text())
     assert [(c["group"], c["against"]) for c in stored["comparisons"]] == [("B", "T")]
     page = html.unescape((folder / "out.html").read_text(encoding="utf-8"))

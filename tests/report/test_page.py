@@ -258,7 +258,9 @@ def test_both_samples_in_two_dimensions(result, page):
     assert "patterns like these occur by chance" in alike
 
 
-@pytest.mark.parametrize(("d", "words"), [(1, "by the selected variable. The vertical"), (2, "by the")])
+@pytest.mark.parametrize(
+    ("d", "words"), [(1, "by the selected variable. The vertical"), (2, "by the")]
+)
 def test_one_or_two_numeric_variables_keep_their_axes(d, words):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 4)), rng.normal(1.0, size=(60, 4))
@@ -294,7 +296,13 @@ def test_the_report_of_a_baseline(result):
     assert "result = ta.baselines.RankSums(k=3).test(X, Y)" in page.said("pre")[0]
     assert "Σ of ranks" in page.said("dt")
     assert "none: the null distribution is known" in page.said("dd")
-    for absent in ("Selection frequency", "Null distribution", "in two dimensions", "held-out", "kernel"):
+    for absent in (
+        "Selection frequency",
+        "Null distribution",
+        "in two dimensions",
+        "held-out",
+        "kernel",
+    ):
         assert absent not in body
     assert len(bare.plot().axes) == len(result.plot().axes)
     unsure = Page(replace(bare, pvalue=0.5).to_html()).said("header")[0]

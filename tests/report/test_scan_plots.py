@@ -99,7 +99,11 @@ def test_columns_come_with_the_smallest_pvalue_first(result):
 def test_pairs_are_asked_for_by_name(result):
     axes = result.plot("pair", variables=("age", "$dose^$"))
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("age", r"\$dose^\$")
-    assert {axes.get_xlabel() for axes in [result.plot("pair")]} <= {"weight", "height", "proportion, %"}
+    assert {axes.get_xlabel() for axes in [result.plot("pair")]} <= {
+        "weight",
+        "height",
+        "proportion, %",
+    }
     bars = result.plot("pair", variables=("group", "habit"))
     assert bars.get_title() == "group and habit"
 

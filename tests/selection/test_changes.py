@@ -37,12 +37,12 @@ def test_what_a_scan_names_is_told_as_it_found_it(scanned):
     assert changes["wide"] == found[("wide",)]
     assert changes["u"] == changes["v"] == found[("u", "v")]
     assert all(changes[name].named for name in ("high", "wide", "u", "v"))
-    told = scanned.selection.told
-    assert told["high"].startswith("higher in january by ")
-    assert told["wide"].startswith("spread 0.")
-    assert told["wide"].count("times as large in january as in july (") == 1
-    assert told["u"].startswith("correlated with v: 0.")
-    assert told["v"].startswith("correlated with u: 0.")
+    told = scanned.selection.description
+    assert told["high"].startswith("mean ")
+    assert "; SMD +" in told["high"]
+    assert "; SD ratio 0." in told["wide"]
+    assert told["u"].startswith("with v: correlation ")
+    assert told["v"].startswith("with u: correlation ")
 
 
 def test_what_is_not_sure_by_itself_says_so(scanned):
@@ -51,7 +51,7 @@ def test_what_is_not_sure_by_itself_says_so(scanned):
     assert change.pvalue == scanned.variable_pvalues["noise"] > scanned.alpha
     assert change.interval[0] <= change.effect <= change.interval[1]
     line = next(line for line in scanned.summary().splitlines() if line.startswith("  noise "))
-    assert line.endswith(f"not sure by itself (p = {change.pvalue:.3g})")
+    assert line.endswith(f"not individually significant (p = {change.pvalue:.3g})")
 
 
 def test_json_and_table_hold_it(scanned):
@@ -64,7 +64,7 @@ def test_json_and_table_hold_it(scanned):
     row = frame.set_index("variable").loc["u"]
     assert (row["kind"], row["with"], row["named"]) == ("correlation", "v", True)
     assert row["low"] < row["effect"] < row["high"]
-    assert row["differs"] == scanned.selection.told["u"]
+    assert row["differs"] == scanned.selection.description["u"]
 
 
 def test_an_alike_pair_of_samples_has_sizes_too():
@@ -74,7 +74,9 @@ def test_an_alike_pair_of_samples_has_sizes_too():
     )
     assert not result.reject
     assert set(result.selection.changes) == set(result.variables)
-    assert all("not sure by itself" in told for told in result.selection.told.values())
+    assert all(
+        "not individually significant" in told for told in result.selection.description.values()
+    )
 
 
 def test_a_split_takes_sizes_from_the_held_out_rows():
@@ -87,7 +89,7 @@ def test_a_split_takes_sizes_from_the_held_out_rows():
     assert change.values == pytest.approx((x.mean(), y.mean()), abs=0.05)
     assert change.named is None
     assert math.isnan(change.pvalue)
-    assert "sure" not in result.selection.told["high"]
+    assert "significant" not in result.selection.description["high"]
     assert json.loads(result.to_json())["selection"]["changes"]["high"]["pvalue"] is None
 
 
@@ -98,8 +100,12 @@ def test_a_joint_kernel_may_have_chosen_for_dependence():
     # As a kernel would leave it, which does not say what it chose a variable for.
     bare = replace(chosen, groups=(), reasons=(), changes={})
     rng, samples = np.random.default_rng(0), read_samples(X, Y)
-    assert with_changes(bare, samples, rng, joint=True).told["u"].startswith("correlated with v: ")
-    assert "correlated" not in with_changes(bare, samples, rng).told["u"]
+    assert (
+        with_changes(bare, samples, rng, joint=True)
+        .description["u"]
+        .startswith("with v: correlation ")
+    )
+    assert "correlation" not in with_changes(bare, samples, rng).description["u"]
 
 
 def test_the_training_rows_decide_what_is_told_and_others_how_much():
@@ -134,7 +140,7 @@ def test_what_never_varies_in_the_rows_is_left_out():
     selection = ta.select_variables(rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), 1)
     told = with_changes(selection, still, rng)
     assert told.changes == {}
-    assert told.told == {"x0": told.reasons[0]}
+    assert told.description == {"x0": told.reasons[0]}
     assert told.to_frame()["differs"].tolist() == [told.reasons[0]]
 
 
@@ -153,7 +159,7 @@ def test_only_the_heaviest_of_many_are_told(monkeypatch):
     X, Y = tables()
     selection = ta.select_variables(X, Y, 4)
     assert list(selection.changes) == list(selection.weights)[:2]
-    assert len(selection.told) == len(selection.variables)
+    assert len(selection.description) == len(selection.variables)
 
 
 def test_the_generator_that_was_given_is_not_drawn_from():

@@ -6,7 +6,6 @@ from markupsafe import Markup
 
 from tellapart import __version__
 from tellapart.report.figures import inline_svg
-from tellapart.report.findings import pvalue_cell
 from tellapart.report.monitor_plots import draw_history
 from tellapart.report.templates import get_template
 from tellapart.testing.call import write_arguments
@@ -25,7 +24,6 @@ def render_monitor(monitor: MonitorHistory, reproduce: str | None = None) -> str
         figure=_figure(monitor),
         checks=monitor.history[: -MOST_CHECKS - 1 : -1],
         most_findings=MOST_FINDINGS,
-        p_cell=pvalue_cell,
         facts=_facts(monitor),
         version=__version__,
         reproduce=_calls(monitor) if reproduce is None else reproduce,

@@ -8,9 +8,6 @@ from typing import Any
 
 from tellapart.data.frames import make_frame
 
-LATEST = "pvalue_floor"
-"""A field that states stored by earlier versions do not have."""
-
 
 @dataclass(frozen=True)
 class CheckRecord:
@@ -40,8 +37,6 @@ class CheckRecord:
         Whether the interval of a finding excludes effects below the smallest of interest.
     fingerprint : str
         A text that changes with the rows of the batch: the same rows twice are no news.
-    pvalue_floor : float
-        The smallest p-value that the permutations of the check can give.
     """
 
     number: int
@@ -56,7 +51,6 @@ class CheckRecord:
     capital_needed: float | None = None
     large_enough: bool = True
     fingerprint: str = ""
-    pvalue_floor: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
@@ -66,7 +60,7 @@ class CheckRecord:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> CheckRecord:
         """Return the record that `to_dict` was made of."""
-        given = {f.name: plain[f.name] for f in fields(cls) if f.name in plain or f.name != LATEST}
+        given = {field.name: plain[field.name] for field in fields(cls)}
         tuples = {name: tuple(given[name]) for name in ("variables", "findings")}
         return cls(**(given | tuples))
 

@@ -85,7 +85,6 @@ class CheckResult(TestResult):
             capital_needed=self.capital_needed,
             large_enough=self.large_enough,
             fingerprint=self.fingerprint,
-            pvalue_floor=self.pvalue_floor,
         )
 
     def story(

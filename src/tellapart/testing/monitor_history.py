@@ -82,8 +82,7 @@ class MonitorHistory:
 
     def summary_of(self, record: CheckRecord) -> str:
         """Return one check as plain text, with what was named where there was an alarm."""
-        p = p_text(record.pvalue, record.pvalue_floor)
-        parts = [f"{record.number}. {safe(record.label)}: {p}"]
+        parts = [f"{record.number}. {safe(record.label)}: {p_text(record.pvalue)}"]
         if record.capital is not None:
             parts.append(f", e-value {record.capital:.3g} (alarm at {record.capital_needed:g})")
         if record.alarm:
