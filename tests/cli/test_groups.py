@@ -58,7 +58,7 @@ def test_scans_tell_what_differs(folder, capsys):
         out
         == f"{ta.compare_groups(cells(), by='kind', mode='pairwise', random_state=0).summary()}\n"
     )
-    assert "B and T: One column is shifted (w).\n" in out
+    assert "B and T: One mean differs (w).\n" in out
 
 
 def test_chosen_pairs_and_files(folder, capsys):

@@ -45,7 +45,7 @@ def test_summary_and_record(result):
     lines = result.summary().splitlines()
     assert LEFT_OUT in lines
     assert SPLIT in lines
-    assert "Constant, so of weight 0: site." in lines
+    assert "Constant columns (weight 0): site." in lines
     assert result.to_dict()["columns"] == {
         "naming_rows": {"id": "consecutive whole numbers, each at most once in a sample"},
         "unchosen": [],

@@ -44,8 +44,8 @@ def test_dates_are_split_and_identifiers_left_out(table):
     assert [str(w.message) for w in told] == [
         "column 'id' of X and Y is excluded: it appears to be an identifier (consecutive whole "
         "numbers, each at most once in a sample); pass keep=['id'] to compare it",
-        "column 'hash' of X and Y is excluded: it appears to be an identifier (140 distinct texts in "
-        "140 rows); pass keep=['hash'] to compare it",
+        "column 'hash' of X and Y is excluded: it appears to be an identifier (140 distinct "
+        "texts in 140 rows); pass keep=['hash'] to compare it",
     ]
 
 

@@ -30,7 +30,10 @@ def test_every_family_is_described():
         ("share", "proportion of 'a'", "difference +50 percentage points", "95 % CI +40 to +60"),
         ("share", "prevalence", "difference +50 percentage points", "95 % CI +40 to +60"),
         ("shape", "L-skewness", "difference +0.50", "95 % CI +0.40 to +0.60"),
-        ("distribution", "probability of superiority", "Cliff's delta +0.50", "95 % CI +0.40 to +0.60"),
+        (
+            "distribution", "probability of superiority",
+            "Cliff's delta +0.50", "95 % CI +0.40 to +0.60",
+        ),
         ("correlation", "correlation", "difference +0.50", "95 % CI +0.40 to +0.60"),
     ],
 )  # fmt: skip

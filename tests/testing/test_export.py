@@ -175,7 +175,7 @@ def test_the_methods_of_a_scan_have_its_numbers(scanned):
         f"the difference was significant (p ≤ {scanned.pvalue:.3g}, α = 0.05)",
         "Westfall and Young",
         f"{len(scanned.findings)} differences were significant (",
-        f"{len(scanned.variables)} were selected on all observations by maximising a joint criterion",
+        f"{len(scanned.variables)} were selected on all observations by maximising a joint",
         "Certificate of the search: optimal among all subsets of at most",
         f"tellapart {ta.__version__} (random seed 0)",
         "Wang, Dey and Xie",

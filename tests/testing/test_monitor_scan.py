@@ -2,9 +2,8 @@
 
 import math
 import pickle
-from dataclasses import replace
-
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest

@@ -169,8 +169,8 @@ def warn_of(gone: Mapping[str, str], titles: Sequence[str]) -> None:
     """Warn of columns that are excluded as identifiers, each with its reason."""
     for name, reason in gone.items():
         warn_caller(
-            f"column {name!r} of {' and '.join(titles)} is excluded: it appears to be an identifier "
-            f"({reason}); pass keep=[{name!r}] to compare it"
+            f"column {name!r} of {' and '.join(titles)} is excluded: it appears to be an "
+            f"identifier ({reason}); pass keep=[{name!r}] to compare it"
         )
 
 
