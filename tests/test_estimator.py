@@ -272,4 +272,4 @@ def test_changes_say_which_way_and_how_much():
     assert selector.changes_["x2"].kind == "location"
     assert selector.changes_["x2"].effect == pytest.approx(2.0, abs=0.4)
     assert selector.changes_["x0"].kind == "spread"
-    assert selector.selection_.told["x2"].startswith("higher in case by ")
+    assert selector.selection_.description["x2"].startswith("mean ")

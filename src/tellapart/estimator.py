@@ -84,7 +84,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         depend on the choice as a whole: a column left out may well differ, but adds less.
     changes_ : dict from str to Finding
         What each kept column differs in between the two classes, which way and how much, with an
-        interval; see `Selection.changes`. `selection_.told` has it in words.
+        interval; see `Selection.changes`. `selection_.description` has it in words.
     gap_ : float or None
         Relative gap of the selection to the best one possible; None where nothing is proved.
     n_variables_ : int

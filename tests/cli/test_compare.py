@@ -41,7 +41,7 @@ def in_folder(files, monkeypatch):
 def test_compare_two_files(in_folder, capsys):
     assert run(["compare", "a.csv", "b.parquet", *SPLIT, "--variables", "1", "--seed", "0"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("a and b differ (p = 0.001, level 0.05).")
+    assert out.startswith("a and b differ (p ≤ 0.001, α = 0.05).")
     assert f"  {LONG}   1.000" in out
     assert "\x1b" not in out
     assert err == ""
@@ -51,11 +51,11 @@ def test_a_scan_is_the_default_and_tells_what_differs(in_folder, capsys):
     assert run(["compare", "a.csv", "b.parquet", "--seed", "0", "--json", "out.json"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[0] == "a and b differ (p = 0.001, level 0.05)."
-    assert lines[1].startswith("One column is shifted (a name so long")
-    assert lines[2].startswith(f"  {LONG}: lower in a by ")
-    assert "Rows used for the p-value: 60 of a, 70 of b." in out
-    assert "Families of differences, each with its own p-value: location 0.001, " in out
+    assert lines[0] == "a and b differ (p ≤ 0.001, α = 0.05)."
+    assert lines[1].startswith("One mean differs (a name so long")
+    assert lines[2].startswith(f"  {LONG}: mean ")
+    assert "Sample sizes: 60 (a) and 70 (b)." in out
+    assert "Unadjusted p-values by family: location ≤ 0.001, " in out
     assert f"  {LONG}   1.000" in out
     assert err == ""
     stored = json.loads((in_folder / "out.json").read_text())
@@ -87,7 +87,7 @@ def test_outputs(in_folder, capsys):
     assert stored["labels"] == ["a", "b"]
     assert stored["n_permutations"] == 99
     assert "<svg" in (in_folder / "out.svg").read_text()
-    assert "p = 0.01" in capsys.readouterr().out
+    assert "p ≤ 0.01" in capsys.readouterr().out
 
 
 def test_report_says_how_to_repeat_it(in_folder, capsys):
@@ -138,7 +138,7 @@ def test_no_difference_is_not_an_error(in_folder, capsys):
     for name in ("c.csv", "d.csv"):
         csv.write_csv(pa.table({"v": rng.normal(size=30)}), name)
     assert run(["compare", "c.csv", "d.csv", "--seed", "0"]) == 0
-    assert capsys.readouterr().out.startswith("No difference between c and d was found")
+    assert capsys.readouterr().out.startswith("No significant difference between c and d")
 
 
 def test_warnings_are_single_lines(in_folder, capsys):
@@ -319,7 +319,8 @@ def test_exports_for_a_paper(in_folder, capsys):
     table = (in_folder / "out.csv").read_text(encoding="utf-8").splitlines()
     assert table[0].startswith("kind,variables,")
     assert LONG in table[1]
-    assert "What differs between a ($n = 60$) and b" in (in_folder / "out.tex").read_text()
+    tex = (in_folder / "out.tex").read_text()
+    assert "Significant differences between a ($n = 60$) and b" in tex
     assert (in_folder / "out.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -458,3 +459,21 @@ def test_groups_of_a_large_file_are_read_block_by_block(repeated, capsys, monkey
     assert picked["n_test"] == [20_000, 20_000]
     rest = answer(capsys, repeated, "--by", "v", "--group", "1", *more)
     assert rest["n_test"] == [20_000, 60_000]
+
+
+def test_all_findings_are_printed_or_written(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name, shift in (("a", 0.0), ("b", 2.0)):
+        table = pa.table({f"v{i:02}": rng.normal(size=40) + shift for i in range(30)})
+        csv.write_csv(table, f"{name}.csv")
+    few = ["compare", "a.csv", "b.csv", "--permutations", "99", "--seed", "0"]
+    assert run([*few, "--csv", "all.csv"]) == 0
+    out = capsys.readouterr().out
+    n_findings = len((tmp_path / "all.csv").read_text().splitlines()) - 1
+    assert n_findings >= 30
+    assert f"and {n_findings - 20:,} more: --all-findings prints all, --csv FILE writes all" in out
+    assert run([*few, "--all-findings"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  v{i:02}: " in out for i in range(30))
+    assert "more: --all-findings" not in out

@@ -58,14 +58,14 @@ def test_scans_tell_what_differs(folder, capsys):
         out
         == f"{ta.compare_groups(cells(), by='kind', mode='pairwise', random_state=0).summary()}\n"
     )
-    assert "B and T: One column is shifted (w).\n" in out
+    assert "B and T: One mean differs (w).\n" in out
 
 
 def test_chosen_pairs_and_files(folder, capsys):
     arguments = ["groups", "cells.csv", "--by", "kind", "--pairwise", "--group", "T"]
     arguments += ["--group", "B", *QUICK, "--report", "out.html", "--json", "1.json"]
     assert run(arguments) == 0
-    assert "B and T differ (adjusted p = 0.001, level 0.05)" in capsys.readouterr().out
+    assert "B and T differ (adjusted p ≤ 0.001, α = 0.05)" in capsys.readouterr().out
     stored = json.loads((folder / "1.json").read_text())
     assert [(c["group"], c["against"]) for c in stored["comparisons"]] == [("B", "T")]
     page = html.unescape((folder / "out.html").read_text(encoding="utf-8"))

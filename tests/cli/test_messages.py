@@ -105,7 +105,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--paired", "who"], "--paired must be a column"),
     (["a.csv", "a.csv", "--clusters", "u"], "--clusters must lie wholly in one sample"),
 ]
-NO_MISTAKE = {"quiet", "b", "a", "by", "csv", "figure", "latex"}
+NO_MISTAKE = {"quiet", "b", "a", "by", "csv", "figure", "latex", "all_findings"}
 """What is no option, or cannot be wrong by itself."""
 
 

@@ -53,5 +53,5 @@ def test_rows_left_out_are_told(files, capsys, tmp_path):
     gone = json.loads(out.read_text())["missing"]["dropped_rows"]
     assert gone[0] > 40
     assert gone[1] == 0
-    assert f"Rows left out for missing values: {gone[0]} of january, 0 of july" in said
+    assert f"Rows excluded for missing values: {gone[0]} of january, 0 of july" in said
     assert "Missing values" in page.read_text()

@@ -62,7 +62,7 @@ def test_either_sample_may_come_through_a_pipe(folder, pipe, capsys, form):
     assert run(["compare", "-", *second, *QUICK]) == 0
     out = capsys.readouterr().out
     assert " and ".join(["standard input", second[0].removesuffix(".csv")]) in out
-    assert "differ (p = 0.001" in out
+    assert "differ (p ≤ 0.001" in out
 
 
 def test_groups_through_a_pipe(folder, pipe, capsys):
@@ -73,7 +73,7 @@ def test_groups_through_a_pipe(folder, pipe, capsys):
     assert capsys.readouterr().out.startswith("new and old differ")
     pipe(as_bytes(both, "csv"))
     assert run(["groups", "-", "--by", "arm", *QUICK]) == 0
-    assert capsys.readouterr().out.startswith("new and old differ (adjusted p = 0.001")
+    assert capsys.readouterr().out.startswith("new and old differ (adjusted p ≤ 0.001")
 
 
 def test_json_alone_goes_to_standard_output(folder, capsys):

@@ -35,8 +35,8 @@ def result():
 
 
 LEFT_OUT = (
-    "Left out: 'id' (consecutive whole numbers, each at most once in a sample), which seems to "
-    "name rows: keep=['id'] (--keep id in a shell) compares it."
+    "Excluded: 'id' (consecutive whole numbers, each at most once in a sample), which appears "
+    "to be an identifier: keep=['id'] (--keep id in a shell) includes it."
 )
 SPLIT = "Split into parts: 'when' into days, hour, weekday, month."
 
@@ -45,7 +45,7 @@ def test_summary_and_record(result):
     lines = result.summary().splitlines()
     assert LEFT_OUT in lines
     assert SPLIT in lines
-    assert "Constant, so of weight 0: site." in lines
+    assert "Constant columns (weight 0): site." in lines
     assert result.to_dict()["columns"] == {
         "naming_rows": {"id": "consecutive whole numbers, each at most once in a sample"},
         "unchosen": [],
@@ -59,7 +59,7 @@ def test_summary_and_record(result):
 
 def test_page(result):
     page = result.to_html(stability=False)
-    assert "Left out, since they seem to name rows" in page
+    assert "Excluded: appear to be identifiers" in page
     assert "keep=[&#39;id&#39;]" in page
     assert "when into days, hour, weekday, month" in page
 
@@ -73,7 +73,7 @@ def test_what_was_kept_is_in_the_call_that_repeats_the_answer():
 
 
 def test_groups():
-    with pytest.warns(UserWarning, match="'id' of table is left out"):
+    with pytest.warns(UserWarning, match="'id' of table is excluded"):
         result = ta.compare_groups(table(80), by="arm", n_permutations=99, random_state=0)
     notes = result.notes()
     assert LEFT_OUT in notes
@@ -91,7 +91,7 @@ def test_shell(command, tmp_path, capsys):
         assert run([command, str(file), *options]) == 0
     shown = capsys.readouterr().out
     assert LEFT_OUT in shown
-    assert "Left out as asked: 'u'." in shown
+    assert "Excluded by the user: 'u'." in shown
 
 
 def test_many_names_and_names_that_need_quotes():

@@ -147,7 +147,7 @@ def test_a_column_that_is_constant_within_strata_is_left_out_with_a_note():
     assert samples.names == ("age",)
     assert samples.notes.fixed == {"strata": ("sex", "code")}
     assert samples.notes.lines() == [
-        "Left out: 'sex', 'code': they are constant within all strata, and so cannot differ under "
+        "Excluded: 'sex', 'code': they are constant within all strata, and so cannot differ under "
         "the design."
     ]
 

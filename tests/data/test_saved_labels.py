@@ -10,7 +10,7 @@ from tellapart.cli import run
 from tellapart.data.files import read_table
 from tellapart.data.saved_labels import remembered, without_row_labels
 
-LINE = "Left out: a first column without a name, taken for row labels."
+LINE = "Excluded: a first column without a name, saved row labels."
 FEW = {"n_permutations": 39, "random_state": 0}
 
 
@@ -32,7 +32,7 @@ def test_results_tell(saved):
     result = ta.two_sample_test(*tables, **FEW)
     assert LINE in result.summary().splitlines()
     assert result.to_dict()["columns"]["row_labels"] == [""]
-    assert "Taken for row labels" in result.to_html(stability=False)
+    assert "Excluded as row labels" in result.to_html(stability=False)
     stratified = ta.two_sample_test(*tables, strata="arm", **FEW)
     assert stratified.held_out.notes.row_labels == ("",)
     groups = ta.compare_groups(tables[0], by="arm", **FEW)
@@ -47,7 +47,7 @@ def test_the_command_line_tells(saved, capsys):
     assert run(given) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert LINE in told
-    assert "Left out as asked: 'arm'." in told
+    assert "Excluded by the user: 'arm'." in told
 
 
 def test_a_table_without_any_says_nothing():

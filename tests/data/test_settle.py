@@ -36,16 +36,16 @@ PARTS = ("when (days)", "when (hour)", "when (weekday)", "when (month)", "wait (
 
 @every_library
 def test_dates_are_split_and_identifiers_left_out(table):
-    with pytest.warns(UserWarning, match="is left out") as told:
+    with pytest.warns(UserWarning, match="is excluded") as told:
         samples = read_samples(table(data(80)), table(data(60, 1, first=80)), keep=())
     assert samples.names == (*PARTS, "sex", "dose")
     assert dict(zip(samples.names, samples.kinds, strict=True))["when (weekday)"] == "categorical"
     assert samples.categories["when (month)"] == ("Jan", "Feb", "Mar")
     assert [str(w.message) for w in told] == [
-        "column 'id' of X and Y is left out, since it seems to name rows (consecutive whole "
+        "column 'id' of X and Y is excluded: it appears to be an identifier (consecutive whole "
         "numbers, each at most once in a sample); pass keep=['id'] to compare it",
-        "column 'hash' of X and Y is left out, since it seems to name rows (140 distinct texts in "
-        "140 rows); pass keep=['hash'] to compare it",
+        "column 'hash' of X and Y is excluded: it appears to be an identifier (140 distinct "
+        "texts in 140 rows); pass keep=['hash'] to compare it",
     ]
 
 
@@ -72,7 +72,7 @@ def test_without_the_argument_columns_are_taken_as_they_are(table):
 @every_library
 def test_a_table_of_numbers_alone(table):
     numbers = {"row": np.arange(50), "u": RNG.normal(size=50), "n": RNG.poisson(3, 50)}
-    with pytest.warns(UserWarning, match="column 'row' of X and Y is left out"):
+    with pytest.warns(UserWarning, match="column 'row' of X and Y is excluded"):
         samples = read_samples(table(numbers), table(numbers), keep=())
     assert samples.names == ("u", "n")
     assert samples.x.shape == (50, 2)
@@ -132,7 +132,7 @@ def test_text_that_may_be_dates_is_told_so():
 
 @every_library
 def test_groups_of_a_table(table):
-    with pytest.warns(UserWarning, match="column '(id|hash)' of table is left out"):
+    with pytest.warns(UserWarning, match="column '(id|hash)' of table is excluded"):
         grouped = read_grouped(table(data(60)), "sex")
     assert grouped.names == (*PARTS, "dose")
     assert read_grouped(table(data(60)), "sex", keep=["id", "hash"]).names[0] == "id"

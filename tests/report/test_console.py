@@ -31,9 +31,9 @@ def result():
     )
 
 
-def shown(result, *, terminal):
+def shown(result, *, terminal, width=60, **options):
     file = io.StringIO()
-    show_result(result, Console(file=file, force_terminal=terminal, width=60))
+    show_result(result, Console(file=file, force_terminal=terminal, width=width), **options)
     return file.getvalue()
 
 
@@ -68,15 +68,33 @@ def test_a_scan_shows_what_differs():
     text = shown(found, terminal=True)
     assert found.verdict in text.replace("\x1b[1;32m", "").replace("\x1b[0m", "")
     assert found.story()[0] in text
-    assert "What differs" in text
-    assert "95 % interval" in text
+    assert "Significant differences, most significant first" in text
+    assert "95 % CI" in " ".join(text.split())
     assert "[red]dose" in text
-    assert "Families of differences" in text
+    assert "Unadjusted p-values by family" in text
     assert "weight" in text
     many = tuple(make_finding(variables=(f"v{i}",), effect=0.1 * i + 0.1) for i in range(30))
     longer = replace(found, scan=replace(found.scan, findings=many))
-    assert "and 10 more" in shown(longer, terminal=True)
-    assert "What differs" not in shown(replace(found, pvalue=0.5), terminal=True)
+    first = shown(longer, terminal=True, width=100)
+    assert "and 10 more: --all-findings prints all, --csv FILE writes all" in first
+    assert "v19" in first
+    assert "v20" not in first
+    none = shown(replace(found, pvalue=0.5), terminal=True)
+    assert "Significant differences" not in none
+    assert none.index("the best of what may be noise") < none.index("Certificate")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_all_findings_can_be_shown(terminal):
+    rng = np.random.default_rng(0)
+    found = run_scan(rng.normal(size=(30, 2)), rng.normal(2.0, size=(30, 2)))
+    many = tuple(make_finding(variables=(f"v{i}",)) for i in range(60))
+    longer = replace(found, scan=replace(found.scan, findings=many))
+    few = shown(longer, terminal=terminal, width=100)
+    assert "and 40 more: --all-findings prints all" in few
+    every = shown(longer, terminal=terminal, all_findings=True)
+    assert "v59" in every
+    assert "more:" not in every
 
 
 def test_numbers_of_groups_stay_whole_on_a_narrow_terminal():
@@ -90,5 +108,5 @@ def test_numbers_of_groups_stay_whole_on_a_narrow_terminal():
         show_groups(result, Console(file=out, width=width, force_terminal=True, color_system=None))
         for c in result.comparisons:
             assert f" {c.n_rows[0]}, {c.n_rows[1]} " in out.getvalue()
-            assert f" {c.adjusted_pvalue:.4g} " in out.getvalue()
+            assert f" {c.adjusted_text.removeprefix('p ')} " in out.getvalue()
         assert max(map(len, out.getvalue().splitlines())) <= width

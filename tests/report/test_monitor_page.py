@@ -38,7 +38,7 @@ def test_with_a_plan_there_are_only_pvalues():
     for seed in range(1, 11):
         planned.check(normal(20, seed))
     assert len(planned.plot().axes) == 1
-    assert "Capital" in planned.to_html()
+    assert "e-value" in planned.to_html()
 
 
 def test_the_page_tells_all_and_escapes(monitor, tmp_path):
@@ -47,7 +47,7 @@ def test_the_page_tells_all_and_escapes(monitor, tmp_path):
     assert "<b>Monday" not in page
     assert "&lt;b&gt;Monday" in page
     assert monitor.history[1].findings[0] in page
-    assert "has a chance of at most 0.05" in page
+    assert "The probability of any false alarm, however long the sequence, is at most 0.05" in page
     assert "monitor = ta.compare_to_reference(reference" in page
     Page(page)
     empty = ta.compare_to_reference(normal(60, 0), random_state=0)

@@ -37,8 +37,8 @@ def test_a_result_shows_its_answer(result):
     assert result.verdict in said
     assert result.selection.certificate[1:] in said
     assert all(line in said for line in result.evidence())
-    assert set(card.said("th")) == {"Variable", "Weight", "What it differs in", *result.variables}
-    assert set(result.selection.told.values()) <= set(card.said("td"))
+    assert set(card.said("th")) == {"Variable", "Weight", "What differs", *result.variables}
+    assert set(result.selection.description.values()) <= set(card.said("td"))
     for weight in result.selection.weights.values():
         assert f"{weight:.3f}" in card.said("td")
 
@@ -67,7 +67,7 @@ def test_it_follows_any_theme_and_needs_nothing(result):
 
 def test_a_selection_shows_its_variables(result):
     card = Page(selection_card(result.selection))
-    assert "2 of 3 variables chosen" in card.said("p")[0]
+    assert "2 of 3 variables selected" in card.said("p")[0]
     assert SCRIPT in card.said("th")
     assert "λ = 0.1" in card.said("div")[0]
 
@@ -78,7 +78,7 @@ def test_many_variables_are_cut_short():
     chosen = ta.select_variables(x, y, 40, regularization=0.0)
     card = Page(selection_card(chosen))
     assert len(card.all("tr")) == 16
-    assert card.said("caption") == ["and 25 lighter ones"]
+    assert card.said("caption") == ["and 25 with smaller weights"]
     few = Page(selection_card(replace(chosen, support=np.zeros(0, dtype=int), z=np.zeros(40))))
     assert len(few.all("tr")) == 1
 
@@ -98,7 +98,7 @@ def test_a_scan_shows_its_story_and_findings(scanned):
     assert SCRIPT in card.said("th")
     for finding in scanned.findings:
         assert any(finding.change() in cell for cell in card.said("td"))
-    assert "chosen on all rows" in said
+    assert "Most discriminating subset" in said
     assert all(line in said for line in scanned.evidence())
 
 
@@ -106,13 +106,14 @@ def test_many_findings_are_cut_short(scanned):
     many = tuple(make_finding(variables=(f"v{i}",), effect=0.1 * i + 0.1) for i in range(30))
     card = Page(result_card(replace(scanned, scan=replace(scanned.scan, findings=many))))
     assert len(card.all("tr")) == 9
-    assert card.said("caption") == ["and 22 more"]
+    assert card.said("caption") == ["and 22 more: `findings` has all, `to_csv` writes them"]
 
 
 def test_a_scan_that_finds_nothing_has_no_table(scanned):
     card = Page(result_card(replace(scanned, pvalue=0.5)))
     assert card.all("table") == []
-    assert "No difference between" in card.said("p")[0]
+    assert "No significant difference between" in card.said("p")[0]
+    assert "the best of what may be noise" in card.said("div")[0]
 
 
 def test_headings_and_numbers_of_cards_are_not_broken(result):

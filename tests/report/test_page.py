@@ -68,16 +68,16 @@ def page(result):
 def test_it_says_what_was_found(result, page):
     body = page.said("body")[0]
     assert page.said("h1") == ["old and new differ"]
-    assert page.said("title")[0] == "old and new: they differ"
-    assert f"The p-value is {result.pvalue:g}" in body
+    assert page.said("title")[0] == "old and new: significant difference"
+    assert f"p ≤ {result.pvalue:g} (α = 0.05)" in body
     assert number(result.statistic) in body
     assert number(result.threshold) in body
     assert "99, at random" in body
     for name, weight in result.selection.weights.items():
         assert name in page.said("figcaption")
         assert any(f"{weight:.3f}" in cell for cell in page.said("td"))
-    assert "Proved: no other choice of at most 2 variables" in body
-    assert "chance of at most 1\N{NO-BREAK SPACE}%" in page.texts["body"][0]
+    assert "Optimal among all subsets of at most 2 variables" in body
+    assert "with probability at most 1\N{NO-BREAK SPACE}%" in page.texts["body"][0]
 
 
 def test_it_describes_both_samples_in_the_held_out_rows(result, page):
@@ -93,8 +93,8 @@ def test_it_says_how_to_repeat_it_and_with_what(result, page):
     body = page.said("body")[0]
     for version in (ta.__version__, np.__version__):
         assert version in body
-    assert "0.1, as asked for" in body
-    assert "at most 2, as asked for" in body
+    assert "0.1, set by the user" in body
+    assert "at most 2, set by the user" in body
     assert "random_state=0" in page.said("pre")[0]
     assert "X: the rows of old; Y: the rows of new" in page.said("pre")[0]
     assert Page(result.to_html(reproduce="tellapart compare <a> b")).said("pre") == [
@@ -156,9 +156,9 @@ def test_stability_is_counted_per_variable(result, page):
     cells, body = page.said("td"), page.said("body")[0]
     for count in found.chosen.values():
         assert any(f"{count} of 50" in cell for cell in cells)
-    assert "made again on 50 random halves of the training rows (15 and 15 rows each)" in body
-    assert "Would other rows give the same variables?" in page.said("h2")
-    assert ("Variables chosen in their place" in page.said("caption")) == bool(found.others)
+    assert "repeated on 50 random halves of the training rows (15 and 15 rows each)" in body
+    assert "Stability of the selection" in page.said("h2")
+    assert ("Variables selected instead" in page.said("caption")) == bool(found.others)
 
 
 def test_stability_may_be_left_out_or_asked_for(result):
@@ -227,7 +227,7 @@ def make_stability(counts, support=(0, 1), asked=10, **more):
 def test_words_of_stability():
     some = describe_stability(make_stability([7, 10, 3, 0]))
     assert some.found == (
-        "Most often chosen was v1, in all 10 resamples; least often v0, in 7 of 10 resamples."
+        "Most often selected was v1, in all 10 resamples; least often v0, in 7 of 10 resamples."
     )
     assert [(other.name, other.text) for other in some.others] == [("v2", "3 of 10")]
     assert some.left_out == 0
@@ -235,9 +235,9 @@ def test_words_of_stability():
     never = describe_stability(make_stability([10, 0, 10]))
     assert never.found.endswith("least often v1, in none of 10 resamples.")
     same = describe_stability(make_stability([10, 10, 0]))
-    assert same.found == "Each of the 2 variables was chosen in all 10 resamples."
+    assert same.found == "Each of the 2 variables was selected in all 10 resamples."
     one = describe_stability(make_stability([1, 0], (0,), n_resamples=1))
-    assert one.found == "In the one resample, the choice was v0 again."
+    assert one.found == "v0 was selected in the one resample."
     many = describe_stability(make_stability([5] * 20, halves=False))
     assert len(many.others) == 8
     assert many.left_out == 10
@@ -248,17 +248,19 @@ def test_both_samples_in_two_dimensions(result, page):
     body = page.said("body")[0]
     embedding = compute_embedding(result, n_points=800)
     inside = np.count_nonzero(embedding.witness_x > 0)
-    assert f"Of 30 rows of old, {inside} lie where old prevails; of 30 rows of new" in body
-    assert "30 of 30 rows of old and 30 of 30 rows of new, in the plane that holds" in body
-    assert "it is no forecast for new ones" in body
+    assert f"Of 30 rows of old, {inside} lie where old is denser; of 30 rows of new" in body
+    assert "30 of 30 rows of old and 30 of 30 rows of new, in the plane that explains" in body
+    assert "does not predict new ones" in body
     assert "old and new in two dimensions" in page.said("title")
-    assert any("in the plane that holds" in text for text in page.said("desc"))
-    assert "come up by chance" not in body
+    assert any("in the plane that explains" in text for text in page.said("desc"))
+    assert "occur by chance" not in body
     alike = redraw(result, pvalue=0.4).said("body")[0]
-    assert "patches of colour like these come up by chance" in alike
+    assert "patterns like these occur by chance" in alike
 
 
-@pytest.mark.parametrize(("d", "words"), [(1, "by the chosen variable. The height"), (2, "by the")])
+@pytest.mark.parametrize(
+    ("d", "words"), [(1, "by the selected variable. The vertical"), (2, "by the")]
+)
 def test_one_or_two_numeric_variables_keep_their_axes(d, words):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 4)), rng.normal(1.0, size=(60, 4))
@@ -290,21 +292,27 @@ def test_the_report_of_a_baseline(result):
     page = Page(bare.to_html())
     body = page.said("body")[0]
     assert "Two-sample test: rank sums <b>" in page.said("header")[0]
-    assert "because every row is used once, and it assumes" in body
+    assert "because every row is used once. It assumes" in body
     assert "result = ta.baselines.RankSums(k=3).test(X, Y)" in page.said("pre")[0]
-    assert "Statistic (Σ of ranks)" in page.said("dt")
-    assert "none: the distribution of the statistic is known" in page.said("dd")
-    for absent in ("Chosen again", "Null distribution", "in two dimensions", "held-out", "kernel"):
+    assert "Σ of ranks" in page.said("dt")
+    assert "none: the null distribution is known" in page.said("dd")
+    for absent in (
+        "Selection frequency",
+        "Null distribution",
+        "in two dimensions",
+        "held-out",
+        "kernel",
+    ):
         assert absent not in body
     assert len(bare.plot().axes) == len(result.plot().axes)
     unsure = Page(replace(bare, pvalue=0.5).to_html()).said("header")[0]
-    assert "of a kind that this test does not see" in unsure
+    assert "of a kind to which this test does not respond" in unsure
 
 
 def test_nothing_chosen_is_said(result):
     none = replace(result.selection, support=np.zeros(0, dtype=int), z=np.zeros(3))
     page = Page(replace(result, selection=none, pvalue=0.5, train=None).to_html())
-    assert page.said("header")[0].endswith("Of 3 variables, none was chosen.")
+    assert page.said("header")[0].endswith("Of 3 variables, none was selected.")
 
 
 @pytest.mark.long
@@ -399,17 +407,16 @@ def test_any_number_of_variables(d):
 def test_no_difference_claims_nothing(result):
     page = redraw(result, pvalue=0.4031, threshold=1.0)
     body = page.said("body")[0]
-    assert page.said("h1") == ["No difference between old and new was found"]
-    assert "does not prove them alike" in body
-    assert "tell them apart" not in body
-    assert "say where one was looked for, not where one is" in body
+    assert page.said("h1") == ["No significant difference between old and new"]
+    assert "Absence of evidence is not evidence of equivalence" in body
+    assert "the variables below are the best of what may be noise" in body
     assert "at most 40.31" in body
 
 
 def test_exact_and_unreachable(result):
     page = redraw(result, exact=True, threshold=math.inf, pvalue=0.5)
     body = page.said("body")[0]
-    assert "all 99 there are: the p-value is exact" in body
+    assert "all 99: the p-value is exact" in body
     assert "none: with so few rows" in body
     assert "there is no critical value" in body
 
@@ -418,25 +425,24 @@ def test_choices_made_on_the_training_rows():
     left, right = make_tables()
     tuned = Page(run(left, right, regularization="cv").to_html(stability=False)).said("body")[0]
     assert "the smallest number as good as the best" in tuned
-    assert "chosen by cross-validation on the training rows, from 0, 0.01" in tuned
+    assert "cross-validated on the training rows, from 0, 0.01" in tuned
     few = Page(run(left[:14], right[:14], regularization="cv").to_html(stability=False)).said(
         "body"
     )[0]
-    assert few.count("the default, as there were too few rows to tune on") == 2
+    assert few.count("the default: too few rows for tuning") == 2
 
 
 def test_without_a_proof(result):
     guess = replace(result.selection, upper_bound=None, status="feasible")
-    body = redraw(result, selection=guess).said("body")[0]
-    assert "not proved to be the best" in body
-    assert "none proved" in body
+    page = redraw(result, selection=guess)
+    assert "not proved to be optimal" in page.said("body")[0]
+    assert "none" in page.said("dd")
 
 
 def test_negative_weights_are_explained(result):
-    assert "negative weight" not in result.to_html()
+    assert "A negative weight" not in result.to_html()
     selection = replace(result.selection, z=result.selection.z * [1.0, -1.0, 1.0])
     body = redraw(result, selection=selection).said("body")[0]
-    assert "counts against" in body
     assert "A negative weight, which only signed weights can have," in body
     assert "−0." in body
 
@@ -457,7 +463,7 @@ def test_dropped_rows_are_counted():
     left.loc[:4, "age"] = np.nan
     result = run(left, right, missing="drop-rows", n_variables=1)
     page = Page(result.to_html())
-    assert "Dropped5" in page.said("td")
+    assert "Excluded5" in page.said("td")
     assert "missing='drop-rows'" in page.said("pre")[0]
 
 
@@ -515,7 +521,7 @@ def test_many_names_are_cut_short():
     assert listed([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
 
 
-def test_substitutes_and_what_differs_are_told():
+def test_substitutes_and_what_differs_are_shown():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(80, 5)), rng.normal(size=(90, 5))
     Y[:, 0] += 1.5
@@ -525,7 +531,7 @@ def test_substitutes_and_what_differs_are_told():
     chosen, other = result.variables[0], {"x0": "x3", "x3": "x0"}[result.variables[0]]
     assert result.selection.substitutes == {chosen: (other,)}
     body = Page(result.to_html(stability=False)).said("body")[0]
-    assert f"{chosen} could be replaced by {other}." in " ".join(body.split())
-    told = result.selection.changes[chosen].told_of(chosen)
-    assert told.startswith("lower in X by")
-    assert told in " ".join(body.split())
+    assert f"{chosen} is interchangeable with {other}." in " ".join(body.split())
+    text = result.selection.changes[chosen].description_for(chosen)
+    assert text.startswith("mean ")
+    assert text in " ".join(body.split())

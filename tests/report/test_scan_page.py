@@ -37,13 +37,13 @@ def alike():
     return result
 
 
-def test_the_first_screen_tells_the_story(result, page):
+def test_the_first_screen_says_what_differs(result, page):
     kinds = {finding.kind for finding in result.findings}
     assert {"location", "spread", "share", "correlation"} <= kinds
     assert page.said("h1") == ["old and new differ"]
     header = page.said("header")[0]
     assert result.story()[0] in header
-    assert "were chosen" not in header
+    assert "selected" not in header
     assert page.said("h2")[0] == "What differs?"
 
 
@@ -52,7 +52,8 @@ def test_every_finding_is_a_row(result, page):
     for finding in result.findings:
         names = ", ".join(finding.variables)
         assert any(names in row and finding.change() in row for row in rows)
-    assert "the chance that anything at all is named would be at most 0.05" in body
+    assert "the familywise error rate is at most 0.05" in body
+    assert "inflated by selection (winner's curse)" in body
     assert "held-out" not in body
     assert "training rows" not in body
 
@@ -64,8 +65,9 @@ def test_named_columns_and_pairs_are_shown(result, page):
             assert finding.variables[0] in page.said("figcaption")
     assert "weight and height" in captions
     assert any("group and habit" in caption for caption in page.said("caption"))
-    assert "Adjusted p-values of columns" in page.said("title")
-    assert any("Of 8 columns, 3 reach the level 0.05" in said for said in page.said("desc"))
+    folded = page.said("summary")
+    assert sum(int(text.split()[0]) for text in folded) == len(result.variable_pvalues)
+    assert folded[0].endswith("p ≤ 0.005")
 
 
 def test_families_and_the_choice_are_explained(result, page):
@@ -74,13 +76,15 @@ def test_families_and_the_choice_are_explained(result, page):
         assert any(
             row.startswith(name.capitalize()) and f"{p:.3g}" in row for row in page.said("tr")
         )
-    assert "goes through all families in just the way the true labels do" in body
+    assert "the observed labelling is part of the reference set" in body
+    assert "distances between whole rows (which also respond to differences in dep" in body
+    assert "Unadjusted p-values by family" in page.said("caption")
     assert "all families share one set of permutations" in body
-    assert "The p-value does not depend on this choice." in body
-    assert "as they carry nearly all the evidence of ten" in body
-    assert "none: the choice is by evidence" in body
+    assert "The p-value does not depend on the selection." in body
+    assert "nearly all of the criterion that ten variables reach" in body
+    assert "none: joint criterion" in body
     assert "random halves of all rows" in body
-    assert "Which few variables tell them apart best?" in page.said("h2")
+    assert "Most discriminating subset" in page.said("h2")
 
 
 def test_it_is_built_for_everyone(page):
@@ -122,39 +126,74 @@ def test_drawing_computes_nothing(result, text):
 def test_no_difference_shows_families_and_names_nothing(alike):
     page = Page(alike.to_html(stability=False))
     body = page.said("body")[0]
-    assert "of a kind that no family of differences sees" in body
-    assert "Nothing is named: no difference was found" in body
-    assert "How large is it?" not in body
+    assert page.said("h1") == ["No significant difference between old and new"]
+    assert "Absence of evidence is not evidence of equivalence" in page.said("header")[0]
+    assert "of a kind to which no family of differences responds" in body
+    assert "There are no findings: the test does not reject" in body
+    assert "Effect sizes" not in page.said("h3")
     assert "Location" in page.said("th")
-    assert "tell them apart" not in body
+
+
+def test_a_selection_without_a_difference_is_called_what_it_is(alike):
+    page = Page(alike.to_html(stability=False))
+    assert "Selected variables (may be noise)" in page.said("h2")
+    assert "Most discriminating subset" not in page.said("h2")
+    body = page.said("body")[0]
+    noise = body.index("the best of what may be noise")
+    assert noise < body.index("Optimal among all subsets")
+    assert "not about whether the variables differ" in body
+
+
+def test_selected_variables_that_are_not_significant_are_called_so(result):
+    changes = {
+        name: replace(change, named=False) for name, change in result.selection.changes.items()
+    }
+    selection = replace(result.selection, changes=changes)
+    body = Page(replace(result, selection=selection).to_html(stability=False)).said("body")[0]
+    assert "None of the selected variables is individually significant" in body
 
 
 def test_skipped_families_and_parts_are_told(alike):
     scan = replace(
         alike.scan,
         skipped={"higher": "needs <b> rows"},
-        notes={"pair": "pairs of 3 of 9 columns"},
+        notes={"pair": "pairs were screened among 3 of 9 columns"},
         rows_per_bin=7,
     )
     body = Page(replace(alike, scan=scan).to_html(stability=False)).said("body")[0]
     assert "Could not run: needs <b> rows." in body
-    assert "Looked at pairs of 3 of 9 columns." in body
-    assert "in bins of 7" in body
+    assert "Pairs were screened among 3 of 9 columns." in body
+    assert "in blocks of 7 rows" in body
 
 
 def test_a_difference_without_a_name(result):
     scan = replace(result.scan, findings=())
     page = Page(replace(result, scan=scan).to_html(stability=False))
-    assert "No single column, pair or triple carries it" in page.said("header")[0]
-    assert "The families below show where it is seen" in page.said("body")[0]
+    assert "No single column, pair or triple is individually significant" in page.said("header")[0]
+    assert "The families below show where it was detected" in page.said("body")[0]
     assert "pairs" not in {tag.get("aria-labelledby") for tag in page.all("section")}
 
 
-def test_many_findings_are_cut_short(result):
-    many = tuple(make_finding(variables=("age",), effect=0.1 * i + 0.1) for i in range(60))
+def test_every_one_of_many_findings_is_on_the_page(result):
+    kinds = ("correlation", "location", "spread", "share")
+    measures = {"location": "mean", "spread": "SD", "share": "prevalence"}
+    many = tuple(
+        make_finding(kinds[i % 4], (f"v{i:03}",), measure=measures.get(kinds[i % 4], "correlation"))
+        for i in range(318)
+    )
     page = Page(replace(result, scan=replace(result.scan, findings=many)).to_html(stability=False))
-    assert "25 of 60 are shown" in page.said("caption")[0]
-    assert "Shifts of the mean (24 of 60 are shown)" in page.said("figcaption")
+    assert "the first 25 of 318; all of them are listed by kind below" in page.said("caption")[0]
+    heads = page.said("th")
+    assert all(finding.variables[0] in heads for finding in many)
+    assert {"Mean (80)", "Standard deviation (79)", "Correlation (80)"} <= set(page.said("summary"))
+    assert "The figures show 25 of 318 findings" in page.said("body")[0]
+    assert "Standardised mean differences (7 of 80 are shown)" in page.said("figcaption")
+
+
+def test_simultaneous_intervals_are_on_the_page(result):
+    found = (make_finding(simultaneous=(0.25, 0.75)),)
+    page = Page(replace(result, scan=replace(result.scan, findings=found)).to_html(stability=False))
+    assert any("95 % CI +0.40 to +0.60 simultaneous +0.25 to +0.75" in r for r in page.said("tr"))
 
 
 @pytest.mark.skipif(find_browser() is None, reason="no browser on PATH")

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from scanned import make_finding, make_tables, run_scan
 from tellapart.errors import InputError
 from tellapart.report.drawing import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
-from tellapart.report.findings import RATIOS, SHIFTS
-from tellapart.report.scan_plots import draw_effects
+from tellapart.report.scan_plots import axis_label, draw_effects
+from tellapart.scan.finding import POINTS, SD_RATIO, SMD
 from tellapart.testing.exhibit import PANELS, SCAN_PANELS
 
 
@@ -49,7 +49,7 @@ def test_panels_take_axes_and_give_them_back(result, what):
 
 def test_effects_show_intervals_and_direction():
     found = [make_finding(effect=0.5), make_finding(effect=-0.5, interval=(-0.6, math.inf))]
-    axes = draw_effects(Figure().subplots(), SHIFTS, found)
+    axes = draw_effects(Figure().subplots(), SMD, found)
     first, _, second, mark, neutral = axes.lines
     assert list(first.get_xdata()) == [0.4, 0.6]
     assert list(second.get_xdata()) == [-0.6, -0.5]
@@ -61,9 +61,17 @@ def test_effects_show_intervals_and_direction():
 @pytest.mark.parametrize("interval", [(0.49, 0.52), (0.01, 300.0), (0.0, 0.6)])
 def test_ratios_have_a_few_round_ticks(interval):
     found = [make_finding("spread", effect=0.5, interval=interval)]
-    axes = draw_effects(Figure().subplots(), RATIOS, found)
+    axes = draw_effects(Figure().subplots(), SD_RATIO, found)
     assert axes.get_xscale() == "log"
     assert 2 <= len(axes.get_xticks()) <= 7
+
+
+def test_axes_name_what_they_show(result):
+    assert axis_label(SMD, ("A", "B")) == "Standardised mean differences"
+    assert axis_label(SD_RATIO, ("A", "B")) == "Ratios of standard deviations, A/B"
+    assert axis_label(POINTS, ("A", "B")) == "Differences of proportions, percentage points"
+    assert result.plot("findings").get_title() == "Findings"
+    assert result.plot("null").get_title() == "p ≤ 0.005"
 
 
 def test_families_say_which_could_not_run(result):
@@ -74,7 +82,7 @@ def test_families_say_which_could_not_run(result):
     assert axes.patches[0].get_width() == pytest.approx(-math.log10(0.5))
 
 
-def test_columns_come_with_the_surest_first(result):
+def test_columns_come_with_the_smallest_pvalue_first(result):
     axes = result.plot("columns")
     widths = [patch.get_width() for patch in axes.patches]
     assert widths == sorted(widths, reverse=True)
@@ -82,7 +90,7 @@ def test_columns_come_with_the_surest_first(result):
     many = {f"v{i}": 0.001 if i == 70 else 1.0 for i in range(80)}
     shown = replace(result, scan=replace(result.scan, variable_pvalues=many)).plot("columns")
     assert shown.get_yticklabels()[0].get_text() == "v70"
-    assert shown.get_title(loc="left") == "Columns, the surest 30 of 80"
+    assert shown.get_title(loc="left") == "Smallest p-values of columns, 30 of 80"
     first, second = (patch.get_facecolor() for patch in shown.patches[:2])
     assert first != second
     assert COLOUR_STATISTIC != COLOUR_NULL
@@ -91,7 +99,11 @@ def test_columns_come_with_the_surest_first(result):
 def test_pairs_are_asked_for_by_name(result):
     axes = result.plot("pair", variables=("age", "$dose^$"))
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("age", r"\$dose^\$")
-    assert {axes.get_xlabel() for axes in [result.plot("pair")]} <= {"weight", "height", "share, %"}
+    assert {axes.get_xlabel() for axes in [result.plot("pair")]} <= {
+        "weight",
+        "height",
+        "proportion, %",
+    }
     bars = result.plot("pair", variables=("group", "habit"))
     assert bars.get_title() == "group and habit"
 

@@ -97,7 +97,7 @@ def test_of_many_columns_some_are_looked_at_in_full(monkeypatch):
     assert 6 in columns
     assert 5 not in columns
     assert np.unique(columns).size == 11
-    assert part.plan.notes["shape"].startswith("11 of 30 columns, chosen without labels")
+    assert part.plan.notes["shape"].startswith("computed from 11 of 30 columns")
     shifts = part.pool.shifts
     assert shifts is not None
     assert set(shifts.columns[shifts.named]).isdisjoint(columns)

@@ -69,22 +69,22 @@ def test_a_better_choice_that_is_found_is_returned(monkeypatch, seed):
     assert selection.status == "optimal"
 
 
-def test_it_is_told_and_stored():
+def test_it_is_described_and_stored():
     selection = ta.select_variables(*samples(0), 3)
-    (line,) = [line for line in selection.summary().splitlines() if "next best" in line]
-    assert line.startswith("The next best choice found has 9")
-    assert "not proved" in line
+    (line,) = [line for line in selection.summary().splitlines() if "Runner-up" in line]
+    assert line.startswith("Runner-up subset (heuristic): ")
+    assert "% of the criterion" in line
     stored = json.loads(json.dumps(selection.to_dict()))["runner_up"]
     assert stored["variables"] == list(selection.runner_up.variables)
     assert stored["proved"] is False
     assert set(stored["without"]) == set(selection.variables)
 
 
-def test_a_page_and_a_test_tell_it():
+def test_a_page_and_a_test_show_it():
     result = ta.two_sample_test(*samples(0), n_permutations=99, random_state=0)
-    told = result.selection.runner_up.told()
-    assert told in result.summary()
-    assert told in result.to_html(stability=False)
+    text = result.selection.runner_up.description()
+    assert text in result.summary()
+    assert text in result.to_html(stability=False)
 
 
 def test_where_there_is_no_other():
@@ -93,13 +93,13 @@ def test_where_there_is_no_other():
     assert ta.select_variables(x, y, 2, kernel="linear").runner_up is None
     every = ta.select_variables(x, y, 8).runner_up
     assert every.taken_in == ()
-    assert "the same without" in every.told()
+    assert "the same without" in every.description()
 
 
 def test_shares_that_are_nearly_all():
     near = dict.fromkeys("abc", 0.99951)
-    told = RunnerUp(("d", "b", "c"), 0.99951, ("a",), ("d",), near).told()
-    assert "99.95 % of the evidence: d in place of a" in told
-    assert told.endswith("; each of the 3 can be left out at a loss of 1 % at most")
-    some = RunnerUp(("d", "b", "c"), 0.995, ("a",), ("d",), {**near, "c": 0.9}).told()
-    assert "; each of 2 of the 3 can be left out" in some
+    text = RunnerUp(("d", "b", "c"), 0.99951, ("a",), ("d",), near).description()
+    assert "d instead of a, with 99.95 % of the criterion" in text
+    assert text.endswith("; dropping any one of the 3 costs at most 1 %")
+    some = RunnerUp(("d", "b", "c"), 0.995, ("a",), ("d",), {**near, "c": 0.9}).description()
+    assert "; dropping any one of 2 of the 3 costs" in some

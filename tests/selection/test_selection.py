@@ -42,7 +42,7 @@ def test_optimal_means_a_bound_within_the_gap():
     assert selection.status == "optimal"
     assert selection.value <= selection.upper_bound
     assert selection.gap <= 1e-3
-    assert selection.certificate.startswith("proved: no other choice of at most 2 variables")
+    assert selection.certificate.startswith("optimal among all subsets of at most 2 variables")
 
 
 def test_heuristics_prove_nothing():
@@ -66,7 +66,7 @@ def test_time_limit_is_said_in_words():
         regularization=0.1,
     )
     assert selection.gap == pytest.approx(0.1)
-    assert "proved only that" in selection.certificate
+    assert "not proved to be optimal" in selection.certificate
     assert "10 %" in selection.certificate
 
 
@@ -92,13 +92,20 @@ def test_weights_come_heaviest_first():
 def test_summary_and_dict():
     selection = select()
     text = selection.summary()
-    assert "2 of 5 variables chosen" in text
+    assert "2 of 5 variables selected" in text
     assert "x1" in text
-    assert "Certificate: proved" in text
+    assert "Certificate: optimal" in text
     assert repr(selection) == "<Selection of 2 of 5 variables, optimal>"
     restored = json.loads(json.dumps(selection.to_dict(), allow_nan=False))
     assert restored["variables"] == ["x1", "x4"]
     assert restored["z"] == selection.z.tolist()
+
+
+def test_told_is_a_deprecated_alias():
+    selection = select()
+    with pytest.warns(DeprecationWarning, match="use Selection.description"):
+        assert selection.told == selection.description
+    assert list(selection.description) == list(selection.weights)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])

@@ -138,7 +138,7 @@ def test_a_figure_without_sizes_shows_families_or_weights():
     rng = np.random.default_rng(2)
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     alike = ta.two_sample_test(X, Y, n_permutations=99, random_state=0)
-    assert alike.figure().axes[0].get_xlabel() == "p-value of each family"
+    assert alike.figure().axes[0].get_xlabel() == "unadjusted p-value"
     baseline = ta.baselines.StandardMMD(n_permutations=99).test(X, Y)
     assert baseline.figure().axes[0].get_xlabel() == "weight"
     assert cells_of(baseline.to_latex())[0][2:] == ["--"] * 5
@@ -171,13 +171,13 @@ def test_the_methods_of_a_scan_have_its_numbers(scanned):
     for part in (
         "january_50% (n = 90) and july & co (n = 80) in 4 variables",
         f"{len(scanned.families)}".replace("7", "seven") + " families",
-        "99 random permutations of them",
-        f"p = {scanned.pvalue:.3g}; level 0.05",
+        "for 99 random permutations, and their p-values",
+        f"the difference was significant (p ≤ {scanned.pvalue:.3g}, α = 0.05)",
         "Westfall and Young",
-        f"{len(scanned.findings)} differences were named",
-        f"{len(scanned.variables)} were chosen on all rows by their joint evidence",
-        "The solver (branch-and-bound) proved that no other choice of at most",
-        f"tellapart {ta.__version__} with random seed 0",
+        f"{len(scanned.findings)} differences were significant (",
+        f"{len(scanned.variables)} were selected on all observations by maximising a joint",
+        "Certificate of the search: optimal among all subsets of at most",
+        f"tellapart {ta.__version__} (random seed 0)",
         "Wang, Dey and Xie",
     ):
         assert part in text
@@ -187,16 +187,24 @@ def test_the_methods_of_a_scan_have_its_numbers(scanned):
 def test_the_methods_of_a_split_and_of_a_baseline(split):
     text = split.methods_paragraph()
     (x, y), (u, v) = split.n_train, split.n_test
-    assert f"{x} and {y} rows chose variables, the other {u} and {v} tested" in text
+    assert (
+        f"{x} and {y} observations for the selection of variables, {u} and {v} for the test" in text
+    )
     assert "linear kernel" in text
-    assert "chosen by cross-validation" in text
+    assert "selected by cross-validation" in text
     assert "values under 99 random permutations of the labels" in text
     assert "families" not in text
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 2)), rng.normal(size=(40, 2))
-    told = ta.baselines.Bonferroni().test(X, Y).methods_paragraph()
-    assert "was tested with" in told
-    assert "The p-value holds because" in told
+    result = ta.baselines.Bonferroni().test(X, Y)
+    text = result.methods_paragraph()
+    assert "was tested with" in text
+    assert "The p-value is valid because" in text
+    assert not result.reject
+    # The outcome comes before everything else.
+    assert text.split(". ")[1].startswith("The difference was not significant (p = ")
+    assert "absence of evidence is not evidence of equivalence" in text
+    assert "the best of what may be noise" not in text  # it selects nothing
 
 
 def test_the_methods_tell_bins_drawn_rows_and_what_was_left_out():
@@ -207,9 +215,11 @@ def test_the_methods_tell_bins_drawn_rows_and_what_was_left_out():
         left, right, missing="drop-rows", n_permutations=49, random_state=0, kernel="linear"
     )
     text = result.methods_paragraph()
-    assert f"(in random bins of {result.rows_per_bin} rows)" in text
-    assert "Rows with missing values were left out: 10 of X and 0 of Y; what they miss was" in text
-    assert "by the linear kernel" in text
+    assert f"in blocks of {result.rows_per_bin} rows" in text
+    assert (
+        "Rows with missing values were excluded: 10 of X and 0 of Y; their patterns of miss" in text
+    )
+    assert "of the linear kernel" in text
     assert "The family triple could not run" in text
 
 
@@ -218,8 +228,8 @@ def test_the_methods_tell_the_design():
     X = rng.normal(size=(40, 2))
     Y = X + rng.normal(0.5, 0.1, size=(40, 2))
     result = ta.two_sample_test(X, Y, paired=True, n_permutations=99, random_state=0)
-    told = "Labels were permuted as the design of the study allows: 40 pairs swapped"
-    assert told in result.methods_paragraph()
+    text = "Permutations respected the design of the study: 40 pairs swapped"
+    assert text in result.methods_paragraph()
     # The interval of a paired shift is that of the pairs.
     change = result.selection.changes[result.variables[0]]
     assert change.interval[0] < change.effect < change.interval[1] < 0
@@ -247,7 +257,7 @@ def test_groups_have_tables_too(tmp_path):
     assert [(row["group"], row["against"]) for row in rows] == [
         (c.group, c.against) for c in result.comparisons
     ]
-    told = "; ".join(result.comparisons[0].result.selection.told.values())
+    told = "; ".join(result.comparisons[0].result.selection.description.values())
     assert rows[0]["differs"] == told
     several = rows_of(result.to_csv(what="variables"))
     assert len(several) == sum(len(c.variables) for c in result.comparisons)

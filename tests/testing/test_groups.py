@@ -168,7 +168,7 @@ def test_two_groups_are_one_comparison():
     assert (only.group, only.against, only.n_rows) == ("B", "T", (40, 60))
     assert only.adjusted_pvalue == only.pvalue
     assert result.verdict == only.verdict
-    assert result.summary().startswith("B and T differ (adjusted p = 0.001, level 0.05).")
+    assert result.summary().startswith("B and T differ (adjusted p ≤ 0.001, α = 0.05).")
     asked = ta.compare_groups(two, by="kind", groups=["T"], **QUICK)
     assert [(c.group, c.against) for c in asked.comparisons] == [("T", "B")]
 
@@ -228,7 +228,7 @@ def test_missing_labels_and_values():
     result = ta.compare_groups(data, by="kind", missing="drop-rows", **QUICK)
     assert result.n_unlabelled == 2
     assert result.comparisons[-1].n_rows == (60, 88)
-    assert "Left out: 2 rows whose kind is missing." in result.summary()
+    assert "Excluded: 2 rows whose kind is missing." in result.summary()
     gaps = values()
     gaps[[0, 149], 1] = np.nan
     with pytest.raises(InputError, match=r"table must not have missing.*'x1' \(2 in table\)"):
@@ -319,7 +319,7 @@ def test_page(pairwise, tmp_path, monkeypatch):
     assert page.count('<section id="comparison') == 3
     assert 'href="#comparison3"' in page
     assert "mode=&#39;pairwise&#39;" in page
-    assert "No difference between B and NK was found" in page
+    assert "No significant difference between B and NK" in page
     for outside in ("http://", "https://", "<script", "src="):
         assert outside not in page
     short = pairwise._repr_html_()

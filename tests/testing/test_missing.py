@@ -61,7 +61,7 @@ def test_rows_left_out_are_told():
     x, y = make()
     result = ta.two_sample_test(x, y, missing="drop-rows", random_state=0, n_permutations=199)
     gone = int(np.isnan(x).any(axis=1).sum()), int(np.isnan(y).any(axis=1).sum())
-    assert f"Rows left out for missing values: {gone[0]} of X, {gone[1]} of Y" in result.summary()
+    assert f"Rows excluded for missing values: {gone[0]} of X, {gone[1]} of Y" in result.summary()
     assert result.to_dict()["missing"]["dropped_rows"] == list(gone)
     assert result.n_test == (120 - gone[0], 120 - gone[1])
 
@@ -90,7 +90,9 @@ def test_a_split_fills_in():
     x, y = make()
     asked = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
     result = ta.two_sample_test(x, y, missing="pairwise", **asked)
-    assert "the pooled median, or the commonest category, stands for them" in result.summary()
+    assert (
+        "they are replaced by the pooled median or the most frequent category" in result.summary()
+    )
     assert sum(result.n_train) + sum(result.n_test) == 240
 
 

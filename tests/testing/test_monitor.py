@@ -55,8 +55,8 @@ def test_result_is_told_like_any_other(tmp_path):
     monitor = ta.compare_to_reference(normal(200, 0), n_permutations=99, **QUICK)
     result = monitor.check(normal(80, 1) + np.array([0, 2, 0, 0]), label="May <1>")
     assert "reference and May <1> differ" in result.summary()
-    assert "Check 1 against this reference: alarm (bets of 1 have become 2" in result.summary()
-    assert "an alarm needs 20, so that any false alarm, however long" in result.summary()
+    assert "Check 1 against this reference: alarm (e-value 2" in result.summary()
+    assert "an alarm needs 20, so that the probability of any false alarm" in result.summary()
     told = result.to_dict()
     assert told["check"]["alarm"] is True
     assert told["check"]["number"] == 1

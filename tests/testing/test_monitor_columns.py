@@ -11,7 +11,7 @@ import tellapart as ta
 from tellapart.cli import run
 
 FEW = {"n_permutations": 99, "random_state": 0}
-LEFT_OUT = "column 'visit' of reference is left out, since it seems to name rows"
+LEFT_OUT = "column 'visit' of reference is excluded: it appears to be an identifier"
 
 
 def visits(n, start, seed, hour=12.0, shift=0.0):
@@ -52,13 +52,16 @@ def test_a_batch_of_another_month_is_no_news(monitor):
     assert not any(result.alarm for result in results)
     assert min(result.pvalue for result in results) > 0.01
     notes = results[0].summary()
-    assert "Left out: 'visit' (200 distinct texts in 200 rows), which seems to name rows" in notes
-    assert "Left out: 'day', since every batch has dates of its own." in notes
+    assert (
+        "Excluded: 'visit' (200 distinct texts in 200 rows), which appears to be an identifier"
+        in notes
+    )
+    assert "Excluded: 'day', since every batch has dates of its own." in notes
     assert "Split into parts: 'when' into hour; 'took' into seconds." in notes
     told = monitor.to_dict()["left_out"]
     assert told["naming_rows"] == {"visit": "200 distinct texts in 200 rows"}
     assert told["moments"] == ["day"]
-    assert "Left out: 'visit'" in monitor.summary()
+    assert "Excluded: 'visit'" in monitor.summary()
 
 
 def test_another_time_of_day_is(monitor):
@@ -107,11 +110,11 @@ def test_kept_columns(reference):
 
 def test_arrays_beside_a_table_with_names_of_rows(reference):
     numbered = reference[["load"]].assign(patient_id=np.arange(200))
-    with pytest.warns(UserWarning, match="is left out"):
+    with pytest.warns(UserWarning, match="is excluded"):
         monitor = ta.compare_to_reference(numbered, **FEW)
     load = np.random.default_rng(5).normal(size=40)
     by_place = monitor.check(np.c_[load, np.arange(40)])
-    with pytest.warns(UserWarning, match="is left out"):
+    with pytest.warns(UserWarning, match="is excluded"):
         again = ta.compare_to_reference(numbered, **FEW)
     assert again.check(pd.DataFrame({"load": load})).pvalue == by_place.pvalue
 

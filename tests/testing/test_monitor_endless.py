@@ -78,7 +78,7 @@ def test_a_run_length_finds_changes_sooner():
     result = monitor.check(normal(40, 9) + 0.8)
     assert result.alarm
     assert result.capital >= result.capital_needed == 100
-    assert "after 100 checks or more on average" in result.summary()
+    assert "mean number of checks until a false alarm is at least 100" in result.summary()
     assert result.settings["run_length"] == 100
 
 
@@ -90,7 +90,7 @@ def test_the_smallest_effect_holds_back_alarms_that_nobody_minds():
     small = monitor.check(shifted)
     assert (small.is_evident, small.large_enough, small.alarm) == (True, False, False)
     assert small.pvalue == plain.pvalue
-    assert "no alarm, since no finding is surely as large" in small.summary()
+    assert "no alarm: no confidence interval excludes effects below the smallest" in small.summary()
     assert not monitor.history[0].alarm
     large = monitor.check(normal(1500, 2) + np.array([1.0, 0, 0]))
     assert large.alarm

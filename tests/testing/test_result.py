@@ -42,23 +42,47 @@ def test_attributes(result):
     assert result.reject == (result.pvalue <= result.alpha)
     assert result.variables == ("age", "arm")
     assert result.regularization == 0.1
-    assert repr(result) == "<TestResult: p = 0.01, 2 variables>"
+    assert repr(result) == "<TestResult: p ≤ 0.01, 2 variables>"
 
 
 def test_summary_is_readable(result):
     text = result.summary()
-    assert text.startswith("X and Y differ (p = 0.01, level 0.05).")
+    assert text.startswith("X and Y differ (p ≤ 0.01, α = 0.05).")
     assert "99 random permutations" in text
-    assert "30 of X, 40 of Y" in text
-    assert "2 of 3 variables chosen" in text
+    assert "Sample sizes (held out for the test): 30 (X) and 40 (Y)." in text
+    assert "2 of 3 variables selected" in text
     assert "λ = 0.1" in text
-    assert "Certificate: proved" in text
+    assert "Certificate: optimal" in text
 
 
 def test_summary_of_no_difference_claims_nothing(result):
     text = replace(result, pvalue=0.4).summary()
-    assert text.startswith("No difference between X and Y was found (p = 0.4")
-    assert "does not prove them alike" in text
+    assert text.startswith("No significant difference between X and Y (p = 0.4, Monte Carlo SE 0.0")
+    assert "absence of evidence is not evidence of equivalence" in text
+    noise = text.index("the variables below are the best of what may be noise")
+    assert noise < text.index("variables selected") < text.index("Certificate")
+
+
+def test_the_pvalue_comes_with_its_monte_carlo_error(result):
+    assert (result.pvalue, result.pvalue_floor) == (0.01, 0.01)
+    assert result.pvalue_text == "p ≤ 0.01"
+    assert result.pvalue_error == pytest.approx(np.sqrt(0.01 * 0.99 / 100))
+    some = replace(result, pvalue=0.04)
+    assert some.pvalue_text == "p = 0.04, Monte Carlo SE 0.02"
+    assert "X and Y differ (p = 0.04, Monte Carlo SE 0.02, α = 0.05)." in some.summary()
+    assert some.to_dict()["pvalue_error"] == some.pvalue_error
+    assert "0.04 (Monte Carlo SE 0.02)" in some.to_html(stability=False)
+    exact = replace(result, exact=True)
+    assert (exact.pvalue_error, exact.pvalue_text) == (0.0, "p = 0.01")
+    formula = replace(result, null_distribution=np.zeros(0))
+    assert (formula.pvalue_error, formula.pvalue_text) == (0.0, "p = 0.01")
+
+
+def test_variables_that_are_not_significant_are_called_so(result):
+    changes = {n: replace(c, named=False) for n, c in result.selection.changes.items()}
+    text = replace(result, selection=replace(result.selection, changes=changes)).summary()
+    none = text.index("None of the selected variables is individually significant (adjusted p > 0.")
+    assert none < text.index("2 of 3 variables selected")
 
 
 def test_summary_of_exact_enumeration(result):
@@ -153,11 +177,11 @@ def test_bins_of_rows_are_told_wherever_permutations_are(monkeypatch):
     assert split.rows_per_bin == 2
     assert scan.rows_per_bin == scan.scan.rows_per_bin
     assert standard.rows_per_bin == 4
-    assert "99 random permutations of the held-out rows, in bins of 2." in split.summary()
-    assert "99 random permutations of all rows, in bins of 4." in standard.summary()
+    assert "99 random permutations of the held-out rows, in blocks of 2 rows." in split.summary()
+    assert "99 random permutations of all rows, in blocks of 4 rows." in standard.summary()
     assert split.to_dict()["rows_per_bin"] == 2
     assert json.loads(split.to_json())["note"] == ""
-    assert "of bins of 2 rows" in split.to_html(stability=False)
+    assert "in blocks of 2 rows" in split.to_html(stability=False)
     monkeypatch.setattr("tellapart.permutation.mmd.MOST_PAIRED_ROWS", 1_000)
     standard = ta.baselines.StandardMMD(n_permutations=99, random_state=0).test(X, Y)
-    assert "bins of 4, with 1,024 random frequencies for the kernel." in standard.summary()
+    assert "blocks of 4 rows, with 1,024 random frequencies for the kernel." in standard.summary()

@@ -6,7 +6,11 @@ import pytest
 
 import tellapart as ta
 from tellapart.scan.finding import Finding
-from tellapart.testing.smallest_effect import check_smallest_effect, is_worth_an_alarm, surely
+from tellapart.testing.smallest_effect import (
+    check_smallest_effect,
+    is_worth_an_alarm,
+    smallest_in_interval,
+)
 
 
 def finding(kind, low, high):
@@ -27,8 +31,8 @@ def finding(kind, low, high):
         ("location", (math.nan, 1.0), 0.0),
     ],
 )
-def test_what_an_interval_surely_holds(kind, interval, size):
-    assert surely(finding(kind, *interval)) == pytest.approx(size)
+def test_what_an_interval_smallest_in_interval_holds(kind, interval, size):
+    assert smallest_in_interval(finding(kind, *interval)) == pytest.approx(size)
 
 
 def test_one_finding_that_is_large_enough_will_do():
@@ -47,7 +51,7 @@ def test_one_finding_that_is_large_enough_will_do():
     [
         (0, "scan", r"smallest_effect must be a finite number in \(0"),
         ("0.1", "scan", "smallest_effect must be a finite number"),
-        ({"mean": 0.1}, "scan", "by kinds of findings, 'location'.* got 'mean'"),
+        ({"mean": 0.1}, "scan", "kinds of findings as keys, 'location'.* got 'mean'"),
         ({}, "scan", "got none"),
         ({"location": -1}, "scan", r"smallest_effect\['location'\] must be"),
         (0.1, "split", "needs the findings of method='scan'"),

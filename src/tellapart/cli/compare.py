@@ -35,6 +35,8 @@ tellapart compare patients.parquet --by sepsis --seed 1
 
 tellapart compare treated.csv control.csv --latex differ.tex --figure differ.pdf
 
+tellapart compare before.csv after.csv --all-findings --csv findings.csv
+
 tellapart compare cells.parquet --by cell_type --group T --against NK --drop batch,plate
 
 tellapart compare treated.csv control.csv --method split --variables 5
@@ -83,16 +85,16 @@ def compare(
         ),
     ] = None,
     clusters: Clusters = None,
-    alpha: Annotated[float, typer.Option(help="Level of the test.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Level α of the test.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
     plot: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
     ] = None,
     csv: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write what differs as a table (.csv).")
+        str | None, typer.Option(metavar="PATH", help="Write all findings as a table (.csv).")
     ] = None,
     latex: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write what differs as a LaTeX table (.tex).")
+        str | None, typer.Option(metavar="PATH", help="Write all findings as a LaTeX table (.tex).")
     ] = None,
     figure: Annotated[
         str | None,
@@ -101,6 +103,13 @@ def compare(
             help="Write a figure of one journal column's width (.pdf, .svg or .png).",
         ),
     ] = None,
+    all_findings: Annotated[
+        bool,
+        typer.Option(
+            "--all-findings",
+            help="Print all findings, not only the first 20; --csv and --report have all anyway.",
+        ),
+    ] = False,
     *,
     options: Options,
 ) -> None:
@@ -139,7 +148,7 @@ def compare(
     else:
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
     if outputs.show:
-        show_result(result)
+        show_result(result, all_findings=all_findings)
     outputs.draw(result)
     outputs.export(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
@@ -207,6 +216,6 @@ def _compare_groups(
 
 
 def _noting(result: TestResult, unchosen: tuple[str, ...]) -> TestResult:
-    """Return the result with a note of the columns that --columns and --drop leave out."""
+    """Return the result with a note of the columns that --columns and --drop exclude."""
     notes = result.held_out.notes.without(unchosen)
     return replace(result, held_out=replace(result.held_out, notes=notes))

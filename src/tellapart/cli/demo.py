@@ -50,7 +50,7 @@ def demo(
     )
     settings = TestSettings(random_state=0, progress=sys.stderr.isatty())
     result = run_test(read_samples(malignant, benign), settings, ("malignant", "benign"))
-    show_result(result)
+    show_result(result, rest="the report shows all")
     outputs.draw(result)
     outputs.write(result, DEMO_CODE)
     code = textwrap.indent(DEMO_CODE, "  ")

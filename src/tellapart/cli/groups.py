@@ -47,7 +47,7 @@ def groups(
     ] = None,
     clusters: Clusters = None,
     alpha: Annotated[
-        float, typer.Option(help="Level of all comparisons together (Holm's adjustment).")
+        float, typer.Option(help="Familywise level α of all comparisons (Holm's adjustment).")
     ] = 0.05,
     permutations: Annotated[
         int | None,

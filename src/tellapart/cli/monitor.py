@@ -70,28 +70,28 @@ def monitor(
         str | None,
         typer.Option(
             metavar="PATH",
-            help="JSON file to go on from, written anew after every check; made if absent. "
-            "Batches that are in it already are passed over.",
+            help="JSON file with the state, rewritten after every check; created if absent. "
+            "Batches that are in it already are skipped.",
         ),
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option(help="What to call a batch, one for each; by default the file's name."),
+        typer.Option(help="Label of a batch, one for each; by default the file's name."),
     ] = None,
     fail_on_alarm: Annotated[
         bool, typer.Option("--fail-on-alarm", help="Exit with status 1 if there was an alarm.")
     ] = False,
-    alpha: Annotated[float, typer.Option(help="Chance of any false alarm, ever.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Probability of any false alarm, ever.")] = 0.05,
     run_length: Annotated[
         float | None,
-        typer.Option(help="Instead: checks until a false alarm, on average at the earliest."),
+        typer.Option(help="Instead of alpha: the least mean number of checks to a false alarm."),
     ] = None,
     checks: Annotated[
         int | None, typer.Option(help="Plan this many checks, against the reference alone.")
     ] = None,
     smallest_effect: Annotated[
         float | None,
-        typer.Option(help="Smallest effect worth an alarm, in spreads, shares, correlations."),
+        typer.Option(help="Smallest effect of interest: SD, proportions, correlations."),
     ] = None,
     permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
     plot: Annotated[
@@ -100,7 +100,7 @@ def monitor(
     *,
     options: Options,
 ) -> None:
-    """Check batches against a reference, with one promise for all checks, from night to night."""
+    """Check batches against a reference, with false alarms controlled over all checks."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.testing.monitor_settings import MonitorSettings
     from tellapart.testing.settings import TestSettings

@@ -27,11 +27,13 @@ Columns = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME,…", help="Leave these columns out; may be repeated."),
+    typer.Option(metavar="NAME,…", help="Exclude these columns; may be repeated."),
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME,…", help="Compare these columns although they seem to name rows."),
+    typer.Option(
+        metavar="NAME,…", help="Include these columns even if they look like identifiers."
+    ),
 ]
 
 
@@ -43,30 +45,31 @@ class Options:
         str,
         typer.Option(
             metavar="scan|split",
-            help="scan: all rows test, for many kinds of difference, and what differs is named; "
-            "split: some rows choose variables, the others test those.",
+            help="scan: all observations are tested for many kinds of difference, with findings; "
+            "split: variables are selected on some rows and tested on the others.",
         ),
     ] = "scan"
     variables: Annotated[
         int | None,
-        typer.Option(help="Choose at most this many variables; by default the data decide."),
+        typer.Option(help="Select at most this many variables; by default the data decide."),
     ] = None
     kernel: Annotated[
         str,
         typer.Option(
-            help="linear (single variables, with a proof), quadratic (pairs too), gaussian (any "
-            "joint difference), or auto: by evidence after a scan; linear with a split."
+            help="linear (single variables, with a proof of optimality), quadratic (pairs too), "
+            "gaussian (any joint difference), or auto: a joint criterion after a scan, linear "
+            "with a split."
         ),
     ] = "auto"
     regularization: Annotated[
         str,
         typer.Option(
-            help="How much variance counts against a choice: λ ≥ 0, or cv, which tunes it with a "
-            "split; with a scan it is 0 where the choice can then be proved best, else 1."
+            help="Penalty λ ≥ 0 on the variance, or cv: cross-validated with a split; with a scan "
+            "0 where the optimum can then be proved, else 1."
         ),
     ] = "cv"
     solver: Annotated[str, typer.Option(help="Name of the solver.")] = "auto"
-    test_size: Annotated[float, typer.Option(help="Share of the rows held out by a split.")] = 0.5
+    test_size: Annotated[float, typer.Option(help="Proportion of rows held out by a split.")] = 0.5
     seed: Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")] = (
         None
     )
@@ -103,7 +106,7 @@ class Options:
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for the whole test, made of fewer rows where all would take longer; "
+            help="Seconds for the whole test, which uses fewer rows where all would take longer; "
             "without it only the proof of optimality is limited, to 10."
         ),
     ] = None
@@ -127,7 +130,7 @@ class Options:
         return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)
 
     def kept(self, *tables: Any) -> list[str]:
-        """Return the names of columns to compare although they seem to name rows."""
+        """Return the names of columns to include although they appear to be identifiers."""
         from tellapart.data.choice import typed_in
 
         return typed_in(tables, self.keep or ())

@@ -21,9 +21,9 @@ class ColumnNotes:
     Attributes
     ----------
     naming_rows : mapping from str to str
-        Columns left out because they seem to name rows, each with the reason.
+        Columns excluded because they appear to be identifiers, each with the reason.
     unchosen : tuple of str
-        Columns left out because that was asked for.
+        Columns excluded by the user.
     parts : mapping from str to tuple of str
         Dates, times and durations, each with the parts that are compared in its place.
     moments : tuple of str
@@ -34,14 +34,14 @@ class ColumnNotes:
         Columns left out because they are constant within every stratum, or every pair, and so
         cannot differ under the design: "strata" or "pairs", with the columns.
     kept : tuple of str
-        Columns compared because that was asked for, although they may seem to name rows.
+        Columns included by the user, although they may appear to be identifiers.
 
     Examples
     --------
     >>> notes = ColumnNotes({"id": "60 distinct texts in 60 rows"}, parts={"day": ("weekday",)})
     >>> for line in notes.lines():
     ...     print(line)
-    Left out: 'id' (60 distinct texts in 60 rows), which seems to name rows: keep=['id'] (--keep id in a shell) compares it.
+    Excluded: 'id' (60 distinct texts in 60 rows), which appears to be an identifier: keep=['id'] (--keep id in a shell) includes it.
     Split into parts: 'day' into weekday.
     """  # noqa: E501
 
@@ -94,23 +94,24 @@ class ColumnNotes:
             one = len(self.naming_rows) == 1
             entries = [f"{name!r} ({why})" for name, why in self.naming_rows.items()]
             found.append(
-                f"Left out: {_listed(entries)}, which {'seems' if one else 'seem'} to name rows: "
-                f"{self.way_back} compares {'it' if one else 'them'}."
+                f"Excluded: {_listed(entries)}, which "
+                f"{'appears to be an identifier' if one else 'appear to be identifiers'}: "
+                f"{self.way_back} includes {'it' if one else 'them'}."
             )
         if self.row_labels:
             entries = [repr(name) if name.strip() else UNNAMED for name in self.row_labels]
-            found.append(f"Left out: {_listed(entries)}, taken for row labels.")
+            found.append(f"Excluded: {_listed(entries)}, saved row labels.")
         if self.moments:
             entries = list(map(repr, self.moments))
-            found.append(f"Left out: {_listed(entries)}, since every batch has dates of its own.")
+            found.append(f"Excluded: {_listed(entries)}, since every batch has dates of its own.")
         for where, names in self.fixed.items():
             they = "it is constant" if len(names) == 1 else "they are constant"
             found.append(
-                f"Left out: {_listed(map(repr, names))}: {they} within all {where}, and so cannot "
+                f"Excluded: {_listed(map(repr, names))}: {they} within all {where}, and so cannot "
                 "differ under the design."
             )
         if self.unchosen:
-            found.append(f"Left out as asked: {_listed(map(repr, self.unchosen))}.")
+            found.append(f"Excluded by the user: {_listed(map(repr, self.unchosen))}.")
         if self.parts:
             entries = [f"{name!r} into {', '.join(parts)}" for name, parts in self.parts.items()]
             found.append(f"Split into parts: {_listed(entries, '; ')}.")

@@ -166,11 +166,11 @@ def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) 
 
 
 def warn_of(gone: Mapping[str, str], titles: Sequence[str]) -> None:
-    """Warn of columns that are left out since they seem to name rows, each with its reason."""
+    """Warn of columns that are excluded as identifiers, each with its reason."""
     for name, reason in gone.items():
         warn_caller(
-            f"column {name!r} of {' and '.join(titles)} is left out, since it seems to name rows "
-            f"({reason}); pass keep=[{name!r}] to compare it"
+            f"column {name!r} of {' and '.join(titles)} is excluded: it appears to be an "
+            f"identifier ({reason}); pass keep=[{name!r}] to compare it"
         )
 
 

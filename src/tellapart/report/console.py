@@ -1,4 +1,4 @@
-"""What the command line shows: a rich table on a terminal, plain text everywhere else."""
+"""Output of the command line: tables on a terminal, plain text everywhere else."""
 
 from __future__ import annotations
 
@@ -20,67 +20,82 @@ if TYPE_CHECKING:
 BAR_WIDTH = 20
 WHOLE = ("rows", "adjusted p", "differ")
 MOST_FINDINGS = 20
+OPTIONS = "--all-findings prints all, --csv FILE writes all"
 
 
-def show_result(result: TestResult, console: Console | None = None) -> None:
-    """Show the verdict, what differs, the evidence and the chosen variables.
+def show_result(
+    result: TestResult,
+    console: Console | None = None,
+    *,
+    all_findings: bool = False,
+    rest: str = OPTIONS,
+) -> None:
+    """Show the verdict, the findings, the evidence and the selected variables.
 
-    Off a terminal this is `result.summary()`: no colours, no boxes, no name cut short.
+    Off a terminal this is `result.summary()`: no colours, no boxes, no name cut short. `rest`
+    says how to get at the findings that are not shown.
     """
     out = console or Console()
     if not out.is_terminal:
-        say(result.summary(), out)
+        most = None if all_findings else MOST_FINDINGS
+        say(result.summary(most, rest=rest), out)
         return
     out.print(_text(result.verdict, f"bold {_colour(result.reject)}"))
     if result.scan is not None and result.reject:
         say(result.story()[0], out)
         if result.findings:
-            out.print(findings_table(result))
+            out.print(findings_table(result, None if all_findings else MOST_FINDINGS, rest))
     say("\n".join(result.evidence()), out)
+    # Imported here: the command line must answer `--help` without loading the library.
+    from tellapart.testing.evidence import describe_selection
+
+    caveat = describe_selection(result)
+    if caveat:
+        out.print(_text(f"{caveat}.", "bold"))
     out.print(weight_table(result.selection))
     say(f"Certificate: {result.selection.certificate}.", out)
     for remark in result.selection.remarks:
         say(f"{remark}.", out)
 
 
-def findings_table(result: TestResult) -> Table:
-    """Return what a scan names as a rich table."""
-    # The command line must answer `--help` without loading the library.
-    from tellapart.report.findings import describe_finding, pick_findings
+def findings_table(
+    result: TestResult, most: int | None = MOST_FINDINGS, rest: str = OPTIONS
+) -> Table:
+    """Return the findings of a scan as a rich table: the first ones, or all if `most` is None."""
+    from tellapart.report.findings import describe_finding
 
-    table = Table(title="What differs", title_justify="left")
+    title = "Significant differences, most significant first"
+    table = Table(title=title, title_justify="left")
     table.add_column("columns", overflow="fold")
-    table.add_column("what changed", overflow="fold")
-    table.add_column("95 % interval", no_wrap=True)
+    table.add_column("what differs", overflow="fold")
+    table.add_column("effect size", overflow="fold")
     table.add_column("adjusted p", justify="right", no_wrap=True)
-    for finding in pick_findings(result.findings, MOST_FINDINGS):
+    for finding in result.findings[:most]:
         row = describe_finding(finding)
-        table.add_row(
-            _text(", ".join(row.variables)),
-            _text(row.change),
-            row.interval,
-            row.pvalue,
-        )
-    left = len(result.findings) - MOST_FINDINGS
+        size = f"{row.size} ({row.interval})" if row.interval else row.size
+        table.add_row(_text(", ".join(row.variables)), _text(row.change), size, row.pvalue)
+    left = len(result.findings) - table.row_count
     if left > 0:
-        table.caption = f"and {left} more: see the report, or `findings`"
+        table.caption = f"and {left:,} more: {rest}"
         table.caption_justify = "left"
     return table
 
 
 def weight_table(selection: Selection) -> Table:
-    """Return the chosen variables and their weights as a rich table."""
-    title = f"{selection.support.size} of {len(selection.names)} variables ({selection.maker})"
+    """Return the selected variables and their weights as a rich table."""
+    title = (
+        f"{selection.support.size} of {len(selection.names)} variables selected ({selection.maker})"
+    )
     table = Table(title=_text(title), title_justify="left")
     table.add_column("variable", overflow="fold")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    told = selection.told
-    if any(told.values()):
-        table.add_column("what it differs in", overflow="fold")
+    description = selection.description
+    if any(description.values()):
+        table.add_column("what differs", overflow="fold")
     for name, weight in selection.weights.items():
         bar = "█" * max(round(abs(weight) * BAR_WIDTH), 1)
-        differs = [_text(told[name])] if any(told.values()) else []
+        differs = [_text(description[name])] if any(description.values()) else []
         table.add_row(_text(name), f"{weight:.3f}", bar, *differs)
     return table
 
@@ -100,8 +115,8 @@ def show_groups(result: GroupsResult, console: Console | None = None) -> None:
             _text(c.group),
             _text(c.against),
             f"{c.n_rows[0]}, {c.n_rows[1]}",
-            f"{c.adjusted_pvalue:.4g}",
-            _text("yes" if c.reject else "not found", _colour(c.reject)),
+            c.adjusted_text.removeprefix("p ").removeprefix("= "),
+            _text("yes" if c.reject else "not significant", _colour(c.reject)),
             _text(", ".join(c.variables)),
         )
     out.print(table)

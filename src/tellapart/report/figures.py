@@ -18,11 +18,10 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from tellapart.report.drawing import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
-from tellapart.report.findings import Scale
 from tellapart.report.group_plots import draw_profile
 from tellapart.report.plots import draw_embedding, draw_marginal, draw_null
-from tellapart.report.scan_plots import MOST_COLUMNS, draw_columns, draw_effects, draw_side
-from tellapart.scan.finding import Finding
+from tellapart.report.scan_plots import axis_label, draw_effects, draw_side
+from tellapart.scan.finding import Finding, Scale
 from tellapart.testing.embedding import Embedding
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.pairs import Scatter
@@ -76,20 +75,13 @@ def effects_svg(
     """Return effects with their intervals; the page says which scale it is, and the colours."""
     height = EFFECTS_HEIGHT + ROW_HEIGHT * len(findings)
     figure = Figure(figsize=(EFFECTS_WIDTH, height), layout="constrained")
-    draw_effects(figure.subplots(), scale, findings).set_xlabel(scale.axis, fontsize=8)
+    label = axis_label(scale, findings[0].labels).removeprefix(scale.title).removeprefix(", ")
+    draw_effects(figure.subplots(), scale, findings).set_xlabel(label, fontsize=8)
     return inline_svg(figure, name, title, description)
 
 
-def columns_svg(result: TestResult, title: str, description: str) -> Markup:
-    """Return the adjusted p-values of the surest columns."""
-    rows = min(len(result.variable_pvalues), MOST_COLUMNS)
-    figure = Figure(figsize=(EFFECTS_WIDTH, 0.9 + ROW_HEIGHT * rows), layout="constrained")
-    draw_columns(figure.subplots(), result).set_title("", loc="left")
-    return inline_svg(figure, "columns", title, description)
-
-
 def profile_svg(profile: Profile, title: str, description: str) -> Markup:
-    """Return the chosen variables in every group as a dot plot."""
+    """Return the selected variables in every group as a dot plot."""
     axes = draw_profile(profile, "dots")
     assert isinstance(axes.figure, Figure)
     return inline_svg(axes.figure, "profile", title, description)

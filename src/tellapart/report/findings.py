@@ -1,4 +1,4 @@
-"""What the report says of findings and families: rows of tables, and groups on one scale."""
+"""What the report says of findings, columns and families: rows of tables, groups on one scale."""
 
 from __future__ import annotations
 
@@ -6,108 +6,61 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tellapart.report.words import number
-from tellapart.scan.finding import (
-    CORRELATION,
-    DEPENDENCE,
-    LOCATION,
-    MISSING,
-    SHAPE,
-    SHARE,
-    SPREAD,
-    TRIPLE,
-    Finding,
-)
+from tellapart.scan.families import FAMILY_DESCRIPTIONS
+from tellapart.scan.finding import FINDING_KINDS, Finding, Scale, p_text
 from tellapart.testing.result import TestResult
-from tellapart.testing.story import tell, tell_unnamed
+from tellapart.testing.story import describe_kinds, describe_unnamed, family_floor
 
-KIND_WORDS = {
-    LOCATION: "Shift",
-    SHARE: "Shares",
-    SPREAD: "Spread",
-    SHAPE: "Shape",
-    MISSING: "Missing values",
-    CORRELATION: "Correlation",
-    DEPENDENCE: "Dependence",
-    TRIPLE: "Triple",
-}
-FAMILY_WORDS = {
-    "location": "Values that are higher in one sample: in few columns, in many, in whole rows",
-    "shape": "Spread, tails, skew and lumps of single columns",
-    "kernel": "Any difference of single columns: the largest MMD² of a few of them",
-    "correlation": "Two columns that move together more in one sample than in the other",
-    "pair": "Two columns that depend on each other in a way correlation does not see",
-    "triple": "Three columns that depend on each other, though no two of them do",
-    "higher": "Four columns together, and directions across three to five",
-    "missing": "Which values are missing: in single columns, in many, in pairs of columns",
-    "values": "Values that stand apart, such as codes for missing ones: how often they occur",
-}
+NEARLY_ONE = 0.99
+"""An adjusted p-value from here on is no hint at all."""
+MOST_COLUMNS = 5000
+"""Columns of one group that a page lists."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One finding as a row of a table; `interval` goes with `size`."""
+    """One finding as a row of a table; `interval` and `simultaneous` are those of `size`."""
 
     variables: tuple[str, ...]
     kind: str
     change: str
     size: str
     interval: str
+    simultaneous: str
     pvalue: str
 
 
 @dataclass(frozen=True)
-class Scale:
-    """What findings that can be drawn on one axis share.
-
-    `unit` follows a number and `axis` says it of an axis; that of ratios names the samples.
-    `neutral` is the effect of no difference; ratios go on a logarithmic axis, and shares are
-    multiplied by `factor` to be percentage points.
-    """
+class ColumnGroup:
+    """Columns with p-values of one range: name, adjusted p-value, and effects in words."""
 
     title: str
-    unit: str = ""
-    axis: str = ""
-    neutral: float = 0.0
-    ratio: bool = False
-    factor: float = 1.0
+    note: str
+    rows: list[tuple[str, str, str]]
+    n_columns: int
+    unfolded: bool
+    names_only: bool = False
 
 
 @dataclass(frozen=True)
 class Family:
-    """One family of differences: what it looks at, its p-value or why there is none."""
+    """One family of differences: what it responds to, its p-value or why there is none."""
 
     name: str
-    what: str
+    description: str
     pvalue: str
     note: str
 
 
-SHIFTS = Scale("Shifts of the mean", "spreads", "in spreads")
-RATIOS = Scale("Ratios of the spreads", "times", neutral=1.0, ratio=True)
-SHARES = Scale("Differences of shares", "points", "percentage points", factor=100.0)
-CORRELATIONS = Scale("Differences of correlations")
-PRODUCTS = Scale("Differences of mean products of three")
-
-
-def scale_of(finding: Finding) -> Scale:
-    """Return the scale on which the effect of a finding is drawn."""
-    if finding.kind in (SHARE, MISSING) or finding.measure.startswith("share"):
-        return SHARES
-    if finding.kind == SHAPE:
-        return Scale(f"Differences of {finding.measure}")
-    return {LOCATION: SHIFTS, SPREAD: RATIOS, TRIPLE: PRODUCTS}.get(finding.kind, CORRELATIONS)
-
-
 def pick_findings(findings: Sequence[Finding], most: int) -> list[Finding]:
-    """Return at most so many findings in their order: some of every scale."""
+    """Return at most so many findings in their order: some of every scale, for figures."""
     groups: dict[Scale, list[int]] = {}
     for place, finding in enumerate(findings):
-        groups.setdefault(scale_of(finding), []).append(place)
+        groups.setdefault(finding.scale, []).append(place)
     kept: list[int] = []
     # The small groups first: what they leave goes to the large ones.
-    for done, own in enumerate(sorted(groups.values(), key=len)):
-        kept += own[: max((most - len(kept)) // (len(groups) - done), 1)]
+    for done, places in enumerate(sorted(groups.values(), key=len)):
+        kept += places[: max((most - len(kept)) // (len(groups) - done), 1)]
     return [findings[place] for place in sorted(kept)]
 
 
@@ -115,7 +68,7 @@ def group_findings(findings: Sequence[Finding], most: int) -> dict[Scale, list[F
     """Return the findings that can be drawn by their scale, at most so many of all."""
     groups: dict[Scale, list[Finding]] = {}
     for finding in pick_findings(list(filter(_has_size, findings)), most):
-        groups.setdefault(scale_of(finding), []).append(finding)
+        groups.setdefault(finding.scale, []).append(finding)
     return groups
 
 
@@ -124,25 +77,83 @@ def describe_finding(finding: Finding) -> Row:
 
     Examples
     --------
-    >>> found = Finding("spread", ("age",), 0.012, 0.5, (0.4, 0.6), (1.0, 2.0), "spread")
+    >>> found = Finding("spread", ("age",), 0.012, 0.5, (0.4, 0.6), (1.0, 2.0), "SD")
     >>> row = describe_finding(found)
     >>> row.kind, row.size, row.interval, row.pvalue
-    ('Spread', '0.50 times', '0.40 to 0.60', '0.012')
+    ('Standard deviation', 'SD ratio 0.50', '95 % CI 0.40 to 0.60', '0.012')
     """
-    scale = scale_of(finding)
-    form = ".0f" if scale is SHARES else ".2f" if scale.ratio else f".{finding.decimals}f"
-    effect, low, high = (
-        _size(scale.factor * value, form, signed=not scale.ratio)
-        for value in (finding.effect, *finding.interval)
-    )
+    interval = finding.interval_text()
+    kind = FINDING_KINDS.get(finding.kind)
     return Row(
         variables=finding.variables,
-        kind=KIND_WORDS.get(finding.kind, finding.kind),
-        change=finding.change(),
-        size=f"{effect} {scale.unit}".rstrip(),
-        interval=f"{low} to {high}",
-        pvalue=f"{finding.pvalue:.3g}",
+        kind=finding.kind if kind is None else kind.title,
+        change=finding.description().removesuffix(finding.size()).removesuffix("; "),
+        size=finding.size().removesuffix(f" ({interval})"),
+        interval=interval,
+        simultaneous=simultaneous_text(finding),
+        pvalue=pvalue_cell(finding.pvalue, finding.floor),
     )
+
+
+def simultaneous_text(finding: Finding) -> str:
+    """Return the interval that holds for all effects at once; empty where it is not known."""
+    if any(map(math.isnan, finding.simultaneous)):
+        return ""
+    low, high = (finding.scale.number(value, finding.decimals) for value in finding.simultaneous)
+    return f"simultaneous {low} to {high}"
+
+
+def pvalue_cell(pvalue: float, floor: float = 0.0) -> str:
+    """Return a p-value for a column that is headed so: "0.012", "≤ 0.001" at the floor."""
+    if math.isnan(pvalue):
+        return "–"
+    return p_text(pvalue, floor).removeprefix("p ").removeprefix("= ")
+
+
+def describe_columns(result: TestResult) -> list[ColumnGroup]:
+    """Return all columns by their adjusted p-values: at the floor, significant, not, near 1.
+
+    Effects are those of findings and of selected variables.
+    """
+    pvalues, floor = result.variable_pvalues, result.pvalue_floor
+    effects: dict[str, list[str]] = {}
+    findings = [finding for finding in result.findings if len(finding.variables) == 1]
+    rank = {finding.variables[0]: place for place, finding in reversed([*enumerate(findings)])}
+    changes = [c for c in result.selection.changes.values() if len(c.variables) == 1]
+    known = {finding.variables[0] for finding in findings}
+    for finding in [*findings, *(c for c in changes if c.variables[0] not in known)]:
+        effects.setdefault(finding.variables[0], []).append(finding.size() or finding.change())
+    # Findings are sorted by effect where p-values are equal: so are their columns.
+    order = sorted(pvalues, key=lambda name: (pvalues[name], rank.get(name, len(rank))))
+    least = f"p ≤ {floor:.3g}" if floor else ""
+    limits = [
+        (floor, f"at {least}", f"the smallest p-value that {_permutations(result)} can give"),
+        (result.alpha, f"significant at α = {result.alpha:g}", "adjusted p-values"),
+        (NEARLY_ONE, "not significant", "adjusted p-values"),
+        (math.inf, f"with p > {NEARLY_ONE:g}", "nothing in these columns points to a difference"),
+    ]
+    groups, above = [], -math.inf
+    for limit, title, note in limits:
+        names = [name for name in order if above < pvalues[name] <= limit]
+        above = max(above, limit)
+        if not names:
+            continue
+        listed = names[:MOST_COLUMNS]
+        count = f"{len(names):,} column{'s' if len(names) > 1 else ''}"
+        groups.append(
+            ColumnGroup(
+                title=f"{count} {title}",
+                note=note,
+                rows=[
+                    (name, pvalue_cell(pvalues[name], floor), "; ".join(effects.get(name, ())))
+                    for name in listed
+                ],
+                n_columns=len(names),
+                unfolded=limit <= result.alpha and len(names) <= 50,
+                names_only=limit == math.inf,
+            )
+        )
+    return groups
 
 
 def describe_families(result: TestResult) -> list[Family]:
@@ -150,35 +161,37 @@ def describe_families(result: TestResult) -> list[Family]:
     scan = result.scan
     if scan is None:
         return []
+    floor = family_floor(scan)
     ran = [
-        Family(name, FAMILY_WORDS.get(name, ""), f"{p:.3g}", _noted(scan.notes.get(name)))
+        Family(name, _described(name), pvalue_cell(p, floor), _sentence(scan.notes.get(name, "")))
         for name, p in scan.families.items()
     ]
     skipped = [
-        Family(name, FAMILY_WORDS.get(name, ""), "none", f"Could not run: {reason}.")
+        Family(name, _described(name), "none", f"Could not run: {reason}.")
         for name, reason in scan.skipped.items()
     ]
     return ran + skipped
 
 
-def tell_story(result: TestResult) -> str:
-    """Return in one sentence what differs; empty where no difference was found."""
+def describe_difference(result: TestResult) -> str:
+    """Return in one sentence what differs; empty where the test does not reject."""
     if result.scan is None or not result.reject:
         return ""
-    return tell(result.scan) or tell_unnamed(result.scan, result.alpha)
+    return describe_kinds(result.scan) or describe_unnamed(result.scan, result.alpha)
 
 
 def _has_size(finding: Finding) -> bool:
-    """Return whether a size can be drawn: not where the spread of one sample is 0."""
-    return math.isfinite(finding.effect) and (finding.effect > 0 or not scale_of(finding).ratio)
+    """Return whether a size can be drawn: not where one sample is constant."""
+    return math.isfinite(finding.effect) and (finding.effect > 0 or not finding.scale.ratio)
 
 
-def _noted(note: str | None) -> str:
-    return "" if note is None else f"Looked at {note}."
+def _described(family: str) -> str:
+    return _sentence(FAMILY_DESCRIPTIONS.get(family, "")).removesuffix(".")
 
 
-def _size(value: float, form: str, *, signed: bool) -> str:
-    if math.isnan(value):
-        return "not known"
-    text = number(value, form)
-    return f"+{text}" if signed and value > 0 and not math.isinf(value) else text
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _permutations(result: TestResult) -> str:
+    return f"{result.null_distribution.size:,} permutations"

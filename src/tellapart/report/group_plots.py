@@ -13,13 +13,13 @@ from tellapart.report.panels import check_axes
 from tellapart.testing.profile import Profile
 
 LOWER_HIGHER = LinearSegmentedColormap.from_list("lower-higher", [COLOUR_X, "#f7f7f7", COLOUR_Y])
-# Effects beyond this many spreads have the same colour.
-MOST_SPREADS = 3.0
+# Effects beyond this many standard deviations have the same colour.
+MOST_DEVIATIONS = 3.0
 LARGEST_DOT = 190.0
 SHARES = (0.25, 0.5, 1.0)
 INCHES_PER_ROW, INCHES_PER_GROUP = 0.27, 0.5
 LABEL_WIDTH = 28
-COLOUR_LABEL = "higher or lower than in all other rows, in spreads"
+COLOUR_LABEL = "difference from the mean of all other rows, SD"
 
 
 def draw_profile(profile: Profile, kind: str, ax: Axes | None = None) -> Axes:
@@ -28,7 +28,7 @@ def draw_profile(profile: Profile, kind: str, ax: Axes | None = None) -> Axes:
     if ax is None:
         ax = new_axes(figsize=_inches(profile, kind))
     largest = float(np.abs(profile.effects).max())
-    reach = min(max(largest, 0.5), MOST_SPREADS)
+    reach = min(max(largest, 0.5), MOST_DEVIATIONS)
     norm = Normalize(-reach, reach)
     drawn = (_draw_dots if kind == "dots" else _draw_fields)(ax, profile, norm)
     _label(ax, profile)
@@ -66,11 +66,11 @@ def _draw_dots(ax: Axes, profile: Profile, norm: Normalize) -> PathCollection:
                markeredgecolor=COLOUR_NULL, markersize=np.sqrt(LARGEST_DOT * share))
         for share in SHARES
     ]  # fmt: skip
-    ring = Line2D([], [], marker="o", linestyle="", markerfacecolor="none", label="chosen for it",
+    ring = Line2D([], [], marker="o", linestyle="", markerfacecolor="none", label="selected for it",
                   markeredgecolor="black", markersize=8, markeredgewidth=1.4)  # fmt: skip
     ax.legend(
-        handles=[*sizes, ring], title="rows above the usual value", loc="upper center", ncols=4,
-        bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=8, title_fontsize=8,
+        handles=[*sizes, ring], title="rows above the most frequent value or the median", ncols=4,
+        loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=8, title_fontsize=8,
     )  # fmt: skip
     return dots
 

@@ -14,8 +14,9 @@ from tellapart.testing.call import design_arguments, write_arguments
 from tellapart.testing.groups_result import Comparison, GroupsResult
 from tellapart.testing.marginals import ColumnSummary
 from tellapart.testing.settings import TestSettings
+from tellapart.testing.story import SELECTION_BIAS
 
-# What differs between two groups, one line each.
+# Findings of two groups, one line each.
 MOST_FINDINGS = 8
 
 
@@ -31,9 +32,9 @@ def render_groups(
     Parameters
     ----------
     result : GroupsResult
-        The result to tell of.
+        The result to show.
     summaries : sequence of sequences of ColumnSummary
-        The heaviest variables of the first comparisons in numbers: those told in detail.
+        The variables with the largest weights of the first comparisons, in numbers.
     reproduce : str or None
         The command or code that gives the same answer; the Python call if None.
     """
@@ -47,6 +48,7 @@ def render_groups(
         figure=_figure(result),
         facts=_facts(result),
         most_findings=MOST_FINDINGS,
+        selection_bias=SELECTION_BIAS,
         version=__version__,
         reproduce=python_call(result) if reproduce is None else reproduce,
     )
@@ -76,22 +78,22 @@ def _figure(result: GroupsResult) -> Markup | None:
     profile = result.profile
     if not profile.variables:
         return None
-    told = []
+    parts = []
     for name, effects in zip(profile.variables, profile.effects, strict=True):
         most = int(abs(effects).argmax())
         word = "higher" if effects[most] > 0 else "lower"
-        told.append(f"{name} is {word} in {profile.groups[most]}")
-    return profile_svg(profile, "The chosen variables in every group", "; ".join(told))
+        parts.append(f"{name} is {word} in {profile.groups[most]}")
+    return profile_svg(profile, "Selected variables in every group", "; ".join(parts))
 
 
 def _facts(result: GroupsResult) -> list[tuple[str, str]]:
     sizes = ", ".join(f"{label}: {size:,}" for label, size in result.sizes.items())
     return [
         ("Groups", f"{len(result.sizes):,} values of {result.by}"),
-        ("Rows of each", sizes),
+        ("Group sizes", sizes),
         ("Columns compared", f"{result.n_columns:,}"),
         ("Comparisons", f"{len(result.comparisons):,}, {_mode(result)}"),
-        ("Level of all together", f"{result.alpha:g}"),
+        ("Familywise level α", f"{result.alpha:g}"),
         ("Permutations", f"{result.settings['n_permutations']:,} per comparison at most"),
         ("Kernel", _kernels(result.comparisons)),
         ("Seed", str(result.settings["random_state"])),

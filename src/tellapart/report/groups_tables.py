@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tellapart.arguments import check_choice
-from tellapart.report.latex import LatexTable, check_latex, escaped, number
+from tellapart.report.findings import pvalue_cell
+from tellapart.report.latex import LatexTable, check_latex, escaped
 from tellapart.report.paper_tables import write_csv
 from tellapart.selection.frame import COLUMNS, variable_rows
 from tellapart.testing.groups_result import GroupsResult
@@ -16,7 +17,7 @@ MOST_VARIABLES = 5
 
 
 def groups_csv(result: GroupsResult, what: object) -> str:
-    """Return the comparisons, or the chosen variables of all of them, as CSV."""
+    """Return the comparisons, or the selected variables of all of them, as CSV."""
     if check_choice("what", what, (COMPARISONS, VARIABLES)) == VARIABLES:
         return write_csv(_variables(result))
     rows = [comparison.to_dict() for comparison in result.comparisons]
@@ -24,7 +25,7 @@ def groups_csv(result: GroupsResult, what: object) -> str:
 
 
 def groups_latex(result: GroupsResult, caption: str | None, label: str | None) -> str:
-    """Return the comparisons as a LaTeX table, the heaviest variables of each named."""
+    """Return the comparisons as a LaTeX table, with the variables of the largest weights."""
     caption, label = check_latex("caption", caption), check_latex("label", label)
     headings = ["Group", "Against", "$n$", "$p$", "Adjusted $p$", "Variables"]
     cells = [
@@ -32,16 +33,16 @@ def groups_latex(result: GroupsResult, caption: str | None, label: str | None) -
             escaped(c.group),
             escaped(c.against),
             f"{c.n_rows[0]}, {c.n_rows[1]}",
-            number(c.pvalue, ".3g"),
-            number(c.adjusted_pvalue, ".3g"),
+            escaped(pvalue_cell(c.pvalue, c.result.pvalue_floor)),
+            escaped(c.adjusted_text.removeprefix("p ").removeprefix("= ")),
             _heaviest(c.variables) if c.reject else "--",
         ]
         for c in result.comparisons
     ]
     own = (
-        f"Comparisons of groups of {escaped(result.by)}: $p$-values by themselves and adjusted "
-        f"after Holm, level {result.alpha:g}, with the variables that tell groups apart where they "
-        "differ, the heaviest first."
+        f"Comparisons of groups of {escaped(result.by)}: unadjusted and Holm-adjusted "
+        f"$p$-values ({escaped('α')} = {result.alpha:g}), and the selected variables of groups "
+        "that differ significantly, the largest weight first."
     )
     table = LatexTable("llrrrl", headings, cells)
     return table.write(own if caption is None else caption, label)

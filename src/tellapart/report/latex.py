@@ -32,6 +32,8 @@ _SPECIAL = {
     "²": r"\ensuremath{^2}",
     "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}",
+    "∞": r"\ensuremath{\infty}",
+    "–": "--",
     "\N{NO-BREAK SPACE}": "~",
 }
 # Unicode's name of a letter ends in LaTeX's command for it, but for one.

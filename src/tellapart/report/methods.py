@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tellapart import __version__
+from tellapart.scan.finding import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
+from tellapart.testing.evidence import NOT_EQUIVALENT, describe_selection
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
 PAPER = "Wang, Dey and Xie, “Variable Selection for Kernel Two-Sample Tests”"
-SIZES = (
-    "standardised mean differences (Hedges' g), ratios of standard deviations, and differences of "
-    "proportions, correlations and other measures of the values as they are, with 95 % confidence "
-    "intervals."
+EFFECTS = (
+    "standardised mean differences (Hedges’ g), ratios of standard deviations, and differences of "
+    "proportions, correlations and other measures, computed from the values as they are, with "
+    "95 % confidence intervals"
 )
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -38,12 +40,14 @@ def _samples(result: TestResult) -> Iterator[str]:
         f"We compared {x} (n = {total[0]:,}) and {y} (n = {total[1]:,}) in "
         f"{_counted(n_columns, 'variable')}."
     )
+    if not result.reject:
+        yield _outcome(result)
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         yield f"These rows were drawn at random from {of_x:,} and {of_y:,}."
     design = result.held_out.design
     if design is not None:
-        yield f"Labels were permuted as the design of the study allows: {safe(design.describe())}."
+        yield f"Permutations respected the design of the study: {safe(design.describe())}."
 
 
 def _scan(result: TestResult) -> Iterator[str]:
@@ -51,36 +55,34 @@ def _scan(result: TestResult) -> Iterator[str]:
     assert scan is not None
     families = list(scan.families)
     yield (
-        "Whether both samples come from one distribution was tested by a permutation scan of all "
-        f"rows: {_word(len(families))} families of statistics ({_listed(families)}) were computed "
-        f"for the true labels and for {_permutations(result)} of them, and their p-values combined "
-        "by the weighted sum of their reciprocals. As the true labels are treated like every "
-        f"permutation, the combined p-value is valid in finite samples (p = "
-        f"{result.pvalue:.3g}; level {result.alpha:g})."
+        "Equality of the two distributions was tested by a permutation scan of all observations: "
+        f"{_word(len(families))} families of statistics ({_listed(families)}) were computed for "
+        f"the observed labelling and for {_permutations(result)}, and their p-values combined by "
+        "the weighted sum of their reciprocals. As the observed labelling is part of the "
+        f"reference set, the combined p-value is valid in finite samples{_significant(result)}."
     )
     yield from (f"The family {name} could not run ({why})." for name, why in scan.skipped.items())
     yield (
-        "Columns, pairs and triples of columns that differ were named with p-values adjusted for "
-        "all that was looked at, by step-down maxima over the same permutations (Westfall and "
-        f"Young), at a familywise level of {result.alpha:g}; "
-        f"{_counted(len(result.findings), 'difference')} "
-        f"{'was' if len(result.findings) == 1 else 'were'} named. Sizes are {SIZES}"
+        "P-values of columns, pairs and triples of columns were adjusted by step-down maxima over "
+        "the same permutations (Westfall and Young), which controls the familywise error rate at "
+        f"{result.alpha:g}; {_differences(len(result.findings))} "
+        f"{'was' if len(result.findings) == 1 else 'were'} significant{_kinds(result)}. Effect "
+        f"sizes are {EFFECTS}; effects of findings are inflated by selection, for which the "
+        "simultaneous intervals allow."
     )
 
 
 def _choice_after_scan(result: TestResult) -> Iterator[str]:
     selection = result.selection
-    how = "by their joint evidence"
+    how = "a joint criterion of columns, pairs and triples"
     if selection.objective != EVIDENCE:
-        how = (
-            f"by the {selection.kernel} kernel, maximising MMD² − λσ² with λ = "
-            f"{selection.regularization:g}"
-        )
+        how = f"MMD² − λσ² of the {selection.kernel} kernel with λ = {selection.regularization:g}"
+    caveat = describe_selection(result).replace("below ", "")
     yield (
-        f"Of {_counted(len(selection.names), 'variable')}, {selection.support.size} "
-        f"{'was' if selection.support.size == 1 else 'were'} chosen on all rows {how} "
-        f"({_listed(list(selection.weights))}); the p-value does not depend on this choice. "
-        f"{_certificate(result)}"
+        f"{f'{caveat}. ' if caveat else ''}Of {_counted(len(selection.names), 'variable')}, "
+        f"{selection.support.size} {'was' if selection.support.size == 1 else 'were'} selected on "
+        f"all observations by maximising {how} ({_listed(list(selection.weights))}); the p-value "
+        f"does not depend on this selection. {_certificate(result)}"
     )
 
 
@@ -88,8 +90,8 @@ def _split(result: TestResult) -> Iterator[str]:
     selection, tuning = result.selection, result.tuning
     (train_x, train_y), (test_x, test_y) = result.n_train, result.n_test
     yield (
-        f"Each sample was split at random: {train_x:,} and {train_y:,} rows chose variables, the "
-        f"other {test_x:,} and {test_y:,} tested. On the training rows, weights z "
+        f"Each sample was split at random: {train_x:,} and {train_y:,} observations for the "
+        f"selection of variables, {test_x:,} and {test_y:,} for the test. On the former, weights z "
         f"{'≥ 0 ' if selection.nonnegative else ''}maximised MMD²(z) − λσ²(z) of the "
         f"{selection.kernel} kernel over at most "
         f"{_counted(selection.n_variables or selection.support.size, 'variable')}, with λ = "
@@ -97,17 +99,18 @@ def _split(result: TestResult) -> Iterator[str]:
         f"{_tuned(tuning is not None and bool(tuning.regularizations))}."
     )
     if tuning is not None and tuning.numbers:
-        yield "The number of variables was chosen on the training rows as well."
+        yield "The number of variables was selected on the training rows as well."
+    caveat = describe_selection(result).replace("below ", "")
     yield (
+        f"{f'{caveat}. ' if caveat else ''}"
         f"{selection.support.size} of {len(selection.names)} variables "
-        f"{'was' if selection.support.size == 1 else 'were'} chosen "
+        f"{'was' if selection.support.size == 1 else 'were'} selected "
         f"({_listed(list(selection.weights))}). {_certificate(result)}"
     )
     yield (
-        "With kernel, bandwidths and weights frozen, MMD² of the held-out rows was compared with "
-        f"its values under {_permutations(result)} of the labels, which is valid in finite samples "
-        f"(p = {result.pvalue:.3g}; level {result.alpha:g}). Sizes, of the held-out rows, are "
-        f"{SIZES}"
+        "With kernel, bandwidths and weights fixed, MMD² of the held-out rows was compared with "
+        f"its values under {_permutations(result)} of the labels, which is valid in finite "
+        f"samples{_significant(result)}. Effect sizes, of the held-out rows, are {EFFECTS}."
     )
 
 
@@ -115,43 +118,72 @@ def _baseline(result: TestResult) -> Iterator[str]:
     method = result.method
     assert method is not None
     yield (
-        f"Whether both samples come from one distribution was tested with {method.name} "
-        f"(statistic: {method.statistic}; p = {result.pvalue:.3g}; level {result.alpha:g}). The "
-        f"p-value holds because {method.validity}."
+        f"Equality of the two distributions was tested with {method.name} (statistic: "
+        f"{method.statistic}){_significant(result)}. The p-value is valid because "
+        f"{method.validity}."
     )
 
 
 def _permutations(result: TestResult) -> str:
     count = result.null_distribution.size
     how = f"all {count:,} permutations" if result.exact else f"{count:,} random permutations"
-    bins = f" (in random bins of {result.rows_per_bin} rows)" if result.rows_per_bin > 1 else ""
-    return f"{how}{bins}"
+    blocks = f" in blocks of {result.rows_per_bin} rows" if result.rows_per_bin > 1 else ""
+    return f"{how}{blocks}"
+
+
+def _outcome(result: TestResult) -> str:
+    """Return the outcome of a test that does not reject: it comes first."""
+    return (
+        f"The difference was not significant ({result.pvalue_text}, α = {result.alpha:g}); "
+        f"{NOT_EQUIVALENT}."
+    )
+
+
+def _significant(result: TestResult) -> str:
+    """Return the outcome of a test that rejects, as the end of a sentence."""
+    if not result.reject:
+        return ""
+    return f"; the difference was significant ({result.pvalue_text}, α = {result.alpha:g})"
+
+
+def _kinds(result: TestResult) -> str:
+    """Return how many findings of each kind there are, in brackets."""
+    kinds = [finding.kind for finding in result.findings]
+    counts = [
+        f"{kind.title[0].lower()}{kind.title[1:]}: {kinds.count(name):,}"
+        for name, kind in FINDING_KINDS.items()
+        if name in kinds
+    ]
+    return f" ({', '.join(counts)})" if len(counts) > 1 else ""
 
 
 def _certificate(result: TestResult) -> str:
-    # The time a solver took is no part of a method.
-    certificate = result.selection.certificate.rpartition(" (")[0] or result.selection.certificate
-    if certificate.startswith("proved"):
-        return f"The solver ({result.selection.solver}) {certificate.replace(':', ' that', 1)}."
-    return f"It is {certificate} ({result.selection.solver})."
+    # The time that a solver took is no part of a method.
+    selection = result.selection
+    text = selection.certificate.replace(f", {selection.seconds:.2f} s", "")
+    if result.reject or not text.startswith("optimal"):
+        return f"Certificate of the search: {text}."
+    return f"The search, though not the difference, is certified: {text}."
 
 
 def _data(result: TestResult) -> Iterator[str]:
     held, (x, y) = result.held_out, map(safe, result.labels)
     of_x, of_y = held.dropped_rows
     if of_x or of_y:
-        compared = "; what they miss was compared" if result.scan is not None else ""
+        compared = ""
+        if result.scan is not None:
+            compared = "; their patterns of missing values were compared"
         yield (
-            f"Rows with missing values were left out: {of_x:,} of {x} and {of_y:,} of {y}"
+            f"Rows with missing values were excluded: {of_x:,} of {x} and {of_y:,} of {y}"
             f"{compared}."
         )
     if held.dropped_columns:
-        yield f"Columns left out for missing values: {_listed(list(held.dropped_columns))}."
+        yield f"Columns excluded for missing values: {_listed(list(held.dropped_columns))}."
     if held.filled_columns:
-        how = "the pooled median, or the commonest category, took their place"
+        how = "they were replaced by the pooled median or the most frequent category"
         if result.scan is not None:
             how = (
-                "each statistic used the rows that have what it compares, and where whole rows "
+                "each statistic used the rows that have what it compares, and where complete rows "
                 f"were needed {how}"
             )
         yield f"Values are missing in {_listed(list(held.filled_columns))}: {how}."
@@ -159,12 +191,16 @@ def _data(result: TestResult) -> Iterator[str]:
 
 def _software(result: TestResult) -> str:
     seed = result.settings.get("random_state")
-    told = "" if seed is None else f" with random seed {seed}"
-    return f"All of this was done with tellapart {__version__}{told}, which builds on {PAPER}."
+    seeded = "" if seed is None else f" (random seed {seed})"
+    return f"Analyses were done with tellapart {__version__}{seeded}, which builds on {PAPER}."
+
+
+def _differences(count: int) -> str:
+    return _counted(count, "difference") if count else "no differences"
 
 
 def _tuned(tuned: bool) -> str:
-    return ", chosen by cross-validation" if tuned else ""
+    return ", selected by cross-validation" if tuned else ""
 
 
 def _word(count: int) -> str:

@@ -41,14 +41,14 @@ def _facts(monitor: MonitorHistory) -> list[tuple[str, str]]:
     settings = monitor.settings
     facts = [
         ("Reference", f"{monitor.n_rows:,} rows, {len(monitor.names):,} columns"),
-        ("Promise", monitor.promise),
+        ("False alarms", monitor.promise),
         ("Compared with", _compared(monitor)),
-        ("Level", f"{settings.test.alpha:g}"),
-        ("Permutations", f"{settings.test.n_permutations:,}, more where they decide"),
+        ("Level α", f"{settings.test.alpha:g}"),
+        ("Permutations", f"{settings.test.n_permutations:,}, more where needed"),
         ("Seed", str(settings.seed)),
     ]
     if settings.smallest_effect is not None:
-        facts.insert(4, ("Smallest effect worth an alarm", str(settings.smallest_effect)))
+        facts.insert(4, ("Smallest effect of interest", str(settings.smallest_effect)))
     return facts
 
 

@@ -1,4 +1,4 @@
-"""The history of a monitor as a figure: capital and p-values over the checks."""
+"""The history of a monitor as a figure: e-values and p-values over the checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SMALLEST_CAPITAL = 1e-6
 
 
 def draw_history(monitor: MonitorHistory) -> Figure:
-    """Return a figure with a panel of the capital, if there are bets, and one of the p-values."""
+    """Return a figure with a panel of the e-values, if there are any, and one of the p-values."""
     history = monitor.history
     bets = any(record.capital is not None for record in history)
     figure = ShownFigure(figsize=INCHES, layout="constrained")
@@ -40,7 +40,7 @@ def draw_history(monitor: MonitorHistory) -> Figure:
 
 
 def draw_capital(axes: Axes, history: tuple[CheckRecord, ...]) -> Axes:
-    """Draw the capital on a logarithmic scale, what an alarm needs, and the alarms."""
+    """Draw the e-values on a logarithmic scale, what an alarm needs, and the alarms."""
     numbers = [record.number for record in history]
     capital = [max(record.capital or 0.0, SMALLEST_CAPITAL) for record in history]
     needed = next(record.capital_needed for record in history if record.capital_needed)
@@ -58,7 +58,7 @@ def draw_capital(axes: Axes, history: tuple[CheckRecord, ...]) -> Axes:
             ha="right",
         )
     axes.set_yscale("log")
-    axes.set_ylabel("capital")
+    axes.set_ylabel("e-value")
     axes.legend(frameon=False, fontsize=8, loc="upper left")
     return plain(axes)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-from tellapart.report.findings import describe_finding, pick_findings, tell_story
+from tellapart.report.findings import describe_difference, describe_finding
 from tellapart.report.templates import breakable
 from tellapart.report.words import number
 from tellapart.selection.selection import Selection
+from tellapart.testing.evidence import describe_selection
 from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
@@ -27,7 +28,7 @@ LINE = "1px solid rgba(128, 128, 128, 0.4)"
 
 
 def result_card(result: TestResult) -> str:
-    """Return the verdict, the p-value, the variables and what is proved of them, as HTML.
+    """Return the verdict, the findings, the selected variables and the certificate, as HTML.
 
     Examples
     --------
@@ -35,7 +36,7 @@ def result_card(result: TestResult) -> str:
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
     >>> result = ta.two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
-    >>> "X and Y differ (p = 0.001, level 0.05)." in result_card(result)
+    >>> "X and Y differ (p ≤ 0.001, α = 0.05)." in result_card(result)
     True
     """
     lines = Markup("").join(
@@ -49,7 +50,7 @@ def result_card(result: TestResult) -> str:
 
 
 def selection_card(selection: Selection) -> str:
-    """Return the chosen variables, their weights and what is proved of them, as HTML.
+    """Return the selected variables, their weights and the certificate, as HTML.
 
     Examples
     --------
@@ -61,29 +62,31 @@ def selection_card(selection: Selection) -> str:
     ... )
     True
     """
-    title = f"{selection.support.size} of {len(selection.names)} variables chosen"
+    title = f"{selection.support.size} of {len(selection.names)} variables selected"
     return _card(title, COLOUR_DIFFER, selection, Markup(""))
 
 
 def _scan_card(result: TestResult, colour: str, more: Markup) -> str:
-    """Return the verdict, what differs, the findings and the few best variables."""
+    """Return the verdict, the findings and the selected variables."""
     selection = result.selection
     card = Markup(
         '<div style="border: {line}; border-left: 4px solid {colour}; border-radius: 4px; '
         'padding: 0.6em 1em; max-width: 50em; overflow-wrap: anywhere; overflow-x: auto;">'
         '<p style="font-weight: 600; margin: 0 0 0.4em;">{title}</p>{story}{table}'
-        '<p style="margin: 0.5em 0;">The few best variables, chosen on all rows '
-        "({maker}):</p>{best}"
+        '<p style="margin: 0.5em 0;">{lead} ({maker}):</p>{best}'
         '<p style="margin: 0.5em 0;">{certificate}</p>{more}</div>'
     )
-    story = tell_story(result)
-    told = Markup('<p style="margin: 0 0 0.5em;"><bdi>{}</bdi></p>').format(story)
+    difference = describe_difference(result)
+    paragraph = Markup('<p style="margin: 0 0 0.5em;"><bdi>{}</bdi></p>').format(difference)
+    caveat = describe_selection(result)
+    lead = f"{caveat}. Selected variables" if caveat else "Most discriminating subset"
     return str(
         card.format(
             line=LINE,
             colour=colour,
             title=result.verdict,
-            story=told if story else "",
+            story=paragraph if difference else "",
+            lead=lead,
             table=_findings_table(result) if result.reject and result.findings else "",
             maker=selection.maker,
             best=_best(selection),
@@ -94,15 +97,16 @@ def _scan_card(result: TestResult, colour: str, more: Markup) -> str:
 
 
 def _best(selection: Selection) -> Markup:
-    """Return the chosen variables as a list, each with what it differs in."""
-    shown = list(selection.told.items())[:MOST_ROWS]
+    """Return the selected variables as a list, each with how it differs."""
+    description = selection.description
+    shown = list(description.items())[:MOST_ROWS]
     lines = [
-        Markup("<li><bdi>{}</bdi>{}</li>").format(safe(name), f": {told}" if told else "")
-        for name, told in shown
+        Markup("<li><bdi>{}</bdi>{}</li>").format(safe(name), f": {text}" if text else "")
+        for name, text in shown
     ]
-    left = len(selection.told) - len(shown)
+    left = len(description) - len(shown)
     if left > 0:
-        lines.append(Markup("<li>and {} lighter ones</li>").format(left))
+        lines.append(Markup("<li>and {} with smaller weights</li>").format(left))
     return Markup('<ul style="margin: 0.3em 0; padding-left: 1.4em;">{}</ul>').format(
         Markup("").join(lines)
     )
@@ -116,7 +120,7 @@ def _findings_table(result: TestResult) -> Markup:
         '<td style="{cell} white-space: nowrap;">{size}<br>{interval}</td>'
         '<td style="{cell} white-space: nowrap;">{pvalue}</td></tr>'
     )
-    told = [describe_finding(finding) for finding in pick_findings(result.findings, MOST_FINDINGS)]
+    shown = [describe_finding(finding) for finding in result.findings[:MOST_FINDINGS]]
     rows = Markup("").join(
         row.format(
             cell=CELL,
@@ -126,18 +130,22 @@ def _findings_table(result: TestResult) -> Markup:
             interval=found.interval,
             pvalue=found.pvalue,
         )
-        for found in told
+        for found in shown
     )
-    left = len(result.findings) - len(told)
+    left = len(result.findings) - len(shown)
     heads = Markup("").join(
         Markup('<th scope="col" style="{}">{}</th>').format(HEADING, head)
-        for head in ("Columns", "What changed", "Size", "Adjusted p")
+        for head in ("Columns", "What differs", "Effect size", "Adjusted\N{NO-BREAK SPACE}p")
     )
     return Markup(
         '<table style="border-collapse: collapse; margin: 0; border: 0;">'
         '<caption style="text-align: left; caption-side: bottom; padding: 0;">{rest}</caption>'
         '<thead><tr style="background: none;">{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    ).format(rest=f"and {left} more" if left > 0 else "", heads=heads, rows=rows)
+    ).format(
+        rest=f"and {left:,} more: `findings` has all, `to_csv` writes them" if left > 0 else "",
+        heads=heads,
+        rows=rows,
+    )
 
 
 def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
@@ -163,7 +171,7 @@ def _card(title: str, colour: str, selection: Selection, more: Markup) -> str:
 
 
 def _table(selection: Selection) -> Markup:
-    weights, told = selection.weights, selection.told
+    weights, description = selection.weights, selection.description
     heaviest = max(map(abs, weights.values()), default=0.0) or 1.0
     row = Markup(
         '<tr style="background: none;">'
@@ -171,7 +179,7 @@ def _table(selection: Selection) -> Markup:
         '<bdi>{name}</bdi></th><td style="{cell} white-space: nowrap;">{weight}</td>'
         '<td style="{cell} width: 9em;" aria-hidden="true"><span style="display: block; '
         'height: 0.5em; min-width: 2px; width: {share:.1f}%; background: {colour};"></span></td>'
-        '<td style="{cell}"><bdi>{told}</bdi></td></tr>'
+        '<td style="{cell}"><bdi>{description}</bdi></td></tr>'
     )
     rows = Markup("").join(
         row.format(
@@ -180,12 +188,12 @@ def _table(selection: Selection) -> Markup:
             weight=number(weight, ".3f"),
             share=100 * abs(weight) / heaviest,
             colour=COLOUR_DIFFER,
-            told=told[name],
+            description=description[name],
         )
         for name, weight in list(weights.items())[:MOST_ROWS]
     )
     left = len(weights) - MOST_ROWS
-    rest = f"and {left} lighter ones" if left > 0 else ""
+    rest = f"and {left} with smaller weights" if left > 0 else ""
     return Markup(
         '<table style="border-collapse: collapse; margin: 0; border: 0;">'
         '<caption style="text-align: left; caption-side: bottom; padding: 0;">{rest}</caption>'
@@ -198,5 +206,5 @@ def _table(selection: Selection) -> Markup:
         cell=CELL,
         heading=HEADING,
         rows=rows,
-        differs="What it differs in" if any(told.values()) else "",
+        differs="What differs" if any(description.values()) else "",
     )

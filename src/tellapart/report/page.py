@@ -28,9 +28,11 @@ from tellapart.report.words import (
     rows_used,
 )
 from tellapart.testing.call import design_arguments, write_arguments
-from tellapart.testing.exhibit import Exhibit, told_columns
+from tellapart.testing.evidence import NOT_EQUIVALENT, describe_selection
+from tellapart.testing.exhibit import Exhibit, described_columns
 from tellapart.testing.result import TestResult
 from tellapart.testing.settings import TestSettings
+from tellapart.testing.story import SELECTION_BIAS
 
 
 def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = None) -> str:
@@ -41,7 +43,7 @@ def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = No
     Parameters
     ----------
     result : TestResult
-        The result to tell of.
+        The result to show.
     exhibit : Exhibit
         What was computed to be shown.
     reproduce : str or None
@@ -49,24 +51,28 @@ def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = No
     """
     variables = describe_variables(result.selection, exhibit.summaries)
     stability, embedding = exhibit.stability, exhibit.embedding
-    chosen_on = "all rows" if result.scan is not None else "the training rows"
+    selected_on = "all rows" if result.scan is not None else "the training rows"
     return get_template("page.html.j2").render(
         result=result,
         selection=result.selection,
         labels=result.labels,
         n_columns=len(result.selection.names),
-        n_chosen=result.selection.support.size,
+        n_selected=result.selection.support.size,
         rows_used=rows_used(result),
         facts=_facts(result),
         figure=_null(result),
         validity=describe_validity(result),
-        chance=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
+        probability=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
+        caveat=describe_selection(result),
+        not_equivalent=NOT_EQUIVALENT,
+        selection_bias=SELECTION_BIAS,
+        pvalue=result.pvalue_text,
         variables=variables,
         proof=describe_proof(result.selection),
-        resamples=None if stability is None else describe_stability(stability, chosen_on),
+        resamples=None if stability is None else describe_stability(stability, selected_on),
         scan=describe_scan(result, exhibit),
         marginals=_marginals(exhibit, result),
-        n_told=len(told_columns(result)),
+        n_described=len(described_columns(result)),
         view=None if embedding is None else draw_view(embedding, result),
         rows=_rows(result),
         columns=_columns(result),
@@ -106,22 +112,22 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
     how = f"{count:,}, at random"
     if result.rows_per_bin > 1:
         units = "rows" if result.held_out.design is None else result.held_out.design.units_name
-        how = f"{count:,}, at random, of bins of {result.rows_per_bin} {units}"
+        how = f"{count:,}, at random, in blocks of {result.rows_per_bin} {units}"
     if result.note:
         how += f", {result.note}"
     if result.exact:
-        how = f"all {count:,} there are: the p-value is exact"
+        how = f"all {count:,}: the p-value is exact"
     if count == 0:
-        how = "none: the distribution of the statistic is known"
+        how = "none: the null distribution is known"
     critical = (
         number(result.threshold)
         if math.isfinite(result.threshold)
-        else "none: with so few rows no p-value reaches the level"
+        else "none: with so few rows no p-value can reach α"
     )
     facts = [
-        ("p-value", f"{result.pvalue:.4g}"),
-        ("Level", f"{result.alpha:g}"),
-        (f"Statistic ({result.statistic_name})", number(result.statistic)),
+        ("p-value", _pvalue(result)),
+        ("Level α", f"{result.alpha:g}"),
+        (_capitalised(result.statistic_name), number(result.statistic)),
         ("Critical value", critical),
         ("Permutations", how),
     ]
@@ -130,6 +136,18 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
         if any(result.held_out.design.left_out):
             facts.append(("Not used", result.held_out.design.describe_left_out()))
     return facts
+
+
+def _pvalue(result: TestResult) -> str:
+    text = result.pvalue_text.removeprefix("p ").removeprefix("= ")
+    value, comma, error = text.partition(", ")
+    if text.startswith("≤"):
+        return f"{value} (the smallest that {result.null_distribution.size:,} permutations give)"
+    return f"{value} ({error})" if comma else value
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _null(result: TestResult) -> Markup | None:
@@ -159,7 +177,7 @@ def _marginals(exhibit: Exhibit, result: TestResult) -> list[tuple[str, Markup]]
 
 
 def _rows(result: TestResult) -> list[tuple[str, int, int, int]]:
-    """Return per sample the rows to choose from, those held out, and those dropped."""
+    """Return per sample the rows of the selection, of the test, and those excluded."""
     chosen_by = result.n_train
     if result.method is None and not any(chosen_by):  # all rows choose, and all rows test
         chosen_by = result.n_test
@@ -174,26 +192,26 @@ def _columns(result: TestResult) -> list[tuple[str, str]]:
     return [
         ("Columns compared", f"{held_out.n_columns:,} ({kinds})"),
         *_noted(held_out.notes),
-        ("Constant, so of weight 0", listed(result.selection.constant)),
-        ("Dropped for missing values", listed(held_out.dropped_columns)),
+        ("Constant (weight 0)", listed(result.selection.constant)),
+        ("Excluded for missing values", listed(held_out.dropped_columns)),
         *_filled(held_out.filled_columns),
     ]
 
 
 def _noted(notes: ColumnNotes) -> list[tuple[str, str]]:
-    """Return what became of columns at the door; nothing where they are compared as they are."""
+    """Return which columns were excluded or split into parts."""
     rows = []
     if notes.naming_rows:
         naming = [f"{name} ({reason})" for name, reason in notes.naming_rows.items()]
-        rows.append(("Left out, since they seem to name rows", listed(naming)))
-        rows.append(("To compare them", notes.way_back))
+        rows.append(("Excluded: appear to be identifiers", listed(naming)))
+        rows.append(("To include them", notes.way_back))
     if notes.row_labels:
         labels = [name if name.strip() else UNNAMED for name in notes.row_labels]
-        rows.append(("Taken for row labels", listed(labels)))
+        rows.append(("Excluded as row labels", listed(labels)))
     for where, names in notes.fixed.items():
-        rows.append((f"Left out, since they are constant within {where}", listed(names)))
+        rows.append((f"Excluded: constant within {where}", listed(names)))
     if notes.unchosen:
-        rows.append(("Left out as asked", listed(notes.unchosen)))
+        rows.append(("Excluded by the user", listed(notes.unchosen)))
     if notes.parts:
         parts = [f"{name} into {', '.join(some)}" for name, some in notes.parts.items()]
         rows.append(("Split into parts", listed(parts)))
@@ -203,7 +221,7 @@ def _noted(notes: ColumnNotes) -> list[tuple[str, str]]:
 def _filled(columns: tuple[str, ...]) -> list[tuple[str, str]]:
     if not columns:
         return []
-    how = "pictures and kernels show the pooled median, or the commonest category, in their place"
+    how = "figures and kernels use the pooled median or the most frequent category instead"
     return [("With missing values", f"{listed(columns)}; {how}")]
 
 
@@ -219,7 +237,7 @@ def _settings(result: TestResult) -> list[tuple[str, str]]:
         ("Number of variables", n_variables),
         ("Regularization, λ", regularization),
         *([("Bandwidth", bandwidth)] if bandwidth else []),
-        ("Level, alpha", f"{result.alpha:g}"),
+        ("Level α", f"{result.alpha:g}"),
         ("Seed", "not known" if seed is None else str(seed)),
         ("Time taken", f"{result.seconds:.1f} s"),
     ]

@@ -54,10 +54,10 @@ def check_ending(path: Path) -> Path:
 
 
 def draw_paper_figure(result: TestResult, width: float) -> Figure:
-    """Draw what differs with sizes and intervals: findings of a scan, else the chosen variables.
+    """Draw effects with their intervals: findings of a scan, else the selected variables.
 
-    Where nothing can be told, the families of a scan or the weights take its place. No title: that
-    is what a caption is for. No text is smaller than 7 points.
+    Without any, the families of a scan or the weights are drawn. There is no title, which is for
+    the caption, and no text smaller than 7 points.
     """
     groups = group_findings(_shown(result), MOST_ROWS)
     with matplotlib.rc_context(STYLE):
@@ -99,9 +99,9 @@ def _shown(result: TestResult) -> Sequence[Finding]:
     if result.scan is not None:
         return result.findings
     changes = result.selection.changes
-    # A pair is told of both its columns, and drawn once.
-    told = [changes[name] for name in result.selection.weights if name in changes]
-    return list({change.variables: change for change in told}.values())
+    # A pair belongs to both its columns, and is drawn once.
+    known = [changes[name] for name in result.selection.weights if name in changes]
+    return list({change.variables: change for change in known}.values())
 
 
 def _without_sizes(result: TestResult, width: float) -> Figure:

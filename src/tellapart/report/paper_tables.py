@@ -1,4 +1,4 @@
-"""The tables of a result for a paper: findings or chosen variables, as CSV and for LaTeX."""
+"""The tables of a result for a paper: findings or selected variables, as CSV and for LaTeX."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any
 
 from tellapart.arguments import check_choice
 from tellapart.data.columns import looks_numeric
+from tellapart.report.findings import pvalue_cell
 from tellapart.report.latex import LatexTable, check_latex, escaped, number
-from tellapart.scan.finding import LOCATION, SHARE, SPREAD, Finding, finding_rows
-from tellapart.scan.units import CLIP
+from tellapart.scan.finding import POINTS, SD_RATIO, SMD, Finding, finding_rows, percent_text
 from tellapart.selection.frame import variable_rows
+from tellapart.testing.evidence import describe_selection
 from tellapart.testing.result import TestResult
-from tellapart.text import safe
+from tellapart.text import number_pair, safe
 
 AUTO, FINDINGS, VARIABLES = "auto", "findings", "variables"
 TABLES = (AUTO, FINDINGS, VARIABLES)
 
 
 def which_table(result: TestResult, what: object) -> str:
-    """Return the table asked for; "auto" is what a scan found, else the chosen variables."""
+    """Return the requested table; "auto" is the findings of a scan, else the selected variables."""
     asked = check_choice("what", what, TABLES)
     if asked != AUTO:
         return asked
@@ -68,29 +69,31 @@ def _harmless(cell: Any) -> Any:
 
 
 def latex_table(result: TestResult, what: object, caption: str | None, label: str | None) -> str:
-    """Return the findings or the chosen variables as a LaTeX table.
+    """Return the findings or the selected variables as a LaTeX table.
 
-    A caption of None is one that says what the table shows, of which samples and how sure.
+    A caption of None is replaced by one that says what the table shows, and for which samples.
     """
     caption, label = check_latex("caption", caption), check_latex("label", label)
     x, y = map(escaped, result.labels)
     if which_table(result, what) == FINDINGS:
-        headings = ["Variables", "What differs", x, y, r"Size [95\,\% CI]", "$p$"]
+        headings = ["Variables", "Measure", x, y, r"Effect [95\,\% CI]", "$p$"]
         cells = [
             [", ".join(map(escaped, found.variables)), *_cells(found)] for found in result.findings
         ]
         table = LatexTable("llrrlr", headings, cells)
-        own = f"What differs between {_sizes(result)}. {_units(result.findings)}"
+        own = f"{_lead(result, 'Significant differences between')}. {_units(result.findings)}"
     else:
         selection = result.selection
-        headings = ["Variable", "Weight", "What differs", x, y, r"Size [95\,\% CI]", "$p$"]
+        headings = ["Variable", "Weight", "Measure", x, y, r"Effect [95\,\% CI]", "$p$"]
         cells = [
             [escaped(name), number(weight, ".3f"), *_of_variable(name, selection.changes.get(name))]
             for name, weight in selection.weights.items()
         ]
         table = LatexTable("lrlrrlr", headings, cells)
         kinds = [selection.changes[n] for n in selection.weights if n in selection.changes]
-        own = f"Variables that tell {_sizes(result)} apart. {_units(kinds)}"
+        caveat = describe_selection(result).replace(" below", "")
+        note = f" {escaped(caveat)}." if caveat and result.reject else ""
+        own = f"{_lead(result, 'Selected variables of')}.{note} {_units(kinds)}"
     return table.write(own.strip() if caption is None else caption, label)
 
 
@@ -98,26 +101,32 @@ def _is_nothing(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def _sizes(result: TestResult) -> str:
+def _lead(result: TestResult, what: str) -> str:
+    """Return what a table shows; where the test does not reject, that comes first."""
     (x, y), (n_x, n_y) = map(escaped, result.labels), result.n_test
-    return f"{x} ($n = {n_x}$) and {y} ($n = {n_y}$)"
+    samples = f"{x} ($n = {n_x}$) and {y} ($n = {n_y}$)"
+    p = f"{escaped(result.pvalue_text)}, {escaped('α')} = {result.alpha:g}"
+    if result.reject:
+        return f"{what} {samples}; {p}"
+    lead = f"No significant difference between {samples} ({p})"
+    return f"{lead}; the variables are the best of what may be noise" if "elected" in what else lead
 
 
 def _units(findings: Sequence[Finding]) -> str:
-    """Say what the sizes are and what the p-values are adjusted for."""
-    kinds = {finding.kind for finding in findings}
+    """Return what the effects are, and that p-values are adjusted."""
+    scales = {finding.scale for finding in findings}
     parts = []
-    if LOCATION in kinds:
-        parts.append("differences of means in standard deviations within the samples")
-    if SPREAD in kinds:
+    if SMD in scales:
+        parts.append("standardised mean differences (Hedges' $g$)")
+    if SD_RATIO in scales:
         parts.append("ratios of standard deviations")
-    if kinds - {LOCATION, SPREAD}:
-        parts.append("differences of what is named" if parts else "differences")
-    said = f"Sizes: {'; '.join(parts)}, with 95\\,\\% bootstrap intervals." if parts else ""
-    if kinds & {LOCATION, SPREAD}:
-        said += f" Values are clipped at {CLIP:g} robust standard deviations from the median."
+    if POINTS in scales:
+        parts.append("differences of proportions in percentage points (pp)")
+    if scales - {SMD, SD_RATIO, POINTS}:
+        parts.append("differences of the measure")
+    text = f"Effects: {'; '.join(parts)}." if parts else ""
     tested = any(not math.isnan(finding.pvalue) for finding in findings)
-    return f"{said} The $p$-values are adjusted." if tested else said
+    return f"{text} The $p$-values are adjusted." if tested else text
 
 
 def _of_variable(name: str, change: Finding | None) -> list[str]:
@@ -129,11 +138,16 @@ def _of_variable(name: str, change: Finding | None) -> list[str]:
 
 
 def _cells(found: Finding) -> list[str]:
-    """Return what differs, its value in both samples, its size with the interval, and p."""
-    share = found.kind == SHARE or found.measure.startswith("share")
-    form = ".2f" if found.kind in (LOCATION, SPREAD) else f".{found.decimals}f"
-    low, high = (number(end, form) for end in found.interval)
-    of_samples = form if not (share or found.kind in (LOCATION, SPREAD)) else ".4g"
-    values = [number(value, ".2f" if share else of_samples) for value in found.values]
-    size = f"{number(found.effect, form)} [{low}, {high}]"
-    return [escaped(found.measure), *values, size, number(found.pvalue, ".3g")]
+    """Return the measure, its value in both samples, the effect with its interval, and p."""
+    scale = found.scale
+    effect, low, high = (
+        "--" if math.isnan(value) else escaped(scale.number(value, found.decimals, sign=False))
+        for value in (found.effect, *found.interval)
+    )
+    if scale is POINTS:
+        values = [escaped(percent_text(value)).replace(" ", r"\,") for value in found.values]
+    else:
+        values = ["--" if "nan" in text else escaped(text) for text in number_pair(*found.values)]
+    unit = " pp" if scale is POINTS else ""
+    size = f"{effect}{unit} [{low}, {high}]"
+    return [escaped(found.measure), *values, size, escaped(pvalue_cell(found.pvalue, found.floor))]

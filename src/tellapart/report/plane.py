@@ -32,7 +32,7 @@ def draw_view(embedding: Embedding, result: TestResult) -> View:
 def describe_dimensions(embedding: Embedding, result: TestResult) -> str:
     """Say what the two dimensions are, and how many rows are shown."""
     size = result.selection.support.size
-    far = f" Rows too far away for the frame: {embedding.outside}." if embedding.outside else ""
+    far = f" Rows outside the frame: {embedding.outside}." if embedding.outside else ""
     rows = " and ".join(
         f"{len(places):,} of {n:,} rows of {label}"
         for places, n, label in zip(
@@ -40,15 +40,15 @@ def describe_dimensions(embedding: Embedding, result: TestResult) -> str:
         )
     )
     if embedding.method == "variables":
-        axes = "the chosen variable" if size == 1 else "the two chosen variables"
-        more = " The height of a point means nothing." if size == 1 else ""
+        axes = "the selected variable" if size == 1 else "the two selected variables"
+        more = " The vertical position of a point has no meaning." if size == 1 else ""
         return f"{rows[0].upper()}{rows[1:]}, by {axes}.{more}{far}"
     share = percent(embedding.explained or 0.0)
-    apart = " Rows at equal places are drawn a little apart." if embedding.jittered else ""
+    apart = " Points at the same place are jittered." if embedding.jittered else ""
     return (
-        f"{rows[0].upper()}{rows[1:]}, in the plane that holds {share} of the variance of the "
-        f"{size} chosen variables (principal components; each variable is divided by its spread "
-        f"and multiplied by its weight).{apart}{far}"
+        f"{rows[0].upper()}{rows[1:]}, in the plane that explains {share} of the variance of the "
+        f"{size} selected variables (principal components; each variable is divided by its robust "
+        f"SD and multiplied by its weight).{apart}{far}"
     )
 
 
@@ -57,6 +57,6 @@ def describe_sides(embedding: Embedding, result: TestResult) -> str:
     x, y = result.labels
     own_x, own_y = embedding.own_side
     return (
-        f"Of {len(embedding.x):,} rows of {x}, {own_x:,} lie where {x} prevails; "
-        f"of {len(embedding.y):,} rows of {y}, {own_y:,} where {y} does."
+        f"Of {len(embedding.x):,} rows of {x}, {own_x:,} lie where {x} is denser; "
+        f"of {len(embedding.y):,} rows of {y}, {own_y:,} where {y} is."
     )

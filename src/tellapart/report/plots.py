@@ -38,7 +38,7 @@ SQUEEZED = 0.2
 
 
 def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
-    """Draw weights, null distribution and the marginals of the chosen variables, 20 at most."""
+    """Draw weights, null distribution and the marginals of the selected variables, 20 at most."""
     shown = marginals[:MOST_MARGINALS]
     columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
     rows = max(math.ceil(len(shown) / columns), 1)
@@ -71,7 +71,7 @@ def add_titles(figure: Figure, lower: SubFigure, result: TestResult) -> None:
 
 
 def draw_weights(axes: Axes, result: TestResult) -> Axes:
-    """Draw the weights of the chosen variables as horizontal bars, the heaviest on top."""
+    """Draw the weights of the selected variables as horizontal bars, the largest on top."""
     weights = result.selection.weights
     places = np.arange(len(weights))
     axes.barh(places, list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
@@ -79,7 +79,7 @@ def draw_weights(axes: Axes, result: TestResult) -> Axes:
     axes.set_ylim(len(weights) - 0.4, -0.6)
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel("weight")
-    axes.set_title("Variables that tell them apart" if result.reject else "Variables tested")
+    axes.set_title("Selected variables" if result.reject else "Selected variables (may be noise)")
     return plain(axes)
 
 
@@ -95,11 +95,11 @@ def draw_null(axes: Axes, result: TestResult) -> Axes:
             color="black",
             linestyle="--",
             linewidth=1.2,
-            label=f"critical value, level {result.alpha:g}",
+            label=f"critical value, α = {result.alpha:g}",
         )
-    axes.set_xlabel(f"statistic ({literal(result.statistic_name)})")
+    axes.set_xlabel(literal(result.statistic_name))
     axes.set_ylabel("permutations")
-    axes.set_title(f"p = {result.pvalue:.4g}")
+    axes.set_title(result.pvalue_text)
     # Above the bars, whatever their shape, rather than wherever there is room.
     axes.margins(y=0.3)
     axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
@@ -164,7 +164,7 @@ def draw_marginal(axes: Axes, marginal: Marginal, labels: tuple[str, str] | None
 
 
 def draw_stability(axes: Axes, stability: Stability) -> Axes:
-    """Draw how often each variable was chosen again: those chosen, then the runners-up."""
+    """Draw selection frequencies: of the selected variables, then of others."""
     others = list(stability.others.items())[:MOST_OTHERS]
     rows = [*stability.chosen.items(), *others]
     colours = [COLOUR_STATISTIC] * len(stability.chosen) + [COLOUR_NULL] * len(others)
@@ -173,11 +173,11 @@ def draw_stability(axes: Axes, stability: Stability) -> Axes:
     axes.set_yticks(places, [literal(short(name, 36)) for name, _ in rows], fontsize=8)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, stability.n_resamples)
-    axes.set_xlabel(f"times chosen in {stability.n_resamples} resamples")
-    axes.set_title("Chosen again")
-    handles = [Patch(color=COLOUR_STATISTIC, label="chosen")]
+    axes.set_xlabel(f"times selected in {stability.n_resamples} resamples")
+    axes.set_title("Selection frequency")
+    handles = [Patch(color=COLOUR_STATISTIC, label="selected")]
     if others:
-        handles.append(Patch(color=COLOUR_NULL, label="not chosen"))
+        handles.append(Patch(color=COLOUR_NULL, label="not selected"))
     axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none", loc="lower right")
     return plain(axes)
 

@@ -1,4 +1,4 @@
-"""What the report says of stability: how often each variable was chosen again, and what instead."""
+"""Selection frequencies in words: of the selected variables and of those selected instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_OTHERS = 8
 
 @dataclass(frozen=True)
 class Count:
-    """One variable, how often it was chosen again in words, and as a share."""
+    """One variable, how often it was selected in words, and as a proportion."""
 
     name: str
     text: str
@@ -20,7 +20,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Resamples:
-    """The counts of the chosen variables and of the runners-up, and how they were made."""
+    """The counts of the selected variables and of others, and how they were made."""
 
     method: str
     found: str
@@ -50,7 +50,7 @@ def _method(stability: Stability, rows: str) -> str:
     x, y = stability.n_rows
     of = f"halves of {rows}" if stability.halves else f"draws from {rows}"
     return (
-        f"The choice was made again on {stability.n_resamples} random {of} ({x:,} and {y:,} rows "
+        f"The selection was repeated on {stability.n_resamples} random {of} ({x:,} and {y:,} rows "
         "each), with all settings and the number of variables unchanged."
     )
 
@@ -59,12 +59,14 @@ def _found(stability: Stability) -> str:
     made = stability.n_resamples
     (first, most), *rest = stability.chosen.items()
     if not rest:
-        return f"In {_times(most, made)}, the choice was {first} again."
+        return f"{first} was selected in {_times(most, made)}."
     last, least = rest[-1]
     if least == most:
-        return f"Each of the {len(stability.chosen)} variables was chosen in {_times(most, made)}."
+        return (
+            f"Each of the {len(stability.chosen)} variables was selected in {_times(most, made)}."
+        )
     return (
-        f"Most often chosen was {first}, in {_times(most, made)}; least often {last}, "
+        f"Most often selected was {first}, in {_times(most, made)}; least often {last}, "
         f"in {_times(least, made)}."
     )
 

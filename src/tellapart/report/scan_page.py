@@ -7,25 +7,29 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from tellapart.report.figures import columns_svg, effects_svg, scatter_svg
+from tellapart.report.figures import effects_svg, scatter_svg
 from tellapart.report.findings import (
+    ColumnGroup,
     Family,
     Row,
-    Scale,
+    describe_columns,
+    describe_difference,
     describe_families,
     describe_finding,
     group_findings,
-    pick_findings,
-    tell_story,
 )
 from tellapart.report.words import percent
-from tellapart.scan.finding import Finding
+from tellapart.scan.finding import FINDING_KINDS, Finding, Scale
 from tellapart.testing.exhibit import Exhibit
 from tellapart.testing.pairs import Crosstab, PairView
 from tellapart.testing.result import TestResult
 
-MOST_ROWS = 25
-MOST_EFFECTS = 24
+FIRST_ROWS = 25
+"""Findings of the table that is not folded."""
+MOST_ROWS = 10_000
+"""Findings of all folded tables together."""
+MOST_EFFECTS = 25
+"""Findings that the figures show."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +46,19 @@ class Pair:
 
 @dataclass(frozen=True)
 class ScanView:
-    """All that the page tells of a scan, ready to lay out."""
+    """All that the page shows of a scan, ready to lay out."""
 
-    story: str
+    difference: str
     rows: list[Row]
+    by_kind: list[tuple[str, list[Row]]]
     n_findings: int
+    n_listed: int
     effects: list[tuple[str, Markup]]
+    n_drawn: int
     pairs: list[Pair]
     n_pairs: int
     families: list[Family]
-    columns: Markup | None
+    columns: list[ColumnGroup]
     rows_per_bin: int
 
 
@@ -61,23 +68,32 @@ def describe_scan(result: TestResult, exhibit: Exhibit) -> ScanView | None:
     if scan is None:
         return None
     findings = result.findings if result.reject else ()
-    columns = None
-    if findings:
-        columns = columns_svg(result, "Adjusted p-values of columns", _describe_columns(result))
+    listed = [describe_finding(finding) for finding in findings[:MOST_ROWS]]
+    drawn = group_findings(findings, MOST_EFFECTS)
     return ScanView(
-        story=tell_story(result),
-        rows=[describe_finding(finding) for finding in pick_findings(findings, MOST_ROWS)],
+        difference=describe_difference(result),
+        rows=listed[:FIRST_ROWS],
+        by_kind=_by_kind(listed) if len(listed) > FIRST_ROWS else [],
         n_findings=len(findings),
+        n_listed=len(listed),
         effects=[
             (_titled(scale, own, findings), _effects(place, scale, own))
-            for place, (scale, own) in enumerate(group_findings(findings, MOST_EFFECTS).items())
+            for place, (scale, own) in enumerate(drawn.items())
         ],
+        n_drawn=sum(map(len, drawn.values())),
         pairs=[_pair(place, view, result) for place, view in enumerate(exhibit.pairs)],
         n_pairs=sum(len(finding.variables) > 1 for finding in findings),
         families=describe_families(result),
-        columns=columns,
+        columns=describe_columns(result),
         rows_per_bin=scan.rows_per_bin,
     )
+
+
+def _by_kind(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Return the rows of each kind, in the order of the table of kinds."""
+    titles = [kind.title for kind in FINDING_KINDS.values()]
+    groups = {title: [row for row in rows if row.kind == title] for title in titles}
+    return [(title, members) for title, members in groups.items() if members]
 
 
 def _effects(place: int, scale: Scale, findings: Sequence[Finding]) -> Markup:
@@ -110,12 +126,3 @@ def _pair(place: int, view: PairView, result: TestResult) -> Pair:
     said = f"{change}. {shown}" if change else shown
     figure = scatter_svg(view, f"pair{place}", f"{name} in {x} and {y}", said)
     return Pair(name, change, figure, view.names, (), 0)
-
-
-def _describe_columns(result: TestResult) -> str:
-    pvalues = result.variable_pvalues
-    below = [name for name, p in pvalues.items() if p <= result.alpha]
-    return (
-        f"Bars of the adjusted p-values, the surest columns first. Of {len(pvalues):,} columns, "
-        f"{len(below):,} {'reaches' if len(below) == 1 else 'reach'} the level {result.alpha:g}."
-    )

@@ -22,9 +22,9 @@ from tellapart.report.drawing import (
     plain,
     short,
 )
-from tellapart.report.findings import Scale, group_findings
+from tellapart.report.findings import group_findings
 from tellapart.report.plots import add_titles, draw_marginal, draw_null
-from tellapart.scan.finding import Finding
+from tellapart.scan.finding import Finding, Scale
 from tellapart.testing.marginals import Marginal
 from tellapart.testing.pairs import Crosstab, PairView, Scatter
 from tellapart.testing.result import TestResult
@@ -46,9 +46,9 @@ SIDES = ((COLOUR_X, "o"), (COLOUR_Y, "^"))
 
 
 def draw_scan(result: TestResult, portraits: Sequence[Marginal | PairView]) -> Figure:
-    """Draw findings, null distribution, and the columns and pairs of the surest findings.
+    """Draw findings, null distribution, and the columns and pairs of the first findings.
 
-    Where nothing is named, the families take the place of the findings.
+    Without findings, the families take their place.
     """
     columns = min(PORTRAITS_PER_ROW, max(len(portraits), 1))
     rows = max(math.ceil(len(portraits) / columns), 1)
@@ -84,7 +84,9 @@ def draw_findings(axes: Axes, result: TestResult) -> Axes:
     """Draw the effects of the findings with their intervals, each scale on an axis of its own."""
     groups = group_findings(result.findings, MOST_FINDINGS)
     axes.set_axis_off()
-    axes.set_title("What differs" if groups else "Nothing is named")
+    shown, every = sum(map(len, groups.values())), len(result.findings)
+    title = f"Findings ({shown} of {every:,} shown)" if every > shown else "Findings"
+    axes.set_title(title if groups else "No findings")
     if not groups:
         return axes
     axes.legend(
@@ -111,8 +113,8 @@ def draw_effects(
 ) -> Axes:
     """Draw effects with their intervals on one scale, the first on top.
 
-    Colour and shape say which sample has more of it. `names` are what to call the findings, by
-    default their columns on one line.
+    Colour and shape say in which sample the measure is larger. `names` label the findings, by
+    default with their columns on one line.
     """
     places = np.arange(len(findings))
     for place, finding in zip(places, findings, strict=True):
@@ -134,17 +136,21 @@ def draw_effects(
     axes.set_yticks(places, [literal(name) for name in called], fontsize=8)
     axes.set_ylim(len(findings) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=8)
-    axis = scale.axis
-    if scale.ratio:
-        axis = " to ".join(literal(short(label, 16)) for label in findings[0].labels)
-    axes.set_xlabel(f"{scale.title}, {axis}" if axis else scale.title, fontsize=8)
+    axes.set_xlabel(axis_label(scale, findings[0].labels), fontsize=8)
     return plain(axes)
+
+
+def axis_label(scale: Scale, labels: tuple[str, str]) -> str:
+    """Return what an axis of effects shows, with its unit; of ratios, which sample is above."""
+    if scale.ratio:
+        return f"{scale.title}, {'/'.join(literal(short(label, 16)) for label in labels)}"
+    return f"{scale.title}, {scale.unit}" if scale.unit else scale.title
 
 
 def effect_handles(labels: tuple[str, str]) -> list[Line2D]:
     """Return what the colours of effects mean, for a legend."""
     return [
-        Line2D([], [], color=colour, marker=marker, label=f"more in {literal(short(label, 24))}")
+        Line2D([], [], color=colour, marker=marker, label=f"larger in {literal(short(label, 24))}")
         for (colour, marker), label in zip(SIDES, labels, strict=True)
     ]
 
@@ -157,23 +163,23 @@ def draw_families(axes: Axes, result: TestResult) -> Axes:
     pvalues = [*families.values(), *(1.0 for _ in skipped)]
     names = [*families, *(f"{name} (could not run)" for name in skipped)]
     _draw_pvalues(axes, names, pvalues, result.alpha)
-    _draw_level(axes, result.alpha, "p-value of each family")
+    _draw_level(axes, result.alpha, "unadjusted p-value")
     axes.set_title("Families of differences", loc="left")
     return plain(axes)
 
 
 def draw_columns(axes: Axes, result: TestResult) -> Axes:
-    """Draw −log₁₀ of the adjusted p-values of the surest columns, 30 at most."""
+    """Draw −log₁₀ of the smallest adjusted p-values of columns, 30 at most."""
     pvalues = result.variable_pvalues
-    # Findings come with the surest first, which equal p-values do not show.
+    # Findings with equal p-values are sorted by their effects.
     named = [f.variables[0] for f in result.findings if len(f.variables) == 1]
     rank = {name: place for place, name in enumerate(dict.fromkeys(named))}
     order = sorted(pvalues, key=lambda name: (pvalues[name], rank.get(name, len(rank))))
     shown = order[:MOST_COLUMNS]
     _draw_pvalues(axes, shown, [pvalues[name] for name in shown], result.alpha)
     _draw_level(axes, result.alpha, "adjusted p-value")
-    more = f", the surest {len(shown)} of {len(order):,}" if len(order) > len(shown) else ""
-    axes.set_title(f"Columns{more}", loc="left")
+    more = f", {len(shown)} of {len(order):,}" if len(order) > len(shown) else ""
+    axes.set_title(f"Smallest p-values of columns{more}", loc="left")
     return plain(axes)
 
 
@@ -230,7 +236,7 @@ def draw_side(axes: Axes, view: Scatter, side: int) -> Axes:
 
 
 def draw_crosstab(axes: Axes, view: Crosstab, labels: tuple[str, str] | None = None) -> Axes:
-    """Draw the shares of pairs of categories as bars, those that differ most on top."""
+    """Draw the proportions of pairs of categories as bars, the largest differences on top."""
     places = np.arange(len(view.cells))
     names = labels or ("X", "Y")
     for side, shift in ((0, -0.2), (1, 0.2)):
@@ -241,7 +247,7 @@ def draw_crosstab(axes: Axes, view: Crosstab, labels: tuple[str, str] | None = N
     axes.set_yticks(places, ticks, fontsize=7)
     axes.set_ylim(len(places) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=7)
-    axes.set_xlabel("share, %", fontsize=8)
+    axes.set_xlabel("proportion, %", fontsize=8)
     title = f"{short(view.names[0], 24)} and {short(view.names[1], 24)}"
     if view.where:
         title = f"{title}, {short(view.where, 40)}"
@@ -263,7 +269,7 @@ def _draw_pvalues(axes: Axes, names: Sequence[str], pvalues: Sequence[float], al
 def _draw_level(axes: Axes, alpha: float, what: str) -> None:
     """Mark the level, and write powers of ten on the axis as the p-values they are."""
     line = axes.axvline(-math.log10(alpha), color="black", linestyle="--", linewidth=1.2)
-    line.set_label(f"level {alpha:g}")
+    line.set_label(f"α = {alpha:g}")
     axes.legend(
         fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0
     )

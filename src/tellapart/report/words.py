@@ -1,4 +1,4 @@
-"""What the report says: numbers as people write them, and variables in plain words."""
+"""Words and numbers of the report: selected variables, settings, the certificate."""
 
 from __future__ import annotations
 
@@ -17,55 +17,36 @@ Lines = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Variable:
-    """One chosen variable: its weight, what the weight means, and both samples in short.
+    """One selected variable: its weight, and both samples in short.
 
-    `told` is what it differs in, which way and how much, where that is known; `x` and `y` are
-    lines of text about the held-out rows of each sample.
+    `description` is how it differs and by how much, where that is known; `x` and `y` are lines of
+    text about the held-out rows of each sample.
     """
 
     name: str
     weight: str
     share: float
-    role: str
-    told: str
+    description: str
     x: Lines
     y: Lines
 
 
 def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary]) -> list[Variable]:
-    """Return the variables summarised, in their order, with weight and role."""
+    """Return the summarised variables, in their order, with their weights."""
     weights = selection.weights
     heaviest = max(map(abs, weights.values()), default=1.0)
-    told = selection.told
+    description = selection.description
     return [
         Variable(
             name=summary.name,
             weight=number(weights[summary.name], ".3f"),
             share=abs(weights[summary.name]) / heaviest,
-            role=role_of(weights[summary.name], heaviest),
-            told=told[summary.name],
+            description=description[summary.name],
             x=describe_side(summary.x),
             y=describe_side(summary.y),
         )
         for summary in summaries
     ]
-
-
-def role_of(weight: float, heaviest: float) -> str:
-    """Say how much a weight counts; weights have no direction, so neither do the words.
-
-    Examples
-    --------
-    >>> role_of(0.8, 0.8), role_of(0.1, 0.8), role_of(-0.2, 0.8)
-    ('counts most', 'counts little', 'counts against')
-    """
-    if weight < 0:
-        return "counts against"
-    if weight >= heaviest:
-        return "counts most"
-    if weight >= 0.5 * heaviest:
-        return "counts much"
-    return "counts some" if weight >= 0.2 * heaviest else "counts little"
 
 
 def describe_side(side: Moments | Shares) -> Lines:
@@ -96,7 +77,7 @@ def describe_marginal(
     summary: ColumnSummary, marginal: Marginal, labels: tuple[str, str], rows: str
 ) -> str:
     """Return what the figure of one variable shows, for those who do not see it."""
-    what = "Shares" if marginal.bars else "Distributions"
+    what = "Proportions" if marginal.bars else "Distributions"
     sides = [
         f"{label}: {', '.join(describe_side(side))}"
         for label, side in zip(labels, (summary.x, summary.y), strict=True)
@@ -125,22 +106,22 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
         return f"{result.selection.support.size}", "not used"
     if result.scan is not None:
         return _choices_after_scan(result, tuning.n_variables)
-    few = "the default, as there were too few rows to tune on"
+    few = "the default: too few rows for tuning"
     if tuning.stopped:
-        few = "the default, as the time limit ended tuning"
+        few = "the default: the time limit ended tuning"
     rows = "the training rows"
     if tuning.drawn_rows is not None:
         rows = f"{sum(tuning.drawn_rows):,} training rows, drawn at random"
-    number_why, regularization_why = "as asked for", "as asked for"
+    number_why, regularization_why = "set by the user", "set by the user"
     if tuning.numbers:
-        number_why = f"chosen on {rows}: the smallest number as good as the best"
+        number_why = f"selected on {rows}: the smallest number as good as the best"
     elif asked.get("n_variables", 0) is None:
         number_why = few
     if tuning.regularizations:
         tried = _tried(score.regularization for score in tuning.regularizations)
-        regularization_why = f"chosen by cross-validation on {rows}, from {tried}"
+        regularization_why = f"cross-validated on {rows}, from {tried}"
         if asked.get("regularization") != "cv":
-            regularization_why = "as asked for"
+            regularization_why = "set by the user"
     elif asked.get("regularization") == "cv":
         regularization_why = few
     return (
@@ -150,18 +131,18 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
 
 
 def _choices_after_scan(result: TestResult, n_variables: int) -> tuple[str, str]:
-    number_why = regularization_why = "as asked for"
+    number_why = regularization_why = "set by the user"
     weighed = result.selection.objective == EVIDENCE
     if result.settings.get("n_variables", 0) is None:
-        number_why = "as what the scan found suggests"
+        number_why = "suggested by the findings of the scan"
         if weighed:
-            number_why = "as they carry nearly all the evidence of ten"
+            number_why = "nearly all of the criterion that ten variables reach"
     if weighed:
-        return f"at most {n_variables}, {number_why}", "none: the choice is by evidence"
+        return f"at most {n_variables}, {number_why}", "none: joint criterion"
     if result.settings.get("regularization") == "cv":
-        regularization_why = "a fixed value: variance has its share in the choice"
+        regularization_why = "the default of a scan"
         if result.regularization == 0:
-            regularization_why = "as the best choice without it can be proved"
+            regularization_why = "since the optimum can then be proved"
     return (
         f"at most {n_variables}, {number_why}",
         f"{result.regularization:g}, {regularization_why}",
@@ -174,10 +155,10 @@ def describe_validity(result: TestResult) -> str:
         return result.method.validity
     if result.scan is not None:
         return (
-            "every permutation of the labels goes through all families in just the way the true "
-            "labels do"
+            "the observed labelling is part of the reference set: all families are computed for "
+            "it and for every permutation in the same way"
         )
-    return "the variables were chosen on other rows"
+    return "the variables were selected on other rows"
 
 
 def describe_bandwidth(result: TestResult) -> str:
@@ -186,9 +167,9 @@ def describe_bandwidth(result: TestResult) -> str:
     tried = {score.multiplier for score in tuning.regularizations} if tuning is not None else set()
     if tuning is None or (len(tried) < 2 and tuning.multiplier == 1):
         return ""
-    how = "as asked for"
+    how = "set by the user"
     if len(tried) > 1:
-        how = f"chosen by cross-validation on the training rows, from {_tried(tried)}"
+        how = f"cross-validated on the training rows, from {_tried(tried)}"
     return f"the median rule times {tuning.multiplier:g}, {how}"
 
 
@@ -198,14 +179,14 @@ def _tried(values: Iterable[float]) -> str:
 
 def describe_proof(selection: Selection) -> list[tuple[str, str]]:
     """Return the numbers of the certificate with their names."""
-    bound = "none proved" if selection.upper_bound is None else number(selection.upper_bound)
+    bound = "none" if selection.upper_bound is None else number(selection.upper_bound)
     gap = "none" if selection.gap is None else number(selection.gap)
     if selection.gap is not None and selection.gap <= ROUNDING:
-        gap = "0, up to rounding"
+        gap = "0"
     return [
         ("Status", selection.status.replace("_", " ")),
         ("Objective", number(selection.value)),
-        ("Proved upper bound", bound),
+        ("Upper bound", bound),
         ("Relative gap", gap),
         ("Solver", f"{selection.solver}, {selection.seconds:.2f} s"),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import NormalDist
 from typing import Any
 
 from tellapart.data.frames import make_frame
@@ -396,3 +397,50 @@ def _joined(names: Sequence[str]) -> str:
     """Return names with commas between them, and "and" before the last."""
     *first, last = map(safe, names)
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings with the most significant first, and the larger effect among equal ones.
+
+    Permutations give many findings the same smallest p-value; see `magnitude` for how effects of
+    different kinds are compared.
+
+    >>> weak, strong = ((0.995, 0.998), (0.82, 0.41))
+    >>> given = {"pvalue": 0.001, "interval": (0.0, 1.0), "measure": "correlation"}
+    >>> found = [
+    ...     Finding("correlation", names, effect=first - second, values=(first, second), **given)
+    ...     for names, (first, second) in ((("a", "b"), weak), (("c", "d"), strong))
+    ... ]
+    >>> [finding.variables for finding in sort_findings(found)]
+    [('c', 'd'), ('a', 'b')]
+    """
+
+    def order(finding: Finding) -> tuple[bool, float, float]:
+        p = finding.pvalue
+        unknown = math.isnan(p)
+        return unknown, 0.0 if unknown else float(f"{p:.9g}"), -magnitude(finding)
+
+    return tuple(sorted(findings, key=order))
+
+
+def magnitude(finding: Finding) -> float:
+    """Return the size of an effect, without its sign, on a scale common to all kinds.
+
+    The scale is that of the standardised mean difference: for a ratio its logarithm, for
+    proportions Cohen's h, 2·|arcsin √p₁ − arcsin √p₂|, which is near the difference in standard
+    deviations of a 0/1 variable; for Cliff's delta the standardised mean difference of normal
+    samples with the same delta. Other differences, as of correlations, are taken as they are. −1
+    where the effect is not known.
+    """
+    effect, scale = finding.effect, finding.scale
+    if math.isnan(effect):
+        return -1.0
+    if scale.ratio:
+        return abs(math.log(effect)) if effect > 0 else math.inf
+    if scale is POINTS and all(0 <= value <= 1 for value in finding.values):
+        first, second = (math.asin(math.sqrt(value)) for value in finding.values)
+        return 2 * abs(first - second)
+    if scale is CLIFF:
+        half = min(abs(effect), 1 - 1e-12) / 2
+        return math.sqrt(2) * NormalDist().inv_cdf(0.5 + half)
+    return abs(effect)

@@ -189,5 +189,6 @@ def _explain(plan: Plan, wide: WideScores, tables: Tables) -> None:
     every = np.union1d(tables.column, wide.columns).size
     for family in ("shape", "kernel"):
         plan.notes[family] = (
-            f"{count:,} of {every:,} columns, chosen without labels: those with the fewest ties"
+            f"computed from {count:,} of {every:,} columns, selected blind to group: those with "
+            "the fewest ties"
         )

@@ -1,4 +1,4 @@
-"""The chosen variables as a table: weight, what each differs in, which way and how much."""
+"""The selected variables as a table: weight, how each differs, and by how much."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from tellapart.selection.selection import Selection
 
 
-SIZES = ("effect", "low", "high", "first", "second", "pvalue")
+SIZES = (
+    "effect", "low", "high", "first", "second", "pvalue", "simultaneous_low", "simultaneous_high",
+)  # fmt: skip
 COLUMNS = ("variable", "weight", "kind", "with", "measure", *SIZES, "named", "differs")
 
 
 def variables_frame(selection: Selection) -> Any:
-    """Return a table with one row per chosen variable, the heaviest first."""
+    """Return a table with one row per selected variable, the largest weight first."""
     return make_frame(variable_rows(selection))
 
 
@@ -26,11 +28,11 @@ def variable_rows(selection: Selection) -> dict[str, list[Any]]:
 
     Where it is not known what a variable differs in, numbers are NaN and words are empty.
     """
-    told, rows = selection.told, []
+    description, rows = selection.description, []
     for name, weight in selection.weights.items():
         change = selection.changes.get(name)
         row = {"variable": name, "weight": weight, **_sized(name, change)}
-        rows.append({**row, "named": change and change.named, "differs": told[name]})
+        rows.append({**row, "named": change and change.named, "differs": description[name]})
     return {key: [row[key] for row in rows] for key in COLUMNS}
 
 
@@ -48,4 +50,6 @@ def _sized(name: str, change: Finding | None) -> dict[str, Any]:
         "first": first,
         "second": second,
         "pvalue": change.pvalue,
+        "simultaneous_low": change.simultaneous[0],
+        "simultaneous_high": change.simultaneous[1],
     }

@@ -47,24 +47,22 @@ class RunnerUp:
     taken_in: tuple[str, ...]
     without: Mapping[str, float]
 
-    def told(self) -> str:
-        """Say how near it is, and how many variables can be done without.
+    def description(self) -> str:
+        """Return how near it is, and how many variables can be dropped at little cost.
 
-        >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).told()
-        'The next best choice found has 99.8 % of the evidence: b in place of a (not proved to be the next best)'
-        """  # noqa: E501
-        said = f"{_listed(self.taken_in)} in place of" if self.taken_in else "the same without"
-        told = (
-            f"The next best choice found has {_percent(self.share)} of the evidence: {said} "
-            f"{_listed(self.left_out)} (not proved to be the next best)"
+        >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).description()
+        'Runner-up subset (heuristic): b instead of a, with 99.8 % of the criterion'
+        """
+        change = f"{_listed(self.taken_in)} instead of" if self.taken_in else "the same without"
+        text = (
+            f"Runner-up subset (heuristic): {change} {_listed(self.left_out)}, with "
+            f"{_percent(self.share)} of the criterion"
         )
         near = sum(share >= NEAR for share in self.without.values())
         if near <= 1:
-            return told
-        whose = "each" if near == len(self.without) else f"each of {near}"
-        return (
-            f"{told}; {whose} of the {len(self.without)} can be left out at a loss of 1 % at most"
-        )
+            return text
+        which = "any one" if near == len(self.without) else f"any one of {near}"
+        return f"{text}; dropping {which} of the {len(self.without)} costs at most 1 %"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""

@@ -1,8 +1,9 @@
-"""Which few variables tell two samples apart: checked samples in, Selection out."""
+"""The result of a selection of variables: names, weights, and what is proved about them."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -120,18 +121,28 @@ class Selection:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the chosen columns, in the order of `support`."""
+        """Names of the selected columns, in the order of `support`."""
         return tuple(self.names[s] for s in self.support)
 
     @property
     def weights(self) -> dict[str, float]:
-        """Weight of each chosen variable, the heaviest first."""
+        """Weight of each selected variable, the largest first."""
         order = sorted(self.support.tolist(), key=lambda s: (-abs(self.z[s]), s))
         return {self.names[s]: float(self.z[s]) for s in order}
 
     @property
     def told(self) -> dict[str, str]:
-        """What each chosen variable differs in, in words, the heaviest first."""
+        """Deprecated alias of `description`."""
+        warnings.warn(
+            "Selection.told is deprecated; use Selection.description",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.description
+
+    @property
+    def description(self) -> dict[str, str]:
+        """How each selected variable differs, in words, the largest weight first."""
         reasons = dict(zip(self.variables, self.reasons, strict=False))
         return {
             name: self.changes[name].description_for(name)
@@ -146,7 +157,7 @@ class Selection:
         return replace(self, changes=named)
 
     def to_frame(self) -> Any:
-        """Return the chosen variables as a table, the heaviest first: pandas, or pyarrow."""
+        """Return the selected variables as a table (pandas, or pyarrow), largest weight first."""
         return variables_frame(self)
 
     @property
@@ -155,9 +166,9 @@ class Selection:
         if self.method:
             return self.method
         if self.objective == EVIDENCE:
-            return "by their joint evidence"
+            return "joint criterion"
         what = "r" if self.objective == RATIO else "λ"
-        by = "by the ratio, " if self.objective == RATIO else ""
+        by = "ratio criterion, " if self.objective == RATIO else ""
         return f"{by}{self.kernel} kernel, {what} = {self.regularization:g}"
 
     @property
@@ -174,8 +185,8 @@ class Selection:
         if self.unused > 0:
             places = self.unused + self.support.size
             found.append(
-                f"{self.unused} of {places} places {'is' if self.unused == 1 else 'are'} left "
-                "empty: no other variable would add anything"
+                f"{self.unused} fewer than the {places} variables allowed were selected: no "
+                "other variable improves the criterion"
             )
         if self.drawn_rows is not None:
             x, y = self.drawn_rows
@@ -185,21 +196,21 @@ class Selection:
                     f"Columns and correlations were judged by all rows, the rest by {drawn}"
                 )
             else:
-                found.append(f"Chosen on {drawn}")
+                found.append(f"Selected on {drawn}")
         if self.n_features is not None:
             found.append(
-                f"Objective and weights are by {self.n_features:,} features of the kernel in place "
-                "of all pairs of rows"
+                f"Objective and weights were computed from {self.n_features:,} features of the "
+                "kernel instead of all pairs of rows"
             )
         if self.runner_up is not None:
-            found.append(self.runner_up.told())
+            found.append(self.runner_up.description())
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
                 shown = ", ".join(safe(other) for other in others[:FEW_SUBSTITUTES])
                 more = len(others) - FEW_SUBSTITUTES
                 rest = f" and {more} more" if more > 0 else ""
-                found.append(f"{safe(name)} could be replaced by {shown}{rest}")
+                found.append(f"{safe(name)} is interchangeable with {shown}{rest}")
         return found
 
     @property
@@ -215,36 +226,34 @@ class Selection:
         if self.method:
             return self._certificate_of_method(chosen)
         if self.gap is None or not math.isfinite(self.gap):
-            return f"a good choice of {chosen}, not proved to be the best ({by})"
-        margin = _margin(self.gap)
+            return f"a heuristic subset of {chosen}, not proved to be optimal ({by})"
         allowed = self.support.size if self.n_variables is None else self.n_variables
         chosen = f"{allowed} variable{'s' if allowed > 1 else ''}"
         if self.n_candidates is not None and self.n_candidates < len(self.names) - len(
             self.constant
         ):
-            chosen += f" among the {self.n_candidates:,} with the most evidence"
+            chosen += f" of the {self.n_candidates:,} with the most evidence"
         elif self.nonnegative and self.objective != EVIDENCE:
-            chosen += " with weights of at least 0"
-        better = f"{'have more evidence' if self.objective == EVIDENCE else 'do better'}{margin}"
+            chosen += ", with non-negative weights"
+        subsets = f"among all subsets of at most {chosen} (relative gap {_percent(self.gap)}; {by}"
         if self.status == "optimal":
-            return f"proved: no other choice of at most {chosen} can {better} ({by})"
+            return f"optimal {subsets})"
         if self.status == "time_limit":
-            by += "; a longer time_limit may prove more"
-        return f"proved only that no other choice of at most {chosen} can {better} ({by})"
+            subsets += "; a longer time_limit may prove more"
+        return f"not proved to be optimal {subsets})"
 
     def _certificate_of_method(self, chosen: str) -> str:
         if self.support.size + len(self.constant) == len(self.names):
-            return f"none needed: {self.method} uses all variables that vary"
+            return f"not applicable: {self.method} uses all variables that vary"
         if self.gap is None or not math.isfinite(self.gap):
-            return f"none: {self.method} chose {chosen} and proves nothing about the choice"
-        margin = _margin(self.gap)
+            return f"none: {self.method} selects {chosen} without a proof of optimality"
         return (
-            f"proved for the objective of {self.method} only: no other choice of at most "
-            f"{chosen} can do better{margin}"
+            f"optimal for the objective of {self.method} among all subsets of at most {chosen} "
+            f"(relative gap {_percent(self.gap)})"
         )
 
     def summary(self) -> str:
-        """Return the chosen variables and the certificate as plain text.
+        """Return the selected variables and the certificate as plain text.
 
         Examples
         --------
@@ -252,13 +261,13 @@ class Selection:
         >>> rng = np.random.default_rng(0)
         >>> Y = rng.normal(size=(60, 3)) + [0, 3, 0]
         >>> print(ta.select_variables(rng.normal(size=(50, 3)), Y, 1).summary())
-        1 of 3 variables chosen (by their joint evidence):
-          x1   1.000  lower in X by 3.30 spreads (2.79 to 4.03)
-        Certificate: proved: no other choice ...
+        1 of 3 variables selected (joint criterion):
+          x1   1.000  mean ... in X, ... in Y; SMD ...
+        Certificate: optimal among all subsets of at most 1 variable (relative gap 0 %; ...).
         """
-        head = f"{self.support.size} of {len(self.names)} variables chosen ({self.maker}):"
-        told = [f"{remark}." for remark in self.remarks]
-        lines = [head, *weight_lines(self), f"Certificate: {self.certificate}.", *told]
+        head = f"{self.support.size} of {len(self.names)} variables selected ({self.maker}):"
+        remarks = [f"{remark}." for remark in self.remarks]
+        lines = [head, *weight_lines(self), f"Certificate: {self.certificate}.", *remarks]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -302,18 +311,18 @@ class Selection:
         return f"<Selection of {self.support.size} of {len(self.names)} variables, {self.status}>"
 
 
-def _margin(gap: float) -> str:
+def _percent(gap: float) -> str:
     if gap <= ROUNDING:
-        return ""
+        return "0 %"
     digits = ".2g" if gap < 1 else ".0f"
-    return f" by more than {100 * gap:{digits}} %"
+    return f"{100 * gap:{digits}} %"
 
 
 def weight_lines(selection: Selection) -> list[str]:
-    """Return one aligned line per chosen variable, the heaviest first, with what it differs in."""
-    told, weights = selection.told, selection.weights
+    """Return one aligned line per selected variable, the largest weight first."""
+    description, weights = selection.description, selection.weights
     width = max((len(safe(name)) for name in weights), default=0)
     return [
-        f"  {safe(name):<{width}}  {weight: .3f}  {told[name]}".rstrip()
+        f"  {safe(name):<{width}}  {weight: .3f}  {description[name]}".rstrip()
         for name, weight in weights.items()
     ]

@@ -109,10 +109,10 @@ class Stability:
     def summary(self) -> str:
         """Return the counts as plain text, one line per variable."""
         shown = [(safe(name), count) for name, count in self.chosen.items()]
-        rest = [(f"{safe(name)} (not chosen)", count) for name, count in self.others.items()]
+        rest = [(f"{safe(name)} (not selected)", count) for name, count in self.others.items()]
         width = max(len(name) for name, _ in shown + rest)
         lines = [f"  {name:<{width}}  {count:>3}" for name, count in shown + rest]
-        return "\n".join([f"Chosen again in {self.n_resamples} resamples:", *lines])
+        return "\n".join([f"Selection frequency in {self.n_resamples} resamples:", *lines])
 
     def __repr__(self) -> str:
         return f"<Stability of {self.support.size} variables over {self.n_resamples} resamples>"

@@ -28,13 +28,13 @@ class CheckRecord:
     alarm : bool
         Whether an alarm was raised.
     variables : tuple of str
-        The chosen variables.
+        The selected variables.
     findings : tuple of str
         What differs, one line each; none with a split.
     capital, capital_needed : float or None
-        What bets have made of their stake, and what an alarm needs; None with a planned end.
+        The e-value of the sequence, and what an alarm needs; None with a planned end.
     large_enough : bool
-        Whether a finding is surely as large as the smallest effect that was asked for.
+        Whether the interval of a finding excludes effects below the smallest of interest.
     fingerprint : str
         A text that changes with the rows of the batch: the same rows twice are no news.
     """

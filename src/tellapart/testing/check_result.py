@@ -1,16 +1,19 @@
-"""What a check answers: a test result, its place in the sequence, and whether to raise an alarm."""
+"""The result of a check: a test result, its place in the sequence, and whether to alarm."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
+from tellapart.scan.finding import Finding
 from tellapart.testing.call import write_arguments
 from tellapart.testing.check_record import CheckRecord
 from tellapart.testing.monitor_settings import USUAL
 from tellapart.testing.result import TestResult
+from tellapart.testing.story import ALL_FINDINGS, MOST_LINES, describe_findings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,10 +31,11 @@ class CheckResult(TestResult):
         The largest p-value that would have raised an alarm at this check: the share of α that a
         plan gives it, or what the checks before leave to be shown; 0 if none would have.
     capital, capital_needed : float or None
-        Without a planned end: what bets against "nothing changed" have made of their stake after
-        this check, and what an alarm needs (`tellapart.testing.betting`). None with a plan.
+        Without a planned end: the e-value of the sequence after this check (a test martingale,
+        `tellapart.testing.betting`), and what an alarm needs. None with a plan.
     large_enough : bool
-        Whether a finding is surely as large as `smallest_effect`; True where nothing was asked.
+        Whether the interval of a finding excludes effects smaller than `smallest_effect`; True
+        without one.
     promise : str
         What is promised of false alarms.
     fingerprint : str
@@ -76,34 +80,41 @@ class CheckResult(TestResult):
             alarm_level=self.alarm_level,
             alarm=self.alarm,
             variables=self.variables,
-            findings=tuple(finding.summary() for finding in self.findings),
+            findings=tuple(reversed_finding(finding).summary() for finding in self.findings),
             capital=self.capital,
             capital_needed=self.capital_needed,
             large_enough=self.large_enough,
             fingerprint=self.fingerprint,
         )
 
+    def story(
+        self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS
+    ) -> list[str]:
+        """Return lines that say what differs in the batch, compared with the reference."""
+        if self.scan is None or not self.reject:
+            return []
+        scan = replace(self.scan, findings=tuple(map(reversed_finding, self.scan.findings)))
+        return describe_findings(scan, self.alpha, max_findings, rest)
+
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from, and what the sequence allows."""
         return [
             *super().evidence(),
-            f"Check {self.number} against this reference: {self._told_alarm()} "
-            f"({self._told_evidence()}, so that {self.promise}).",
+            f"Check {self.number} against this reference: {self._alarm_text()} "
+            f"({self._evidence_text()}, so that {self.promise}).",
         ]
 
-    def _told_alarm(self) -> str:
+    def _alarm_text(self) -> str:
         if self.alarm:
             return "alarm"
-        return (
-            "no alarm"
-            if self.large_enough or not self.is_evident
-            else ("no alarm, since no finding is surely as large as the smallest effect asked for")
-        )
+        if self.large_enough or not self.is_evident:
+            return "no alarm"
+        return "no alarm: no confidence interval excludes effects below the smallest relevant one"
 
-    def _told_evidence(self) -> str:
+    def _evidence_text(self) -> str:
         if self.capital is None:
             return f"alarm level {self.alarm_level:.3g}"
-        return f"bets of 1 have become {self.capital:.3g}, an alarm needs {self.capital_needed:.3g}"
+        return f"e-value {self.capital:.3g}, an alarm needs {self.capital_needed:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
@@ -135,3 +146,34 @@ class CheckResult(TestResult):
     def __repr__(self) -> str:
         verdict = "alarm" if self.alarm else "no alarm"
         return f"<CheckResult {self.number}: p = {self.pvalue:.4g}, {verdict}>"
+
+
+def reversed_finding(finding: Finding) -> Finding:
+    """Return a finding with the second sample first: what is said of a batch, not the reference.
+
+    >>> wider = Finding("spread", ("age",), 0.01, 0.5, (0.4, 0.8), (1.0, 2.0), "SD", ("ref", "May"))
+    >>> reversed_finding(wider).summary()
+    'age: SD 2 in May, 1 in ref; SD ratio 2.00 (95 % CI 1.25 to 2.50), p = 0.01'
+    """
+
+    def reverse(effect: float) -> float:
+        if not finding.scale.ratio:
+            return -effect
+        return 1 / effect if effect else math.inf
+
+    def swap(pair: tuple[float, float]) -> tuple[float, float]:
+        return pair[1], pair[0]
+
+    values = swap(finding.values)
+    if finding.measure == "probability of superiority":
+        values = 1 - finding.values[0], 1 - finding.values[1]
+    return replace(
+        finding,
+        effect=reverse(finding.effect),
+        interval=swap((reverse(finding.interval[0]), reverse(finding.interval[1]))),
+        simultaneous=swap((reverse(finding.simultaneous[0]), reverse(finding.simultaneous[1]))),
+        values=values,
+        labels=(finding.labels[1], finding.labels[0]),
+        rows=(finding.rows[1], finding.rows[0]),
+        statistics={name: swap(pair) for name, pair in finding.statistics.items()},
+    )

@@ -12,18 +12,44 @@ if TYPE_CHECKING:
     from tellapart.testing.result import TestResult
 
 MOST_NAMED = 10
+NOT_EQUIVALENT = "absence of evidence is not evidence of equivalence"
 
 
 def describe_verdict(result: TestResult) -> str:
     """Return the answer in one sentence."""
-    p = f"p = {result.pvalue:.4g}, level {result.alpha:g}"
+    p = f"{result.pvalue_text}, α = {result.alpha:g}"
     names = f"{safe(result.labels[0])} and {safe(result.labels[1])}"
     if result.reject:
         return f"{names} differ ({p})."
-    return f"No difference between {names} was found ({p}); this does not prove them alike."
+    return f"No significant difference between {names} ({p}); {NOT_EQUIVALENT}."
 
 
-def tell_missing(result: TestResult) -> list[str]:
+def describe_selection(result: TestResult) -> str:
+    """Return what a reader must know of the selected variables first; empty where nothing is.
+
+    Variables are selected whether or not there is a difference, and need not be significant one
+    by one.
+    """
+    selection = result.selection
+    if not selection.support.size:
+        return ""
+    if not result.reject:
+        what = "the variable" if selection.support.size == 1 else "the variables"
+        verb = "is" if selection.support.size == 1 else "are"
+        return (
+            f"The test does not reject at α = {result.alpha:g}: {what} below {verb} the best of "
+            "what may be noise"
+        )
+    changes = list(selection.changes.values())
+    if changes and all(change.named is False for change in changes):
+        which = "The selected variable is not"
+        if selection.support.size > 1:
+            which = "None of the selected variables is"
+        return f"{which} individually significant (adjusted p > {result.alpha:g})"
+    return ""
+
+
+def describe_missing(result: TestResult) -> list[str]:
     """Return lines that say what was done about missing values."""
     held, (x, y) = result.held_out, map(safe, result.labels)
     lines = []
@@ -31,17 +57,17 @@ def tell_missing(result: TestResult) -> list[str]:
     if any(held.dropped_rows):
         of_x, of_y = held.dropped_rows
         lines.append(
-            f"Rows left out for missing values: {of_x:,} of {x}, {of_y:,} of {y}; "
-            f"what they miss was {'compared' if compared else 'not compared'}."
+            f"Rows excluded for missing values: {of_x:,} of {x}, {of_y:,} of {y}; "
+            f"their patterns of missing values were {'compared' if compared else 'not compared'}."
         )
     if held.dropped_columns:
-        lines.append(f"Columns left out for missing values: {_listed(held.dropped_columns)}.")
+        lines.append(f"Columns excluded for missing values: {_listed(held.dropped_columns)}.")
     if held.filled_columns:
-        how = "the pooled median, or the commonest category, stands for them"
+        how = "they are replaced by the pooled median or the most frequent category"
         if result.scan is not None:
             how = (
-                "each statistic uses the rows that have what it compares, and where whole rows "
-                "are needed (kernels, pictures) " + how
+                "each statistic uses the rows that have what it compares, and where complete "
+                "rows are needed (kernels, figures) " + how
             )
         lines.append(f"Values are missing in {_listed(held.filled_columns)}: {how}.")
     return lines
@@ -60,7 +86,7 @@ def describe_evidence(result: TestResult) -> list[str]:
     rows = "the held-out rows" if split else "all rows"
     if result.rows_per_bin > 1:
         units = "" if result.held_out.design is None else f" {result.held_out.design.units_name}"
-        rows += f", in bins of {result.rows_per_bin}{units}"
+        rows += f", in blocks of {result.rows_per_bin}{units or ' rows'}"
     how = f"all {count} permutations of {rows}"
     if not result.exact:
         how = f"{count} random permutations of {rows}"
@@ -68,28 +94,30 @@ def describe_evidence(result: TestResult) -> list[str]:
         how += f", {result.note}"
     if count == 0:
         how = "its distribution under H₀"
-    used = "held out" if split else "used"
+    held_out = " (held out for the test)" if split else ""
     lines = [
-        f"Statistic ({result.statistic_name}): {result.statistic:.6g}, "
+        f"{result.statistic_name[0].upper()}{result.statistic_name[1:]}: {result.statistic:.6g}, "
         f"critical value {result.threshold:.6g}, from {how}.",
-        f"Rows {used} for the p-value: {result.n_test[0]} of {x}, {result.n_test[1]} of {y}.",
     ]
+    lines.append(
+        f"Sample sizes{held_out}: {result.n_test[0]:,} ({x}) and {result.n_test[1]:,} ({y})."
+    )
     design = result.held_out.design
     if design is not None:
         lines.append(f"Design: {safe(design.describe())}.")
         if any(design.left_out):
             lines.append(f"Not used: {design.describe_left_out()}.")
-    lines += tell_missing(result)
+    lines += describe_missing(result)
     lines += result.held_out.notes.lines()
     if result.selection.constant:
-        lines.append(f"Constant, so of weight 0: {_listed(result.selection.constant)}.")
+        lines.append(f"Constant columns (weight 0): {_listed(result.selection.constant)}.")
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")
     if split:
         lines.append(
-            f"Rows used to choose the variables: {result.n_train[0]} of {x}, "
-            f"{result.n_train[1]} of {y}."
+            f"Sample sizes of the selection: {result.n_train[0]:,} ({x}) and "
+            f"{result.n_train[1]:,} ({y})."
         )
         lines += describe_tuning(result)
     if result.scan is not None:
@@ -98,7 +126,7 @@ def describe_evidence(result: TestResult) -> list[str]:
 
 
 def describe_tuning(result: TestResult) -> list[str]:
-    """Return lines that say what tuning did without: rows, or time."""
+    """Return lines that say which rows tuning used, and whether time ran out."""
     tuning, lines = result.tuning, []
     if tuning is not None and tuning.drawn_rows is not None:
         x, y = tuning.drawn_rows

@@ -92,7 +92,7 @@ class Gallery:
     @cached_property
     def marginals(self) -> tuple[Marginal, ...]:
         """The distributions of the columns named, then of those chosen, the heaviest first."""
-        columns = told_columns(self._result)[:MOST_MARGINALS]
+        columns = described_columns(self._result)[:MOST_MARGINALS]
         return tuple(compute_marginal(self._result.held_out, s) for s in columns)
 
     @cached_property
@@ -100,7 +100,7 @@ class Gallery:
         """The columns of `marginals` in numbers."""
         known = {summary.name: summary for summary in self.summaries}
         names = self._result.held_out.names
-        columns = told_columns(self._result)[:MOST_MARGINALS]
+        columns = described_columns(self._result)[:MOST_MARGINALS]
         return tuple(known.get(names[s]) or _summarise(self._result, s) for s in columns)
 
     @cached_property
@@ -240,7 +240,7 @@ class Gallery:
         if what == "stability":
             return self.stability(n_resamples)
         if what == "marginal":
-            place = told_columns(result)[0] if variable is None else names.index(variable)
+            place = described_columns(result)[0] if variable is None else names.index(variable)
             return compute_marginal(result.held_out, place)
         if what == "pair":
             return compute_pair(result.held_out, *map(self._place, self._two(variables)))
@@ -251,7 +251,7 @@ class Gallery:
         names = self._result.held_out.names
         if asked is None:
             named = [f.variables for f in self._result.findings if len(f.variables) > 1]
-            heaviest = [names[s] for s in told_columns(self._result)]
+            heaviest = [names[s] for s in described_columns(self._result)]
             # Whatever there is where too few were told of.
             asked = [*named[:1], tuple(dict.fromkeys([*heaviest, *names]))][0][:2]
         if (
@@ -265,7 +265,7 @@ class Gallery:
         return tuple(asked)
 
 
-def told_columns(result: TestResult) -> list[int]:
+def described_columns(result: TestResult) -> list[int]:
     """Return the columns a page shows one by one: those a scan names, then those chosen."""
     place = {name: s for s, name in enumerate(result.selection.names)}
     # A column that was left out for missing values can still be named for what it misses.

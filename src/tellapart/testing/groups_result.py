@@ -13,6 +13,7 @@ from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.design_labels import ARGUMENTS
 from tellapart.data.frames import make_frame
 from tellapart.errors import InputError
+from tellapart.scan.finding import p_text
 from tellapart.testing.by_pair import ByPair
 from tellapart.testing.exhibit import summarise_heaviest
 from tellapart.testing.export import GroupsExports
@@ -86,10 +87,16 @@ class Comparison:
     def verdict(self) -> str:
         """The answer in one sentence."""
         x, y = map(safe, self.result.labels)
-        p = f"adjusted p = {self.adjusted_pvalue:.4g}, level {self.result.alpha:g}"
+        p = f"adjusted {self.adjusted_text}, α = {self.result.alpha:g}"
         if self.reject:
             return f"{x} and {y} differ ({p})."
-        return f"No difference between {x} and {y} was found ({p})."
+        return f"No significant difference between {x} and {y} ({p})."
+
+    @property
+    def adjusted_text(self) -> str:
+        """The adjusted p-value; "p ≤ 0.003" where permutations can give no smaller one."""
+        smallest = self.pvalue <= self.result.pvalue_floor
+        return p_text(self.adjusted_pvalue, self.adjusted_pvalue if smallest else 0.0)
 
     @property
     def difference(self) -> str:
@@ -108,7 +115,7 @@ class Comparison:
             "findings": self.difference,
             "variables": list(self.variables),
             "weights": list(self.weights.values()),
-            "differs": list(self.result.selection.told.values()),
+            "differs": list(self.result.selection.description.values()),
             "n_group": self.n_rows[0],
             "n_against": self.n_rows[1],
         }
@@ -138,7 +145,7 @@ class GroupsResult(GroupsExports):
     mode : "one-versus-rest" or "pairwise"
         How the groups were compared; two groups are one pair, whatever was asked.
     alpha : float
-        The level of the whole family: the chance of any false rejection is at most this.
+        The familywise error rate: the probability of any false rejection is at most this.
     sizes : mapping
         Rows of each group, after rows with missing values were dropped.
     n_unlabelled : int
@@ -202,13 +209,13 @@ class GroupsResult(GroupsExports):
         lines = [f"Design of every comparison: {', '.join(asked)}."] if asked else []
         lines += [f"Not compared: {s.group} and {s.against}: {s.reason}." for s in self.skipped]
         if self.n_unlabelled:
-            lines.append(f"Left out: {self.n_unlabelled} rows whose {self.by} is missing.")
+            lines.append(f"Excluded: {self.n_unlabelled} rows whose {self.by} is missing.")
         dropped = {label: n for label, n in self.dropped_rows.items() if n}
         if dropped:
             parts = ", ".join(f"{n} of {label}" for label, n in dropped.items())
-            lines.append(f"Left out for missing values: {parts} rows.")
+            lines.append(f"Excluded for missing values: {parts} rows.")
         if self.dropped_columns:
-            lines.append(f"Left out for missing values: columns {', '.join(self.dropped_columns)}.")
+            lines.append(f"Excluded for missing values: columns {', '.join(self.dropped_columns)}.")
         lines += self.column_notes.lines()
         for c in self.comparisons:
             design = c.result.held_out.design
@@ -231,16 +238,16 @@ class GroupsResult(GroupsExports):
         3 of 3 groups of kind differ from the rest (Holm-adjusted p ≤ 0.05).
         <BLANKLINE>
         group  against  rows         p  adjusted  differ  variables
-        B      rest     60, 120  0.001     0.003  yes     u
-        NK     rest     60, 120  0.001     0.003  yes     u
-        T      rest     60, 120  0.001     0.003  yes     u
+        B      rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
+        NK     rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
+        T      rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
         <BLANKLINE>
-        B and rest: One column is shifted (u); one column has another spread (u).
-          u: lower in B by 0.95 spreads (...)
-        NK and rest: One column is shifted (u); one column has another spread (u).
-          u: lower in NK by 0.94 spreads (...)
-        T and rest: One column is shifted (u).
-          u: higher in T by 2.96 spreads (...)
+        B and rest: ...
+          u: ...
+        NK and rest: ...
+          u: ...
+        T and rest: One mean differs (u).
+          u: mean ... in T, ... in rest; SMD +2.9... (95 % CI ...)
         """
         heading = ["group", "against", "rows", "p", "adjusted", "differ", "variables"]
         rows = [heading, *(_cells(c) for c in self.comparisons)]
@@ -253,8 +260,8 @@ class GroupsResult(GroupsExports):
             for row in rows
         ]
         few = len(self.comparisons) <= MOST_TOLD
-        told = [line for c in self.comparisons if c.reject for line in _told(c, few)]
-        parts = [[self.verdict], lines, told, self.notes()]
+        differing = [line for c in self.comparisons if c.reject for line in _described(c, few)]
+        parts = [[self.verdict], lines, differing, self.notes()]
         return "\n\n".join("\n".join(part) for part in parts if part)
 
     def to_dict(self) -> dict[str, Any]:
@@ -316,17 +323,18 @@ class GroupsResult(GroupsExports):
         return page
 
     def plot(self, kind: str = "dots", *, ax: Axes | None = None) -> Axes:
-        """Draw the chosen variables in every group: which way each differs, and how much.
+        """Draw the selected variables in every group: which way each differs, and how much.
 
-        Variables stand below the group they were chosen for, at most five for each comparison that
-        differs. Colour is the difference between the group and all other rows, in spreads.
+        Variables are listed under the group they were selected for, at most five for each
+        comparison that differs. Colour is the difference of means between the group and all other
+        rows, in SDs.
 
         Parameters
         ----------
         kind : {"dots", "heatmap"}
             Dots, as large as the share of the group's rows that are above the variable's most
             common value (for counts: above 0) or above its median, with a ring where the variable
-            was chosen for the group; or fields with the numbers in them.
+            was selected for the group; or fields with the numbers in them.
         ax : matplotlib Axes or None
             Where to draw; new axes on a new figure if None. Save it with `ax.figure.savefig`.
 
@@ -365,11 +373,11 @@ class GroupsResult(GroupsExports):
         return f"<GroupsResult: {found} of {len(self.comparisons)} comparisons differ>"
 
 
-def _told(comparison: Comparison, with_variables: bool) -> list[str]:
-    """Return what differs, and what the heaviest variables differ in, one line each."""
+def _described(comparison: Comparison, with_variables: bool) -> list[str]:
+    """Return what differs, and how the variables with the largest weights do, one line each."""
     head = f"{safe(comparison.group)} and {safe(comparison.against)}: {comparison.difference}"
-    told = list(comparison.result.selection.told.items())[:FEW_VARIABLES] if with_variables else []
-    lines = [f"  {safe(name)}: {differs}" for name, differs in told if differs]
+    described = list(comparison.result.selection.description.items()) if with_variables else []
+    lines = [f"  {safe(name)}: {text}" for name, text in described[:FEW_VARIABLES] if text]
     return [head.rstrip(), *lines] if comparison.difference or lines else []
 
 
@@ -378,11 +386,15 @@ def _cells(comparison: Comparison) -> list[str]:
         safe(comparison.group),
         safe(comparison.against),
         f"{comparison.n_rows[0]}, {comparison.n_rows[1]}",
-        f"{comparison.pvalue:.4g}",
-        f"{comparison.adjusted_pvalue:.4g}",
+        _cell(p_text(comparison.pvalue, comparison.result.pvalue_floor)),
+        _cell(comparison.adjusted_text),
         "yes" if comparison.reject else "no",
         _few(comparison.variables),
     ]
+
+
+def _cell(text: str) -> str:
+    return text.removeprefix("p ").removeprefix("= ")
 
 
 def _few(names: tuple[str, ...]) -> str:

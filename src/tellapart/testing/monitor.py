@@ -72,7 +72,7 @@ def compare_to_reference(
         a false alarm may come, on average at the earliest. Changes are found sooner.
     smallest_effect : float, dict or None
         The smallest effect worth an alarm: there is one only if a finding's 95 % interval holds
-        nothing smaller. In the units of the findings: spreads (location), shares, correlations
+        nothing smaller. In the units of the findings: SDs (location), proportions, correlations
         and other differences; of a spread 0.1 is a tenth larger or smaller. A dict such as
         {"location": 0.2, "share": 0.05} says it by kind; kinds it leaves out may be of any size.
         It can only make alarms fewer. Needs `method="scan"`.

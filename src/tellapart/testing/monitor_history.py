@@ -1,4 +1,4 @@
-"""The answers of a monitor so far: in words, as a table, as JSON, as a figure and as a page."""
+"""The history of a monitor: in words, as a table, as JSON, as a figure and as a page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tellapart.data.column_notes import ColumnNotes
+from tellapart.scan.finding import p_text
 from tellapart.testing.check_record import CheckRecord, history_frame
 from tellapart.testing.monitor_settings import MonitorSettings
 from tellapart.text import safe
@@ -70,8 +71,8 @@ class MonitorHistory:
     @property
     def promise(self) -> str:
         """What is promised of false alarms, as a sentence."""
-        told = self.settings.promise.describe()
-        return f"{told[0].upper()}{told[1:]}."
+        text = self.settings.promise.describe()
+        return f"{text[0].upper()}{text[1:]}."
 
     def summary(self) -> str:
         """Return the history as plain text, one line per check, and what its alarms named."""
@@ -81,9 +82,9 @@ class MonitorHistory:
 
     def summary_of(self, record: CheckRecord) -> str:
         """Return one check as plain text, with what was named where there was an alarm."""
-        parts = [f"{record.number}. {safe(record.label)}: p = {record.pvalue:.4g}"]
+        parts = [f"{record.number}. {safe(record.label)}: {p_text(record.pvalue)}"]
         if record.capital is not None:
-            parts.append(f", capital {record.capital:.3g} of {record.capital_needed:g}")
+            parts.append(f", e-value {record.capital:.3g} (alarm at {record.capital_needed:g})")
         if record.alarm:
             parts += ["  ALARM", *(f"\n   {finding}" for finding in record.findings)]
         return "".join(parts)
@@ -115,7 +116,7 @@ class MonitorHistory:
         return text
 
     def plot(self) -> Figure:
-        """Draw the capital and the p-values over the checks, with what an alarm needs.
+        """Draw the e-values and the p-values over the checks, with what an alarm needs.
 
         Alarms are marked, and named by their labels. Nothing is shown and no state of pyplot is
         touched: save the figure, or let a notebook show it.

@@ -25,7 +25,7 @@ class Profile:
         For each variable the place of the group it is listed under: of those it was chosen for,
         the one it differs most in.
     effects : array of shape (variables, groups)
-        Mean of the group less that of all other rows, in spreads within both.
+        Mean of the group less that of all other rows, in SDs within both.
     shares : array of the same shape
         Rows of the group above the most common value of the variable, where a tenth of all rows
         has it (for counts: the share that is not 0), else above its median; of a category, rows

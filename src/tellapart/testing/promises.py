@@ -38,7 +38,10 @@ class Ever:
 
     def describe(self) -> str:
         """Say what is promised."""
-        return f"any false alarm, however long the sequence, has a chance of at most {self.alpha:g}"
+        return (
+            "the probability of any false alarm, however long the sequence, is at most "
+            f"{self.alpha:g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Rate:
 
     def describe(self) -> str:
         """Say what is promised."""
-        return f"a false alarm comes after {self.run_length:g} checks or more on average"
+        return f"the mean number of checks until a false alarm is at least {self.run_length:g}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,6 @@ class Planned:
     def describe(self) -> str:
         """Say what is promised."""
         return (
-            f"any false alarm in the {self.n_checks} checks planned has a chance of at most "
+            f"the probability of any false alarm in the {self.n_checks} planned checks is at most "
             f"{self.alpha:g}"
         )

@@ -40,6 +40,7 @@ def record_result(result: TestResult) -> dict[str, Any]:
     """Return everything but the data as plain Python values."""
     return {
         "pvalue": result.pvalue,
+        "pvalue_error": result.pvalue_error,
         "statistic": result.statistic,
         "threshold": result.threshold,
         "reject": result.reject,

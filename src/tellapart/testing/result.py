@@ -1,7 +1,8 @@
-"""What a two-sample test answers: a p-value, the variables, and how sure both are."""
+"""The result of a two-sample test: p-value, findings and selected variables."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,18 +17,18 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
-from tellapart.scan.finding import Finding
+from tellapart.scan.finding import Finding, p_text
 from tellapart.scan.scan import Scan
 from tellapart.selection.selection import Selection
 from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference
-from tellapart.testing.evidence import describe_evidence, describe_verdict
+from tellapart.testing.evidence import describe_evidence, describe_selection, describe_verdict
 from tellapart.testing.exhibit import Exhibit, Gallery
 from tellapart.testing.export import Exports
 from tellapart.testing.method import Method as Method
 from tellapart.testing.record import record_result
-from tellapart.testing.story import tell_lines
+from tellapart.testing.story import ALL_FINDINGS, MOST_LINES, describe_findings
 from tellapart.text import safe_lines
 from tellapart.writing import check_writable, strict_json, write_atomically
 
@@ -112,8 +113,33 @@ class TestResult(Exports):
 
     @property
     def reject(self) -> bool:
-        """Whether the samples differ at the level asked for: pvalue ≤ alpha."""
+        """Whether the null hypothesis is rejected: pvalue ≤ alpha."""
         return self.pvalue <= self.alpha
+
+    @property
+    def pvalue_error(self) -> float:
+        """The Monte Carlo standard error of the p-value, √(p(1 − p)/(B + 1)) of B permutations.
+
+        0 where all permutations were enumerated, and where the p-value comes from a formula.
+        """
+        count = self.null_distribution.size
+        if self.exact or count == 0:
+            return 0.0
+        return math.sqrt(self.pvalue * (1 - self.pvalue) / (count + 1))
+
+    @property
+    def pvalue_floor(self) -> float:
+        """The smallest p-value that so many random permutations can give: 1/(B + 1); else 0."""
+        count = self.null_distribution.size
+        return 0.0 if self.exact or count == 0 else 1 / (count + 1)
+
+    @property
+    def pvalue_text(self) -> str:
+        """The p-value with its Monte Carlo standard error; "p ≤ 0.001" at the floor."""
+        text = p_text(self.pvalue, self.pvalue_floor)
+        if text.startswith("p ≤") or self.pvalue_error == 0:
+            return text
+        return f"{text}, Monte Carlo SE {self.pvalue_error:.2g}"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -144,7 +170,7 @@ class TestResult(Exports):
     def statistic_name(self) -> str:
         """What the statistic is."""
         if self.scan is not None:
-            return "evidence of all families, log"
+            return "combined statistic (log)"
         return "MMD²" if self.method is None else self.method.statistic
 
     @property
@@ -238,8 +264,15 @@ class TestResult(Exports):
     def _gallery(self) -> Gallery:
         return Gallery(self)
 
-    def summary(self) -> str:
-        """Return the answer as plain text: verdict, p-value, variables, certificate.
+    def summary(self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS) -> str:
+        """Return the result as plain text: verdict, findings, p-value, selected variables.
+
+        Parameters
+        ----------
+        max_findings : int or None
+            Findings to list; None for all of them.
+        rest : str
+            How to get at the findings that are not listed.
 
         Examples
         --------
@@ -248,26 +281,39 @@ class TestResult(Exports):
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
         >>> result = ta.two_sample_test(X, Y, method="split", n_variables=1, random_state=0)
         >>> print(result.summary())
-        X and Y differ (p = 0.001, level 0.05).
+        X and Y differ (p ≤ 0.001, α = 0.05).
         ...
-        1 of 3 variables chosen (linear kernel, λ = ...):
-          x1   1.000  lower in X by 3.03 spreads (...)
-        Certificate: proved: no other choice ...
+        1 of 3 variables selected (linear kernel, λ = ...):
+          x1   1.000  mean ... in X, ... in Y; SMD ...
+        Certificate: optimal among all subsets of at most 1 variable ...
         """
-        selection = safe_lines(self.selection.summary())
-        lines = [self.verdict, *self.story(), "", *self.evidence(), "", selection]
+        caveat = describe_selection(self)
+        lines = [
+            self.verdict,
+            *self.story(max_findings, rest=rest),
+            "",
+            *self.evidence(),
+            "",
+            *([f"{caveat}."] if caveat else []),
+            safe_lines(self.selection.summary()),
+        ]
         return "\n".join(lines)
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from."""
         return describe_evidence(self)
 
-    def story(self) -> list[str]:
-        """Return lines that tell what differs: one sentence, then one line per finding.
+    def story(
+        self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS
+    ) -> list[str]:
+        """Return lines that say what differs: one sentence, then one line per finding.
 
-        Empty for other tests than a scan, and where no difference was found.
+        Empty for other tests than a scan, and where the test does not reject. The arguments are
+        those of `summary`.
         """
-        return tell_lines(self.scan, self.alpha) if self.scan and self.reject else []
+        if self.scan is None or not self.reject:
+            return []
+        return describe_findings(self.scan, self.alpha, max_findings, rest)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
@@ -384,4 +430,5 @@ class TestResult(Exports):
         return result_card(self)
 
     def __repr__(self) -> str:
-        return f"<TestResult: p = {self.pvalue:.4g}, {len(self.variables)} variables>"
+        p = p_text(self.pvalue, self.pvalue_floor)
+        return f"<TestResult: {p}, {len(self.variables)} variables>"

@@ -62,11 +62,11 @@ def in_forms(tmp_path, x=X, y=Y):
 @each("most", [300, 1 << 16])
 def test_as_in_memory(most, tmp_path, monkeypatch):
     monkeypatch.setattr(chunked_samples, "MOST_POOLED", most)
-    with pytest.warns(UserWarning, match="is left out"):
+    with pytest.warns(UserWarning, match="is excluded"):
         expected = read_samples(X, Y, keep=())
     memory = as_chunked(expected, seed=3)
     for x, y in in_forms(tmp_path):
-        with pytest.warns(UserWarning, match="is left out") as told:
+        with pytest.warns(UserWarning, match="is excluded") as told:
             found = read_chunked(x, y, keep=(), seed=3)
         assert [str(w.message).split("'")[1] for w in told] == NOTES
         own = [s for s, name in enumerate(memory.names) if name in found.names]
@@ -93,7 +93,7 @@ def test_there_is_a_way_back(tmp_path):
 def test_more_texts_than_can_be_held(tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "MOST_LEVELS", 500)
     for x, y in in_forms(tmp_path):
-        with pytest.warns(UserWarning, match="is left out") as told:
+        with pytest.warns(UserWarning, match="is excluded") as told:
             assert "hash" not in read_chunked(x, y, keep=()).names
         assert "more than 500 distinct texts" in str(told[1].message)
         with pytest.raises(InputError, match="'hash' of X looks like an identifier"):
@@ -131,12 +131,12 @@ def test_dates_that_turn_out_to_be_text(tmp_path):
 
 def test_the_answer_tells_of_it(tmp_path, capsys):
     forms = list(in_forms(tmp_path))
-    with pytest.warns(UserWarning, match="is left out"):
+    with pytest.warns(UserWarning, match="is excluded"):
         result = ta.two_sample_test(*forms[0], n_permutations=99, random_state=0)
-    assert "Left out: 'id' (consecutive whole numbers" in result.summary()
+    assert "Excluded: 'id' (consecutive whole numbers" in result.summary()
     assert result.to_dict()["columns"]["split_into_parts"]["wait"] == ["seconds"]
     options = ["--drop", "dose", "--keep", "id", "--permutations", "99", "--seed", "0"]
     assert run(["compare", str(tmp_path / "x"), str(tmp_path / "y"), *options]) == 0
     shown = capsys.readouterr().out
-    assert "Left out as asked: 'dose'." in shown
-    assert "Left out: 'hash'" in shown
+    assert "Excluded by the user: 'dose'." in shown
+    assert "Excluded: 'hash'" in shown

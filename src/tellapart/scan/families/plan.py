@@ -145,14 +145,14 @@ def _explain(
         elif size == 0:
             plan.skipped[family] = f"needs {needed}"
     places = {
-        "correlation": (for_pairs, n_columns, "all pairs of"),
-        "pair": (for_shapes, numeric, "pairs of"),
-        "triple": (for_triples, n_columns, "all triples of"),
+        "correlation": (for_pairs, n_columns, "pairs"),
+        "pair": (for_shapes, numeric, "pairs"),
+        "triple": (for_triples, n_columns, "triples"),
     }
     for family, (used, of, what) in places.items():
         count = np.unique(scores.column[used]).size
         if family not in plan.skipped and count < of:
             plan.notes[family] = (
-                f"{what} {count:,} of {of:,} columns, chosen without labels by their dependence "
-                "in the pooled rows"
+                f"{what} were screened among {count:,} of {of:,} columns, blind to group: "
+                "those that depend most on others in the pooled rows"
             )
