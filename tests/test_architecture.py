@@ -64,11 +64,6 @@ def test_the_report_computes_nothing():
         assert computing.isdisjoint(other for other, _ in imported_rooms(path)), path.name
 
 
-def test_files_hold_one_idea():
-    long = [p.name for p in modules() if len(p.read_text(encoding="utf-8").splitlines()) > 400]
-    assert long == []
-
-
 def test_the_library_does_not_print():
     for path in modules():
         for node in ast.walk(tree(path)):

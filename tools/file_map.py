@@ -36,6 +36,7 @@ ROOMS = (
     "strs",
     "search",
     "permutation",
+    "effects",
     "scan",
     "evidence",
     "selection",

@@ -41,7 +41,7 @@ SENTENCES = {
     ),
     "new values": (
         ("new values", -0.02, (-0.03, -0.01), (0.0, 0.02), "−9999 occurs"),
-        "age: −9999 occurs never in X, in 2.0 % of Y; difference −2.0 percentage points "
+        "age: −9999 occurs in 2.0 % of Y, never in X; difference −2.0 percentage points "
         "(95 % CI −3.0 to −1.0), p = 0.001",
     ),
     "distribution": (

@@ -7,6 +7,15 @@ beside it comes from here.
 
 from tellapart.effects.columns import column_effects
 from tellapart.effects.estimate import Estimate
+from tellapart.effects.groups import pair_effects, triple_effect
 from tellapart.effects.sampling import IndependentRows, Sampling, sampling_of
 
-__all__ = ["Estimate", "IndependentRows", "Sampling", "column_effects", "sampling_of"]
+__all__ = [
+    "Estimate",
+    "IndependentRows",
+    "Sampling",
+    "column_effects",
+    "pair_effects",
+    "sampling_of",
+    "triple_effect",
+]

@@ -57,6 +57,11 @@ class Sampling(Protocol):
         """Whether the samples depend on each other, as pairs do."""
         ...
 
+    @property
+    def standardised(self) -> bool:
+        """Whether rows of a sample count differently, so that strata count alike in both."""
+        ...
+
     def weights(self, sample: int, values: FloatArray) -> FloatArray:
         """Return the weights of rows of a sample, in the shape of `values`, 0 where NaN.
 
@@ -73,6 +78,7 @@ class IndependentRows:
     """Every row is independent of all others; values may be missing."""
 
     dependent = False
+    standardised = False
 
     def weights(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return 1/n for each of n values of a column, 0 where missing."""
@@ -103,6 +109,11 @@ class DesignedRows:
     units: tuple[IntArray, IntArray]
     blocks: tuple[IntArray, IntArray]
     dependent: bool
+
+    @property
+    def standardised(self) -> bool:
+        """Whether rows of a sample count differently."""
+        return any(bool(np.ptp(own) > 1e-9 * own.max()) for own in self.row_weights)
 
     def weights(self, sample: int, values: FloatArray) -> FloatArray:
         """Return the weights of the rows, the same for every column."""

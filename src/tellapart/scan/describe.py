@@ -29,12 +29,14 @@ from tellapart.effects.columns import Column
 from tellapart.effects.estimate import Estimate, holm
 from tellapart.effects.groups import pair_effects, triple_effect
 from tellapart.effects.raw_columns import RawColumns
+from tellapart.effects.values import level_changes, new_levels, value_proportions
 from tellapart.scan.finding import (
     CORRELATION,
     DEPENDENCE,
     DISTRIBUTION,
     LOCATION,
     MISSING,
+    NEW_VALUES,
     SHAPE,
     SHARE,
     SPREAD,
@@ -46,6 +48,8 @@ BLOCK_ENTRIES = 4_000_000
 """Values of columns that are looked at at a time."""
 UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
+STANDARDISED = ", standardised to the strata"
+"""What follows a measure where strata count alike in both samples."""
 NUMERIC_KINDS = (LOCATION, SPREAD, SHAPE)
 
 
@@ -55,7 +59,7 @@ class Described:
 
     `effects` are those that come first; shape and distribution are computed where they are wanted,
     while the values are held. `statistics` are mean, standard deviation and median of a numeric
-    column in both samples.
+    column in both samples, `details` what else there is to say of some kinds.
     """
 
     name: str
@@ -63,20 +67,32 @@ class Described:
     effects: Mapping[str, Estimate]
     rows: tuple[int, int]
     statistics: Mapping[str, tuple[float, float]]
+    details: Mapping[str, str]
 
     @classmethod
-    def of(cls, name: str, column: Column, effects: Mapping[str, Estimate | None]) -> Described:
+    def of(
+        cls,
+        name: str,
+        column: Column,
+        effects: Mapping[str, Estimate | None],
+        details: Mapping[str, str] | None = None,
+    ) -> Described:
         """Return the description of a column with some effects of it."""
         x, y = column.sides
         statistics = {}
         if LOCATION in effects:
             statistics = {
-                "mean": (x.mean, y.mean),
-                "SD": (x.deviation, y.deviation),
+                "mean": (float(x.values.mean()), float(y.values.mean())),
+                "SD": (_deviation(x.values), _deviation(y.values)),
                 "median": (x.median, y.median),
             }
         known = {kind: found for kind, found in effects.items() if found is not None}
-        return cls(name, column, known, (x.n, y.n), statistics)
+        if column.sampling.standardised:
+            known = {
+                kind: replace(found, measure=f"{found.measure}{STANDARDISED}")
+                for kind, found in known.items()
+            }
+        return cls(name, column, known, (x.n, y.n), statistics, details or {})
 
     def without_values(self) -> Described:
         """Return the same without the values."""
@@ -94,8 +110,8 @@ class Described:
             return column_effects.most_significant(self._shapes)
         if kind != DISTRIBUTION:
             return self.effects.get(kind)
-        if not min(self.rows):
-            return None
+        if DISTRIBUTION in self.effects or not min(self.rows):
+            return self.effects.get(kind)
         if SHARE in self.effects:
             return self.effects[SHARE]
         assert self.column is not None
@@ -117,6 +133,7 @@ class Described:
             n_effects=n_effects,
             rows=self.rows,
             statistics=self.statistics,
+            detail=self.details.get(kind, ""),
             floor=floor,
         )
 
@@ -180,7 +197,7 @@ class Describer:
         if not min(own.x.n, own.y.n):
             return Described.of(name, own, {})
         if self._raw.kinds[column] == "categorical":
-            return Described.of(name, own, {SHARE: self._level(name, own)})
+            return self._category(name, own)
         values = column_effects.two_values(own)
         if values is not None and values[0] == values[1]:
             return Described.of(name, own, {})
@@ -191,27 +208,39 @@ class Describer:
         first = {LOCATION: column_effects.location(own), SPREAD: column_effects.spread(own)}
         return Described.of(name, own, first)
 
-    def _level(self, name: str, own: Column) -> Estimate | None:
-        """Return the proportion that differs most significantly of those of categories.
+    def _category(self, name: str, own: Column) -> Described:
+        """Describe a column of categories.
 
-        Of two there is one proportion, and where the column differs it does.
+        Of two there is one proportion, and where the column differs it does. Of a few, the
+        proportion that differs most significantly is reported, and of many the distance between
+        all of them; levels that occur in one sample only are another kind.
         """
-        labels = self._raw.categories[name]
+        labels, sampling = self._raw.categories[name], own.sampling
         codes, counts = np.unique(np.concatenate([own.x.values, own.y.values]), return_counts=True)
         present = [labels[int(code)] for code in codes]
         if len(present) == 1:
-            return None
+            return Described.of(name, own, {})
         if len(present) == 2:
             yes = place_of_yes(present)
             place = int(counts.argmax()) if yes is None else yes
             measure = f"proportion of {present[place]!r}" if yes is None else "prevalence"
             found = column_effects.share(own, float(codes[place]), "")
-            return replace(found, measure=measure, pvalue=0)
+            return Described.of(name, own, {SHARE: replace(found, measure=measure, pvalue=0)})
+        effects: dict[str, Estimate | None] = {}
+        details: dict[str, str] = {}
+        fresh = new_levels(own.x.values, own.y.values, labels, sampling)
+        if fresh is not None:
+            effects[NEW_VALUES], details[NEW_VALUES] = fresh.estimate, fresh.detail
+        many = level_changes(own.x.values, own.y.values, labels, sampling)
+        if many is not None:
+            effects[DISTRIBUTION], details[DISTRIBUTION] = many.estimate, many.detail
+            return Described.of(name, own, effects, details)
         every = [
             column_effects.share(own, float(code), repr(label))
             for code, label in zip(codes, present, strict=True)
         ]
-        return column_effects.most_significant(every)
+        effects[SHARE] = column_effects.most_significant(every)
+        return Described.of(name, own, effects, details)
 
     def columns(
         self,
@@ -236,8 +265,15 @@ class Describer:
                 if max(p, pvalue_of[column]) <= alpha:
                     kinds[column][kind] = max(p, pvalue_of[column])
 
-        for kind in (LOCATION, SHARE, SPREAD):
+        for kind in (LOCATION, SHARE, SPREAD, NEW_VALUES):
             judge(kind, {column: about.effects.get(kind) for column, about in described.items()})
+        for column, judged in kinds.items():
+            effects = described[column].effects
+            if {SHARE, NEW_VALUES} <= set(judged) and (
+                effects[SHARE].values == effects[NEW_VALUES].values
+            ):
+                # The level whose proportion differs most is the one that is new.
+                del judged[SHARE]
         left = [column for column, judged in kinds.items() if not judged]
         n_effects = len(NUMERIC_KINDS) * n_compared
         shapes: dict[int, Estimate | None] = {}
@@ -255,13 +291,36 @@ class Describer:
                 kind = SHAPE if SHAPE in judged else DISTRIBUTION
                 found = others[column][kind]
                 if found is not None:
-                    findings.append(replace(found, pvalue=judged.get(kind, found.pvalue)))
-                continue
+                    findings.append(replace(found, pvalue=judged.pop(kind, found.pvalue)))
             for kind, p in judged.items():
                 found = described[column].finding(kind, p, n_effects, floor)
                 assert found is not None
                 findings.append(found)
         return findings
+
+    def values_apart(
+        self,
+        column: int,
+        ranges: Sequence[tuple[float, float]],
+        pvalue: float,
+        n_compared: int,
+        floor: float,
+    ) -> Finding:
+        """Describe values of a column that stand apart from all others."""
+        x, y = (own[:, 0] for own in self._raw.values([column]))
+        found = value_proportions(x, y, ranges, self._raw.sampling)
+        kind = NEW_VALUES if 0 in found.estimate.values else SHARE
+        rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
+        return finding_of(
+            kind,
+            (self.names[column],),
+            found.estimate,
+            pvalue,
+            n_effects=n_compared,
+            rows=rows,
+            detail=found.detail,
+            floor=floor,
+        )
 
     def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
         """Describe the proportion of missing values of a column of the pattern."""
@@ -367,3 +426,7 @@ def describe_groups(
         )
         findings.append((group, found))
     return findings
+
+
+def _deviation(values: FloatArray) -> float:
+    return float(values.std(ddof=1)) if values.size > 1 else math.nan

@@ -66,6 +66,8 @@ SD_RATIO = Scale("Ratios of standard deviations", "SD ratio", ratio=True)
 POINTS = Scale("Differences of proportions", "difference", factor=100.0, unit="percentage points")
 DIFFERENCE = Scale("Differences", "difference")
 CLIFF = Scale("Cliff's delta", "Cliff's delta")
+DISTANCE = "total variation distance"
+TOTAL_VARIATION = Scale("Total variation distances", "distance")
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,8 @@ class Finding:
             return POINTS
         if self.measure == "probability of superiority":
             return CLIFF
+        if self.measure == DISTANCE:
+            return TOTAL_VARIATION
         if self.kind in (SHAPE, DISTRIBUTION):
             return Scale(f"Differences of {self.measure}", "difference")
         return FINDING_KINDS[self.kind].scale
@@ -281,16 +285,19 @@ class Finding:
         x, y = map(safe, self.labels)
         first, second = self.values
         measure = safe(self.measure)
+        if self.measure == DISTANCE:
+            return f"{measure} {first:.2f}"
         if self.measure == "probability of superiority":
             return f"values of {x} exceed those of {y} with probability {first:.2f}"
         if self.scale is POINTS:
             texts = tuple(percent_text(value) for value in self.values)
             if self.kind == NEW_VALUES:
                 occurs = [
-                    f"in {text} of {label}" if value > 0 else f"never in {label}"
+                    (f"in {text} of {label}", value) if value > 0 else (f"never in {label}", value)
                     for text, value, label in zip(texts, self.values, (x, y), strict=True)
                 ]
-                return f"{measure} {occurs[0]}, {occurs[1]}"
+                (more, _), (less, _) = sorted(occurs, key=lambda one: -one[1])
+                return f"{measure} {more}, {less}"
             if self.kind == MISSING:
                 return f"missing in {texts[0]} of {x}, {texts[1]} of {y}"
             if self.kind == SHAPE:
@@ -378,11 +385,6 @@ def percent_text(share: float) -> str:
     near = min(value, 100 - value)
     digits = 0 if near >= 10 else 1 if near >= 0.1 else 3
     return f"{value:.{digits}f} %"
-
-
-def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings in order, most significant first."""
-    return sorted(findings, key=lambda finding: finding.pvalue)
 
 
 def _points_decimals(value: float) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tellapart.scan.families.missingness import MissingScan
 from tellapart.scan.families.triple import TripleKind, TripleScan
 from tellapart.scan.finding import Finding, sort_findings
 from tellapart.scan.groups_of_columns import GroupScores, Kind
+from tellapart.scan.new_values import ValuesScan
 from tellapart.scan.pool import Pool
 from tellapart.scan.wide_names import OTHERS, OtherUnits
 
@@ -26,7 +27,8 @@ from tellapart.scan.wide_names import OTHERS, OtherUnits
 class Findings:
     """The findings, most significant first, and the adjusted p-value of every column.
 
-    `columns`, `pairs` and `triples` are the places of what they are about.
+    `columns`, `pairs` and `triples` are the places of what they are about, `unlisted` the numbers
+    of further pairs and triples that are significant.
     """
 
     findings: tuple[Finding, ...]
@@ -34,6 +36,7 @@ class Findings:
     columns: tuple[int, ...] = ()
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
+    unlisted: Mapping[str, int] = field(default_factory=dict)
 
 
 def find(
@@ -42,6 +45,7 @@ def find(
     pair_scans: list[PairScan],
     triple_scan: TripleScan | None,
     missing_scan: MissingScan | None,
+    values_scan: ValuesScan | None = None,
     *,
     pvalue: float,
     alpha: float,
@@ -68,6 +72,9 @@ def find(
     missing_left = None if missing_scan is None else TableUnits(missing_scan.scores)
     if missing_left is not None:
         classes["missing"] = missing_left
+    values_left = None if values_scan is None else values_scan.units()
+    if values_left is not None:
+        classes["values"] = values_left
     shifts = pool.shifts
     others_left = None if shifts is None else OtherUnits(shifts)
     if others_left is not None:
@@ -88,6 +95,12 @@ def find(
             if name in place_of:
                 place = place_of[name]
                 of_column[place] = min(of_column[place], p)
+    apart: list[tuple[int, list[tuple[float, float]], float]] = []
+    if values_scan is not None and values_left is not None:
+        of_values = values_left.adjusted(named_of["values"])
+        places, p_of = values_scan.column_pvalues(of_values)
+        of_column[places] = np.minimum(of_column[places], np.maximum(p_of, pvalue))
+        apart = values_scan.named(of_values, alpha)
     if pvalue > alpha:
         return Findings((), of_column)
     floor = 1 / pool.count
@@ -100,19 +113,26 @@ def find(
         [(column, float(by_values[column])) for column in columns], n_columns, alpha, floor
     )
     found += [
+        describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
+        for column, ranges, p in apart
+    ]
+    found += [
         describer.missing(int(place), float(of_missing[place]), n_columns, floor)
         for place in np.argsort(of_missing, kind="stable")
         if of_missing[place] <= alpha
     ]
     tables = pool.tables
     levels = [one or other for one, other in zip(tables.told_by, tables.level, strict=True)]
-    explained = set(columns)
+    explained = {*columns, *(column for column, _, _ in apart)}
+    unlisted = {}
     described: list[list[NamedGroup]] = []
     for scored, of_class, n_groups in (
         (pairs, "pairs", _most(pairs_of.size for s in pair_scans for pairs_of in s.pairs.values())),
         (triples, "triples", _most(kind.triples.size for kind in _kinds(triple_scan))),
     ):
         groups = scored.named(named_of[of_class], alpha) if scored.taken else []
+        if groups:
+            unlisted[of_class] = scored.n_unlisted(named_of[of_class], alpha)
         # What columns and pairs show already is not reported again of the triples they are in.
         if of_class == "triples":
             known = [set(group.columns) for group in described[0]] + [{c} for c in columns]
@@ -129,11 +149,12 @@ def find(
         found += [finding for _, finding in about]
         described.append([group for group, _ in about])
     return Findings(
-        tuple(sort_findings(found)),
+        sort_findings(found),
         of_column,
-        tuple(columns),
+        tuple(sorted(explained)),
         tuple(tuple(sorted(group.columns)) for group in described[0]),
         tuple(tuple(sorted(group.columns)) for group in described[1]),
+        {name: count for name, count in unlisted.items() if count},
     )
 
 

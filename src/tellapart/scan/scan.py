@@ -92,6 +92,8 @@ class Scan:
         Columns of the best choice by the kernel family: as many as carry nearly all.
     differences : Differences or None
         How much every score of every column differs, over all rows.
+    unlisted : mapping from str to int
+        How many more pairs and triples are significant than are listed among the findings.
     """
 
     null: PermutationNull
@@ -106,6 +108,7 @@ class Scan:
     triples: tuple[tuple[int, ...], ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
+    unlisted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def by_design(self) -> bool:
@@ -120,6 +123,7 @@ class Scan:
             "variable_pvalues": dict(self.variable_pvalues),
             "skipped": dict(self.skipped),
             "notes": dict(self.notes),
+            "unlisted": dict(self.unlisted),
             "rows_per_bin": self.rows_per_bin,
         }
 
@@ -228,6 +232,7 @@ def scan_pool(
         [scanned for scanned in (run.correlated, run.paired) if scanned is not None],
         run.triple_scan,
         run.missing_scan,
+        run.values_scan,
         pvalue=null.pvalue,
         alpha=alpha,
         raw=RawColumns(samples),
@@ -250,6 +255,7 @@ def scan_pool(
         variable_pvalues=dict(zip(names, found.column_pvalues.tolist(), strict=True)),
         skipped=plan.skipped,
         notes=plan.notes | _too_few_values(names, pool),
+        unlisted=found.unlisted,
         rows_per_bin=labels.rows_per_bin,
         columns=found.columns,
         pairs=found.pairs,

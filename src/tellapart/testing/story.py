@@ -40,6 +40,10 @@ def describe_kinds(scan: Scan) -> str:
     for kind in kinds:
         members = [finding for finding in scan.findings if finding.kind == kind]
         parts.append(f"{_counted(kind, len(members))} ({_names(members)})")
+    parts += [
+        f"{count:,} more {groups} are significant, of which only the number is known"
+        for groups, count in scan.unlisted.items()
+    ]
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
