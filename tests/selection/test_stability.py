@@ -217,7 +217,7 @@ def test_it_survives_pickling(result):
 def test_words_and_json(result):
     found = make_result((0.3, 0.3, 0.2, 0.0)).stability(10)
     lines = found.summary().splitlines()
-    assert lines[0] == "Chosen again in 10 resamples:"
+    assert lines[0] == "Selection frequency in 10 resamples:"
     assert len(lines) == 1 + len(found.chosen) + len(found.others)
     assert json.loads(json.dumps(found.to_dict()))["chosen"] == found.chosen
     assert repr(found) == "<Stability of 2 variables over 10 resamples>"
