@@ -65,8 +65,10 @@ def assert_same(whole, blocked):
     np.testing.assert_array_equal(mine.column, theirs.column)
     assert mine.level == theirs.level
     assert mine.correlations == theirs.correlations
+    # Under a design variances are moderated by those of the columns of a block.
+    tolerance = {"rtol": 0.3, "atol": 0.1} if whole.scan.by_design else {"atol": 1e-4}
     for name, zscores in theirs.zscores.items():
-        np.testing.assert_allclose(mine.zscores[name], zscores, atol=1e-4)
+        np.testing.assert_allclose(mine.zscores[name], zscores, **tolerance)
 
 
 @pytest.mark.filterwarnings("ignore:constant columns")

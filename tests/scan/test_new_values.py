@@ -10,7 +10,8 @@ from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.progress import silent
 from tellapart.scan import scan as scan_module
 from tellapart.scan.adjusted import step_down
-from tellapart.scan.column_contest import Contestants
+from tellapart.scan.column_changes import column_changes
+from tellapart.scan.column_contest import ColumnContest
 from tellapart.scan.new_values import values_apart, values_statistics
 from tellapart.scan.scan import run_families, scan
 from tellapart.scan.shared_pool import SharedPool
@@ -101,7 +102,7 @@ def test_the_column_is_named():
     x, y = tables(rows=600, share=0.03)
     pool, plan, asked = plan_pool(x, y, n_permutations=199)
     found = run_families(pool, plan, asked, silent).values_scan
-    units, columns = found.units(), Contestants.of(pool).contest.units()
+    units, columns = found.units(), ColumnContest.of(column_changes(pool)).units()
     named = step_down({"columns": columns, "values": units}, 0.05)
     adjusted = units.adjusted(named["values"])
     places, pvalues = found.column_pvalues(adjusted)

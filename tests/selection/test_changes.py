@@ -38,7 +38,7 @@ def test_what_a_scan_names_is_told_as_it_found_it(scanned):
     assert changes["u"] == changes["v"] == found[("u", "v")]
     assert all(changes[name].named for name in ("high", "wide", "u", "v"))
     described = scanned.selection.description
-    assert described["high"].startswith("mean 1.")
+    assert described["high"].startswith("mean 0.")
     assert "; SMD +" in described["high"]
     assert described["wide"].startswith("SD 0.")
     assert described["u"].startswith("with v: correlation 0.")

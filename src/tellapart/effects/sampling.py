@@ -62,6 +62,10 @@ class Sampling(Protocol):
         """Whether rows of a sample count differently, so that strata count alike in both."""
         ...
 
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return values (rows × columns) less the means of the sample within each stratum."""
+        ...
+
     def weights(self, sample: int, values: FloatArray) -> FloatArray:
         """Return the weights of rows of a sample, in the shape of `values`, 0 where NaN.
 
@@ -79,6 +83,10 @@ class IndependentRows:
 
     dependent = False
     standardised = False
+
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Return values less their means."""
+        return np.asarray(values - np.nanmean(values, axis=0))
 
     def weights(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return 1/n for each of n values of a column, 0 where missing."""
@@ -114,6 +122,13 @@ class DesignedRows:
     def standardised(self) -> bool:
         """Whether rows of a sample count differently."""
         return any(bool(np.ptp(own) > 1e-9 * own.max()) for own in self.row_weights)
+
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return values less the means of the sample within each stratum."""
+        blocks = self.blocks[sample]
+        n_blocks = int(blocks.max()) + 1
+        counts = np.maximum(np.bincount(blocks, minlength=n_blocks), 1)[:, np.newaxis]
+        return np.asarray(values - (_sums(blocks, values, n_blocks) / counts)[blocks])
 
     def weights(self, sample: int, values: FloatArray) -> FloatArray:
         """Return the weights of the rows, the same for every column."""

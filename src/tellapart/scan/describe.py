@@ -364,14 +364,25 @@ class Describer:
             self.names[column] if level is None else f"{self.names[column]} = {level}"
             for column, level in zip(columns, levels, strict=True)
         ]
+        sampling = self._raw.sampling
         if len(columns) == 2:
-            effects = dict(pair_effects(x, y, self._raw.sampling))
+            effects = dict(pair_effects(x, y, sampling))
+            if sampling.standardised:
+                # Strata in other proportions bend any dependence but that within them.
+                judged = CORRELATION in effects
+                x, y = (sampling.within_strata(k, side) for k, side in enumerate((x, y)))
+                inside = pair_effects(x, y, sampling).get(CORRELATION) if judged else None
+                effects = {} if inside is None else {CORRELATION: inside}
+        elif sampling.standardised:
+            effects = {}
         else:
-            triple = triple_effect(x, y, self._raw.sampling)
+            triple = triple_effect(x, y, sampling)
             effects = {} if triple is None else {TRIPLE: triple}
         measures = {kind: found.measure.format(*names) for kind, found in effects.items()}
         if CORRELATION in effects and any(level is not None for level in levels):
             measures[CORRELATION] = f"correlation of {names[0]} with {names[1]}"
+        if sampling.standardised and effects:
+            measures[CORRELATION] += " within strata"
         named = {kind: replace(found, measure=measures[kind]) for kind, found in effects.items()}
         return named, (rows[0], rows[1])
 

@@ -103,7 +103,7 @@ def find(
         apart = values_scan.named(of_values, alpha)
     if pvalue > alpha:
         return Findings((), of_column)
-    floor = 1 / pool.count
+    floor = 0.0 if pool.labels.exact else 1 / pool.count
     describer = Describer(raw)
     columns = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
     n_columns = int(contest.columns.size)

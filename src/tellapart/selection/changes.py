@@ -17,7 +17,6 @@ from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.scan.describe import UNTESTED, Describer, finding_of
 from tellapart.scan.finding import (
-    DISTRIBUTION,
     LOCATION,
     MISSING,
     SHAPE,
@@ -159,7 +158,7 @@ class _Effects:
         """Compute the effects of single columns."""
         for column, about in self._describer.each(columns):
             kinds = [*about.effects, *([SHAPE] if about.statistics else [])]
-            estimates = {kind: about.estimate(kind) for kind in kinds or [DISTRIBUTION]}
+            estimates = {kind: about.estimate(kind) for kind in kinds}
             findings = {kind: about.finding(kind, UNTESTED, self._n_effects) for kind in estimates}
             self._made[column,] = {kind: f for kind, f in findings.items() if f is not None}
             self._pvalues[column,] = {
