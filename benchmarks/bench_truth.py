@@ -180,9 +180,13 @@ def is_raw(finding: Any, x: pd.DataFrame, y: pd.DataFrame) -> bool | None:
     wanted = [raw_values(finding, sample) for sample in (x, y)]
     if not all(wanted):
         return None
+    values = finding.values
+    if "standardised" in finding.measure:
+        # Strata weigh alike in both samples, which pandas does not: its numbers stand beside.
+        values = finding.statistics[{"location": "mean", "spread": "SD"}[finding.kind]]
     return all(
         any(np.isclose(value, one, rtol=1e-9, atol=1e-12) for one in ways)
-        for value, ways in zip(finding.values, wanted, strict=True)
+        for value, ways in zip(values, wanted, strict=True)
     )
 
 

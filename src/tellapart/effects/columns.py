@@ -327,8 +327,11 @@ def spread(column: Column) -> Estimate | None:
     ratio = math.log(values[0]) - math.log(values[1])
     if column.plain:
         both = column.degrees_of_deviation
-        variance = sum(float(special.polygamma(1, degrees / 2)) / 4 for degrees in both)
-        error, degrees = math.sqrt(variance), sum(both)
+        parts = [float(special.polygamma(1, degrees / 2)) / 4 for degrees in both]
+        error = math.sqrt(sum(parts))
+        degrees = sum(parts) ** 2 / sum(
+            part**2 / own for part, own in zip(parts, both, strict=True)
+        )
     else:
         influence = [(np.square(side.centred) / side.variance - 1) / 2 for side in column.sides]
         error, degrees = column.error(influence[0], influence[1])
@@ -337,7 +340,8 @@ def spread(column: Column) -> Estimate | None:
         half = t_quantile(confidence, degrees) * error
         return math.exp(ratio - half), math.exp(min(ratio + half, 700.0))
 
-    pvalue = max(levene, t_pvalue(ratio / error, degrees) if error > 0 else float(ratio == 0))
+    studentised = t_pvalue(ratio / error, degrees) if error > 0 else float(ratio == 0)
+    pvalue = max(levene, studentised)
     return Estimate("SD", math.exp(ratio), values, pvalue, limits, null=1.0)
 
 
