@@ -19,6 +19,10 @@ MISSING, NEW_VALUES, DISTRIBUTION = "missing", "new values", "distribution"
 CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
 
 
+FAR_FROM_MEDIAN = 0.25
+"""Standard deviations between mean and median from which on medians are given, too."""
+
+
 @dataclass(frozen=True)
 class Scale:
     """What effects that can be drawn on one axis have in common.
@@ -312,7 +316,21 @@ class Finding:
                 "constant" if value == 0 else text
                 for value, text in zip(self.values, texts, strict=True)
             )
-        return f"{measure} {texts[0]} in {x}, {texts[1]} in {y}"
+        return f"{measure} {texts[0]} in {x}, {texts[1]} in {y}{self._medians()}"
+
+    def _medians(self) -> str:
+        """Return the medians where outliers or skewness take a mean far away from one."""
+        if self.kind != LOCATION or "median" not in self.statistics:
+            return ""
+        means, deviations, medians = (self.statistics[key] for key in ("mean", "SD", "median"))
+        far = (
+            abs(mean - median) > FAR_FROM_MEDIAN * deviation
+            for mean, deviation, median in zip(means, deviations, medians, strict=True)
+        )
+        if not any(far):
+            return ""
+        first, second = number_pair(*medians)
+        return f" (medians {first} and {second})"
 
     @property
     def decimals(self) -> int:
