@@ -390,9 +390,8 @@ def judge_findings(
             yield kind, "coverage named", float(_holds(finding.interval, truth))
         yield kind, "bias named", _error(kind, finding.effect, truth)
         wide = getattr(finding, "simultaneous", None)
-        if wide is not None and not np.isnan(wide).any():
-            if not _holds(wide, truth):
-                missed.add(kind)
+        if wide is not None and not np.isnan(wide).any() and not _holds(wide, truth):
+            missed.add(kind)
     for kind in (*KINDS, ANY):
         if can_be_false(setting, kind):
             yield kind, "false", float(kind in false)

@@ -112,10 +112,11 @@ def find(
     found = describer.columns(
         [(column, float(by_values[column])) for column in columns], n_columns, alpha, floor
     )
-    found += [
-        describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
-        for column, ranges, p in apart
-    ]
+    known = {(finding.variables, finding.values) for finding in found}
+    for column, ranges, p in apart:
+        values = describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
+        if (values.variables, values.values) not in known:
+            found.append(values)
     found += [
         describer.missing(int(place), float(of_missing[place]), n_columns, floor)
         for place in np.argsort(of_missing, kind="stable")
