@@ -112,10 +112,10 @@ def find(
     found = describer.columns(
         [(column, float(by_values[column])) for column in columns], n_columns, alpha, floor
     )
-    known = {(finding.variables, finding.values) for finding in found}
+    reported = {(finding.variables, finding.values) for finding in found}
     for column, ranges, p in apart:
         values = describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
-        if (values.variables, values.values) not in known:
+        if (values.variables, values.values) not in reported:
             found.append(values)
     found += [
         describer.missing(int(place), float(of_missing[place]), n_columns, floor)
