@@ -236,7 +236,10 @@ def location(column: Column) -> Estimate | None:
             return None
         effect = math.copysign(math.inf, difference)
         return Estimate("mean", effect, (x.mean, y.mean), 0.0, lambda _: (effect, effect))
-    statistic = difference / error
+    # Under a design the error can be 0: pairs that all differ by the same number.
+    statistic = 0.0
+    if difference:
+        statistic = difference / error if error > 0 else math.copysign(math.inf, difference)
     skewness = 0.0
     if column.plain:
         skewness = (x.moment(3) / x.n**2 - y.moment(3) / y.n**2) / error**3
