@@ -61,7 +61,7 @@ def test_all_rows_or_the_held_out_ones():
     assert (everything.n_train, everything.n_test) == ((0, 0), (40, 55))
     half = StandardMMD(use="held-out", random_state=0).test(x, y)
     assert (half.n_train, half.n_test) == ((20, 27), (20, 28))
-    assert "Rows used for the p-value: 40 of X, 55 of Y." in everything.summary()
+    assert "Sample sizes: 40 (X) and 55 (Y)." in everything.summary()
 
 
 def test_bandwidths_come_from_all_rows_whatever_the_labels():

@@ -18,7 +18,7 @@ def test_demo(tmp_path, capsys):
     stored = json.loads((tmp_path / "tellapart-demo.json").read_text())
     assert stored["reject"] is True
     kinds = {finding["kind"] for finding in stored["scan"]["findings"]}
-    assert {"location", "shape", "correlation"} <= kinds
+    assert {"location", "spread", "correlation"} <= kinds
     assert (tmp_path / "tellapart-demo.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "tellapart-demo.html").read_text(encoding="utf-8")
     assert "<bdi>malignant</bdi> and <bdi>benign</bdi> differ" in page

@@ -48,7 +48,7 @@ def test_goes_on_from_night_to_night_as_python_does(folder, capsys):
     assert monitor("day3.csv", *given, "--fail-on-alarm") == 1
     out = capsys.readouterr().out
     assert "ALARM" in out
-    assert "b: mean 1.55 in day3, " in out
+    assert "b: mean 1.553 in day3, " in out
     python = ta.compare_to_reference(rows(200, 0), n_permutations=99, random_state=3)
     for day in (1, 2, 3):
         python.check(csv.read_csv(f"day{day}.csv"), label=f"day{day}")

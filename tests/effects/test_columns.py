@@ -123,6 +123,18 @@ def test_two_values_are_proportions():
     assert found["share"].values == (0.75, 0.2)
 
 
+@pytest.mark.parametrize("factor", [1e-200, 1e100, 1e200])
+def test_effects_of_extreme_numbers_are_those_in_other_units(factor):
+    x, y = skewed()
+    one, other = column_effects(x, y), column_effects(x * factor, y * factor)
+    assert list(one) == list(other) == ["location", "spread", "shape"]
+    for kind, found in other.items():
+        assert found.effect == pytest.approx(one[kind].effect, abs=1e-9)
+        assert found.interval == pytest.approx(one[kind].interval, abs=1e-9)
+        assert found.pvalue == pytest.approx(one[kind].pvalue)
+    assert other["spread"].values == pytest.approx((x.std(ddof=1) * factor, y.std(ddof=1) * factor))
+
+
 def test_holm_is_that_of_the_textbook():
     raw = [0.01, 0.04, 0.03, 0.005]
     assert holm(raw, 4).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])

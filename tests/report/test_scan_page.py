@@ -224,7 +224,7 @@ def test_columns_that_are_shown_are_counted_in_a_sentence_of_its_own():
     x = rng.normal(size=(60, 60))
     result = run_scan(x, rng.normal(size=(60, 60)) + 1.5)
     text = " ".join(Page(result.to_html(stability=False)).said("p"))
-    assert re.search(r"then those chosen below\. \d+ of \d+ are shown\.", text)
+    assert re.search(r"The first \d+ of \d+ are shown\.", text)
 
 
 def test_names_break_after_underscores():

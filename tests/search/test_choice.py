@@ -232,6 +232,6 @@ def test_the_certificate_says_how_to_ask_for_more():
         regularization=0.1,
     )
     assert found.certificate == (
-        "proved only that no other choice of at most 1 variable can do better by more than 36 % "
-        "(branch-and-bound, 10.00 s; a longer time_limit may prove more)"
+        "not proved to be optimal among all subsets of at most 1 variable (relative gap 36 %; "
+        "branch-and-bound, 10.00 s; a longer time_limit may prove more)"
     )

@@ -120,7 +120,7 @@ def test_false_alarms_come_no_sooner_than_the_run_length():
     assert first.mean() > 50 - 3 * first.std() / math.sqrt(1000)
 
 
-def test_promises_are_told():
+def test_guarantees_are_described():
     assert "at most 0.05" in Ever(0.05).describe()
-    assert "after 500 checks or more on average" in Rate(500.0).describe()
-    assert "in the 30 checks planned" in Planned(0.05, 30).describe()
+    assert "checks until a false alarm is at least 500" in Rate(500.0).describe()
+    assert "in the 30 planned checks" in Planned(0.05, 30).describe()

@@ -106,6 +106,16 @@ def test_few_pairs_are_warned_of():
     assert result.exact
 
 
+def test_the_smallest_of_all_permutations_is_an_exact_pvalue():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(9, 3))
+    result = ta.two_sample_test(y + rng.normal(2, 0.1, (9, 3)), y, paired=True, random_state=0)
+    assert result.exact
+    assert "p = 0.00391" in result.verdict
+    assert "p = 0.00391" in result.findings[0].summary()
+    assert "≤" not in result.summary()
+
+
 def test_data_in_chunks_have_no_design():
     chunks = ds.dataset(pa.table({"a": np.arange(9.0), "site": ["u", "v", "w"] * 3}))
     with pytest.raises(InputError, match="strata needs samples in memory"):

@@ -78,7 +78,10 @@ def test_latex_has_a_row_per_finding_and_everything_escaped(scanned, tmp_path):
     names = {row[0] for row in cells}
     assert {r"a\_1", r"b\$", "kind"} <= names
     shares = next(row for row in cells if row[0] == "kind")
-    assert shares[1] in (r"share of 'x\{'", r"share of 'y\textbackslash{}\textbackslash{}'")
+    assert shares[1] in (
+        r"proportion of 'x\{'",
+        r"proportion of 'y\textbackslash{}\textbackslash{}'",
+    )
     shift = next(row for row in cells if row[0] == r"a\_1")
     finding = next(f for f in scanned.findings if f.variables == ("a_1",))
     assert shift[4].startswith(f"{finding.effect:.2f} [{finding.interval[0]:.2f}, ")

@@ -34,14 +34,14 @@ def test_the_scan_says_what_differs(scanned):
     assert scanned.settings["method"] == "scan"
     assert [c.difference for c in scanned.comparisons] == [
         "",
-        "One column is shifted (w).",
-        "One column is shifted (w).",
+        "One mean differs (w).",
+        "One mean differs (w).",
     ]
     assert scanned.to_frame()["findings"].to_pylist() == [c.difference for c in scanned.comparisons]
-    assert "B and T: One column is shifted (w).\n" in scanned.summary()
+    assert "B and T: One mean differs (w).\n" in scanned.summary()
     assert scanned.comparisons[1].n_rows == (40, 60)
     stored = scanned.to_dict()["comparisons"][1]
-    assert stored["findings"] == "One column is shifted (w)."
+    assert stored["findings"] == "One mean differs (w)."
     assert stored["result"]["scan"]["findings"][0]["variables"] == ["w"]
     single = ta.two_sample_test(
         values()[KINDS == "B"], values()[KINDS == "T"], random_state=comparison_seed(0, "B", "T")
@@ -51,7 +51,7 @@ def test_the_scan_says_what_differs(scanned):
 
 def test_the_page_tells_what_differs_between_each_two_groups(scanned):
     page = scanned.to_html()
-    assert page.count("One column is shifted (w).") == 2
+    assert page.count("One mean differs (w).") == 2
     for finding in scanned.results["B", "T"].findings:
         assert escape(finding.summary()) in page
     assert page.count('<ul class="findings">') == 2

@@ -31,8 +31,9 @@ def test_effects_and_shares_are_those_of_the_rows(result):
     assert profile.groups == ("B", "NK", "T")
     i, own = profile.variables.index("x1"), KINDS == "T"
     a, b = x[own, 1], x[~own, 1]
-    spread = np.sqrt((a.size * a.var() + b.size * b.var()) / 150)
-    assert profile.effects[i, 2] == pytest.approx((a.mean() - b.mean()) / spread)
+    deviation = np.sqrt((a.size * a.var() + b.size * b.var()) / 148)
+    hedges = (1 - 3 / (4 * 148 - 1)) * (a.mean() - b.mean()) / deviation
+    assert profile.effects[i, 2] == pytest.approx(hedges)
     assert profile.shares[i, 2] == pytest.approx((a > 0).mean())
     assert profile.shares[i, 1] == pytest.approx((x[KINDS == "NK", 1] > 0).mean())
     assert profile.groups[profile.listed_under[i]] == "T"

@@ -255,7 +255,7 @@ def test_labels_are_what_the_samples_are_called():
     result = run(labels=["before", "after"])
     assert result.labels == ("before", "after")
     assert result.verdict.startswith("before and after differ")
-    assert "of before," in result.summary()
+    assert "30 (before) and 45 (after)" in result.summary()
 
 
 def test_numbers_are_finite():

@@ -48,14 +48,20 @@ UNSEEN_ROWS, UNSEEN_POWER = 20, 0.6
 """Small samples rarely contain their own tails: κ is taken times 1 + (20/n)^0.6 (κ − 3)₊/√n."""
 OWN_ROWS = 50
 """Rows from which on a sample's own kurtosis counts more than that of both."""
+LARGEST_POWERED = 1e60
+"""Values beyond it, or all below 1 over it, have fourth powers that no float can hold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The values of one column in one sample, none missing, and their weights."""
+    """The values of one column in one sample, none missing, and their weights.
+
+    Moments are computed in multiples of `unit`, a power of two that is 1 but for extreme values.
+    """
 
     values: FloatArray
     weights: FloatArray
+    unit: float = 1.0
 
     @property
     def n(self) -> int:
@@ -72,25 +78,25 @@ class Side:
 
     @cached_property
     def centred(self) -> FloatArray:
-        """The values less their mean."""
-        return self.values - self.mean
+        """The values less their mean, in units."""
+        return (self.values - self.mean) / self.unit
 
     @cached_property
     def variance(self) -> float:
-        """The variance, with n − 1 degrees; 0 where it is rounding."""
+        """The variance in units, with n − 1 degrees; 0 where it is rounding."""
         if self.n < 2:
             return math.nan
         found = float(self.weights @ np.square(self.centred)) * self.n / (self.n - 1)
-        largest = float(np.abs(self.values).max())
+        largest = float(np.abs(self.values).max()) / self.unit
         return found if found > (ROUNDING * largest) ** 2 else 0.0
 
     @property
     def deviation(self) -> float:
         """The standard deviation."""
-        return math.sqrt(self.variance) if self.n > 1 else math.nan
+        return self.unit * math.sqrt(self.variance) if self.n > 1 else math.nan
 
     def moment(self, power: int) -> float:
-        """Return a central moment."""
+        """Return a central moment, in units."""
         return float(self.weights @ self.centred**power)
 
     @cached_property
@@ -125,12 +131,13 @@ class Column:
     def of(cls, x: FloatArray, y: FloatArray, sampling: Sampling) -> Column:
         """Return the column of these values, NaN where missing."""
         sides = []
+        unit = _unit(x, y)
         for sample, values in enumerate((x, y)):
             weights = sampling.weights(sample, values)
             present = ~np.isnan(values)
             if not present.all():
                 values, weights = values[present], weights[present]
-            sides.append(Side(np.asarray(values, dtype=np.float64), weights))
+            sides.append(Side(np.asarray(values, dtype=np.float64), weights, unit))
         return cls(sides[0], sides[1], sampling)
 
     @property
@@ -208,6 +215,14 @@ def column_effects(
     return {kind: found for kind, found in candidates.items() if found is not None}
 
 
+def _unit(x: FloatArray, y: FloatArray) -> float:
+    """Return 1, or the power of two next to the largest value where that is extreme."""
+    largest = max(float(np.abs(side).max(initial=0.0, where=~np.isnan(side))) for side in (x, y))
+    if largest == 0 or 1 / LARGEST_POWERED <= largest <= LARGEST_POWERED:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(largest)[1])
+
+
 def two_values(column: Column) -> tuple[float, float] | None:
     """Return the values of a column that has no more than two; None of any other."""
     low = min(float(side.values.min()) for side in column.sides)
@@ -222,8 +237,8 @@ def location(column: Column) -> Estimate | None:
     x, y = column.sides
     if min(x.n, y.n) < 2:
         return None
-    difference = x.mean - y.mean
-    largest = max(float(np.abs(side.values).max()) for side in column.sides)
+    difference = (x.mean - y.mean) / x.unit
+    largest = max(float(np.abs(side.values).max()) for side in column.sides) / x.unit
     if abs(difference) <= ROUNDING * largest:
         difference = 0.0
     error, degrees = column.error(x.centred, y.centred)
@@ -236,7 +251,10 @@ def location(column: Column) -> Estimate | None:
             return None
         effect = math.copysign(math.inf, difference)
         return Estimate("mean", effect, (x.mean, y.mean), 0.0, lambda _: (effect, effect))
-    statistic = difference / error
+    # Under a design the error can be 0: pairs that all differ by the same number.
+    statistic = 0.0
+    if difference:
+        statistic = difference / error if error > 0 else math.copysign(math.inf, difference)
     skewness = 0.0
     if column.plain:
         skewness = (x.moment(3) / x.n**2 - y.moment(3) / y.n**2) / error**3
@@ -347,7 +365,7 @@ def spread(column: Column) -> Estimate | None:
 
 def _levene(column: Column) -> float:
     """Return the p-value of Brown and Forsythe's test: deviations from each sample's median."""
-    away = [np.abs(side.values - side.median) for side in column.sides]
+    away = [np.abs(side.values - side.median) / side.unit for side in column.sides]
     means = [float(side.weights @ own) for side, own in zip(column.sides, away, strict=True)]
     rest = [own - mean for own, mean in zip(away, means, strict=True)]
     if not column.plain:
@@ -458,7 +476,7 @@ def _l_ratios(side: Side) -> list[tuple[float, FloatArray]]:
     """
     n = side.n
     order = np.argsort(side.values, kind="stable")
-    values = side.centred[order] / side.deviation
+    values = side.centred[order] / math.sqrt(side.variance)
     weights = side.weights[order]
     rank = np.cumsum(weights) - weights / 2
     moments, influences = [], []

@@ -42,8 +42,8 @@ def _shown(value: object) -> object:
 def breakable(name: str) -> Markup:
     """Return a name as HTML that breaks, where it must, after its underscores, dots and the like.
 
-    >>> breakable("age_<5")
-    Markup('age_<wbr>&lt;5')
+    >>> breakable("age_5<")
+    Markup('age_<wbr>5&lt;')
     """
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(safe_lines(name)))
 

@@ -264,6 +264,7 @@ class Selection:
         1 of 3 variables selected (joint criterion):
           x1   1.000  mean ... in X, ... in Y; SMD ...
         Certificate: optimal among all subsets of at most 1 variable (relative gap 0 %; ...).
+        Runner-up subset (heuristic): x2 instead of x1, with 14.6 % of the criterion.
         """
         head = f"{self.support.size} of {len(self.names)} variables selected ({self.maker}):"
         remarks = [f"{remark}." for remark in self.remarks]

@@ -128,8 +128,8 @@ def compare_groups(
     >>> for c in result.comparisons:
     ...     print(c.group, c.against, c.reject, c.difference)
     B NK False
-    B T True One column is shifted (x2).
-    NK T True One column is shifted (x2).
+    B T True One mean differs (x2).
+    NK T True One mean differs (x2).
     """
     started = time.perf_counter()
     check_choice("mode", mode, MODES)

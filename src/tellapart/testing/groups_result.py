@@ -237,17 +237,17 @@ class GroupsResult(GroupsExports):
         >>> print(result.summary())
         3 of 3 groups of kind differ from the rest (Holm-adjusted p ≤ 0.05).
         <BLANKLINE>
-        group  against  rows         p  adjusted  differ  variables
+        group  against  rows           p  adjusted  differ  variables
         B      rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
         NK     rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
         T      rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
         <BLANKLINE>
-        B and rest: ...
-          u: ...
-        NK and rest: ...
-          u: ...
+        B and rest: One mean differs (u); one standard deviation differs (u).
+          u: mean 0.0773 in B, 1.508 in the rest; SMD −0.94 (95 % CI −1.22 to −0.68)
+        NK and rest: One mean differs (u); one standard deviation differs (u).
+          u: mean 0.08513 in NK, 1.504 in the rest; SMD −0.93 (95 % CI −1.21 to −0.66)
         T and rest: One mean differs (u).
-          u: mean ... in T, ... in rest; SMD +2.9... (95 % CI ...)
+          u: mean 2.931 in T, 0.08121 in the rest; SMD +2.93 (95 % CI +2.52 to +3.37)
         """
         heading = ["group", "against", "rows", "p", "adjusted", "differ", "variables"]
         rows = [heading, *(_cells(c) for c in self.comparisons)]

@@ -168,7 +168,7 @@ def two_sample_test(
     (True, ('x2',))
     >>> for finding in result.findings:
     ...     print(finding.summary())
-    x2: spread 0.38 times as large in X as in Y (...), p = 0.001
+    x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
     settings = TestSettings(
         method=method,
