@@ -1,4 +1,4 @@
-"""A figure for a paper, one column wide: sizes of what differs between two kinds of tumour.
+"""A figure for a paper, one column wide: effect sizes of what differs between two kinds of tumour.
 
 Run it with .venv/bin/python examples/paper_figure.py [FIGURE], by default
 docs/images/paper_figure.png.

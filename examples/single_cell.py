@@ -18,7 +18,7 @@ import tellapart as ta
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--report", help="where to write the page of all comparisons")
-parser.add_argument("--figure", help="where to draw the chosen genes in every cell type")
+parser.add_argument("--figure", help="where to draw the selected genes in every cell type")
 arguments = parser.parse_args()
 
 N_GENES = 300
