@@ -1,4 +1,4 @@
-"""Critical care: the first-day measurements that tell patients with sepsis from others.
+"""Critical care: the first-day measurements in which patients with sepsis differ from others.
 
 The tutorial's run on real data: 5,735 critically ill adults (the SUPPORT study's right heart
 catheterisation data, Connors et al., JAMA 1996), 1,031 of them with sepsis. The data are read from

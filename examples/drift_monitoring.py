@@ -36,7 +36,7 @@ def traffic(n_rows: int, day: int = 0) -> pd.DataFrame:
 
 
 monitor = ta.compare_to_reference(traffic(3000), random_state=0)
-print("day   p         capital   what differs")
+print("day   p         e-value   what differs")
 for day in range(1, DAYS + 1):
     result = monitor.check(traffic(400, day), label=f"day {day}")
     story = result.story() if result.alarm else []
