@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from tellapart.data.design import Design
 from tellapart.effects.sampling import sampling_of
@@ -15,7 +14,6 @@ from tellapart.effects.values import (
     level_changes,
     may_stand_apart,
     new_levels,
-    new_values,
     value_proportions,
 )
 
@@ -29,115 +27,12 @@ def normal(n, seed=0, **values):
     return own
 
 
-def test_a_sentinel_is_a_value_never_seen_before():
-    x, y = normal(1000), normal(1000, 1, vminus9999=20)
-    found = new_values(x, y)
-    assert found.estimate.measure == "−9999 occurs"
-    assert found.estimate.values == (0.0, pytest.approx(0.02))
-    assert found.estimate.effect == pytest.approx(-0.02)
-    low, high = found.estimate.interval
-    assert -0.035 < low < -0.02 < high < -0.008
-    assert found.estimate.pvalue < 1e-4
-
-
-def test_the_pvalue_of_one_value_is_hypergeometric():
-    x, y = normal(60), normal(40, 1, v333=6)
-    all_in_y = stats.hypergeom.pmf(6, 100, 40, 6)
-    # Six rows in X are likelier: what is added are the four ends of the range.
-    assert new_values(x, y).estimate.pvalue == pytest.approx(5 * all_in_y, rel=1e-6)
-
-
-def test_values_that_occur_in_both_samples_are_not_new():
-    assert new_values(normal(500, 0, v99=10), normal(500, 1, v99=30)) is None
-    assert new_values(normal(500), normal(500, 1)) is None
-
-
 def test_proportions_of_values_in_both_samples():
     x, y = normal(500, 0, v99=10), normal(500, 1, v99=30)
     y[-1] = np.nan
     found = value_proportions(x, y, [(99.0, 99.0)])
     assert found.estimate.measure == "proportion of 99"
     assert found.estimate.values == (pytest.approx(0.02), pytest.approx(30 / 499))
-
-
-def test_several_sentinels_are_listed():
-    y = normal(600, 1, vminus9999=20)
-    y[20:40] = -8888
-    found = new_values(normal(600), y)
-    assert found.estimate.measure == "2 values occur"
-    assert found.detail == "−9999, −8888"
-    assert found.estimate.values == (0.0, pytest.approx(40 / 600))
-
-
-def test_rows_far_beyond_the_range_of_the_other_sample():
-    rng = np.random.default_rng(0)
-    x, y = rng.uniform(950, 1050, 400), rng.uniform(950, 1050, 400)
-    y[:12] *= 100
-    found = new_values(x, y)
-    assert found.estimate.values == (0.0, pytest.approx(0.03))
-    assert found.estimate.measure.endswith(" occur")
-    assert found.estimate.pvalue < 0.01
-    # A few that are too few to stand apart in the pooled rows, next to a larger group.
-    z = rng.normal(size=400)
-    z[:2] = 40.0, 55.0
-    few = new_values(rng.normal(size=400), z)
-    assert few.estimate.measure.startswith("values above")
-    assert few.estimate.pvalue > 0.5
-
-
-def test_a_shift_makes_no_new_values():
-    rng = np.random.default_rng(0)
-    assert new_values(rng.normal(size=500), rng.normal(1, 1, 500)) is None
-    assert new_values(rng.normal(size=500), rng.normal(1000, 1, 500)) is None
-
-
-def test_missing_values_are_left_out():
-    x, y = normal(300), normal(300, 1, vminus9999=30)
-    y[100:200] = np.nan
-    assert new_values(x, y).estimate.values == (0.0, pytest.approx(0.15))
-    assert new_values(np.full(5, np.nan), y) is None
-
-
-def test_pvalues_are_valid():
-    """Given the pooled rows with several candidates, under permutations of the labels."""
-    rng = np.random.default_rng(0)
-    pooled = np.concatenate([rng.normal(size=70), [-9999.0] * 6, [777.0] * 5, 40 + rng.random(4)])
-    pvalues = []
-    for _ in range(300):
-        rng.shuffle(pooled)
-        found = new_values(pooled[:30], pooled[30:])
-        pvalues.append(1.0 if found is None else found.estimate.pvalue)
-    for level in (0.01, 0.05, 0.2):
-        assert np.mean(np.array(pvalues) <= level) <= level + 2 * math.sqrt(level / 300)
-
-
-def test_units_of_a_design_are_counted_once():
-    rng = np.random.default_rng(0)
-    n, units = 200, np.repeat(np.arange(20), 10)
-    x, y = rng.normal(size=n), rng.normal(size=n)
-    y[units < 4] = -9999
-    every = new_values(x, y).estimate.pvalue
-    sampling = design_of(units, units)
-    by_unit = new_values(x, y, sampling).estimate
-    assert every < 1e-6
-    # Four of forty units, all in Y: both directions, and four ends.
-    assert by_unit.pvalue == pytest.approx(6 * stats.hypergeom.pmf(4, 40, 20, 4))
-
-
-def test_pairs_are_permuted_within_pairs():
-    rng = np.random.default_rng(0)
-    pairs = np.arange(100)
-    design = Design((pairs, pairs), (pairs, pairs), paired="pair")
-    x, y = rng.normal(size=100), rng.normal(size=100)
-    y[:8] = -9999
-    found = new_values(x, y, sampling_of(design)).estimate
-    # Each of eight pairs has it in Y with probability 1/2; both directions, and four ends.
-    assert found.pvalue == pytest.approx(6 * 0.5**8, rel=1e-6)
-
-
-def design_of(x_units, y_units):
-    zero = np.zeros(x_units.size, dtype=int), np.zeros(y_units.size, dtype=int)
-    return sampling_of(Design(zero, (x_units, y_units)))
 
 
 @pytest.mark.parametrize(
@@ -230,6 +125,11 @@ def test_total_variation_where_nothing_differs():
         pvalues.append(estimate.pvalue)
     assert np.mean(np.array(low) > 0) <= 0.1
     assert np.mean(np.array(pvalues) < 0.05) <= 0.1
+
+
+def design_of(x_units, y_units):
+    zero = np.zeros(x_units.size, dtype=int), np.zeros(y_units.size, dtype=int)
+    return sampling_of(Design(zero, (x_units, y_units)))
 
 
 def test_total_variation_is_for_many_levels():

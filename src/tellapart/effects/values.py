@@ -1,18 +1,18 @@
 """Values and levels of one column: those that occur in one sample only, and what changed most.
 
-new_values
-    Values that stand apart, or lie far beyond the other sample's range, and levels that occur in
-    one sample only. Which values of a numeric column are candidates is decided from the pooled
-    rows, without labels. Let c of the units have a value (units are rows, or those of a design).
-    Given the pooled values, all c belong to the first sample with probability
+candidate_values
+    Values of a numeric column that stand apart, chosen from the pooled rows, without labels: the
+    scan compares how often they occur.
+new_levels
+    Levels that occur in one sample only. Let c of the units have a level (units are rows, or those
+    of a design). Given the pooled levels, all c belong to the first sample with probability
 
         ψ = Π_b C(N_b − c_b, m_b − c_b) / C(N_b, m_b),
 
     over the blocks b of the design, with m_b of N_b units in the first sample; without a design
-    there is one block. Over all candidates j and both directions P(min ψ_observed ≤ t) is at most
-    the sum of the ψ_j ≤ t, which is the p-value given: exact for one candidate, and never too small
-    in finite samples. The largest and smallest values are tested in the same way: the k largest are
-    all of one sample, whatever k.
+    there is one block. Over all levels j and both directions P(min ψ_observed ≤ t) is at most the
+    sum of the ψ_j ≤ t, which is the p-value given: exact for one level, and never too small in
+    finite samples.
 level_changes
     The total variation distance ½ Σ_k |p_k − q_k| of a column of many levels. That of the observed
     proportions is too large, by the more the rarer the levels are, so each |p_k − q_k| is reduced
@@ -38,8 +38,6 @@ from tellapart.effects.sampling import DesignedRows, IndependentRows, Sampling
 
 SIGNIFICANT = 0.05
 """Values and levels with a p-value up to this, of the column, are listed together."""
-MOST_OF_SAMPLE = 0.5
-"""What more rows of a sample have is not an exception but a shift."""
 FEWEST_LEVELS = 10
 """Levels beyond which a column is described by its total variation distance."""
 MOST_LISTED = 3
@@ -220,115 +218,6 @@ class _Units:
 def _log_choose(n: IntArray, k: IntArray) -> FloatArray:
     ones = special.gammaln(n + 1.0), special.gammaln(k + 1.0), special.gammaln(n - k + 1.0)
     return np.asarray(ones[0] - ones[1] - ones[2])
-
-
-def new_values(
-    x: FloatArray, y: FloatArray, sampling: Sampling | None = None
-) -> DetailedEstimate | None:
-    """Return the values of a numeric column that occur in one sample only.
-
-    Repeated values that stand apart come first, then values that lie beyond the other sample's
-    range by more than half its width. What most rows of a sample have is left out: that is a shift.
-
-    Parameters
-    ----------
-    x, y : arrays of one dimension
-        The values, NaN where missing.
-    sampling : Sampling or None
-        How rows were drawn; None where they are independent.
-
-    Returns
-    -------
-    DetailedEstimate or None
-        The difference of the proportions of rows with these values; None where there are none. The
-        p-value is that of the column, adjusted for all its candidates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, y = np.linspace(0, 1, 300), np.append(np.linspace(0, 1, 294), [-9999.0] * 6)
-    >>> found = new_values(x, y).estimate
-    >>> found.measure, found.values, round(found.pvalue, 3)
-    ('−9999 occurs', (0.0, 0.02), 0.091)
-    """
-    sampling = sampling or IndependentRows()
-    x, y = (np.asarray(values, dtype=np.float64) for values in (x, y))
-    if isinstance(sampling, IndependentRows):
-        x, y = x[~np.isnan(x)], y[~np.isnan(y)]
-    if min(x.size, y.size) < 2:
-        return None
-    pooled = np.concatenate([x, y])
-    units = _Units.of(sampling, x.size, y.size)
-    candidates = candidate_values(np.sort(pooled), FEWEST_WITH_VALUE, pooled.size // 2)
-    inside = [(pooled >= own.low) & (pooled <= own.high) for own in candidates]
-    chances = np.array([[units.probability(has, s) for s in (0, 1)] for has in inside])
-    chances = chances.reshape(-1, 2)
-    ends = [end for end in _beyond(x, y) if end is not None]
-    known = np.sort(chances, axis=None)
-
-    def pvalue(chance: float) -> float:
-        # The four ends add what they can attain: never more than the chance itself.
-        return min(float(known[known <= chance * (1 + 1e-9)].sum()) + 4 * chance, 1.0)
-
-    single = [
-        (pvalue(float(chances[j, sample])), j, sample)
-        for j, has in enumerate(inside)
-        for sample in (0, 1)
-        if _only_in(has, sample, x.size)
-    ]
-    if single:
-        best = min(single)
-        listed = [
-            (candidates[j].low, candidates[j].high)
-            for p, j, sample in sorted(single)
-            if sample == best[2] and (p <= SIGNIFICANT or j == best[1])
-        ]
-        found = value_proportions(x, y, listed, sampling)
-        return DetailedEstimate(_with(found.estimate, best[0]), found.detail)
-    tested = [
-        (
-            pvalue(units.probability(_in_pooled(has, sample, x.size, y.size), sample)),
-            has,
-            sample,
-            text,
-        )
-        for has, sample, text in ends
-    ]
-    if not tested:
-        return None
-    p, has, sample, text = min(tested, key=lambda own: own[0])
-    hits = [np.zeros(x.size), np.zeros(y.size)]
-    hits[sample] = has.astype(np.float64)
-    return DetailedEstimate(_with(proportions(hits[0], hits[1], sampling, text), p), "")
-
-
-def _only_in(has: BoolArray, sample: int, n_x: int) -> bool:
-    """Return whether rows that have a value are all of one sample, and at most half of it."""
-    own, other = (has[:n_x], has[n_x:]) if sample == 0 else (has[n_x:], has[:n_x])
-    return bool(own.any() and not other.any() and own.mean() <= MOST_OF_SAMPLE)
-
-
-def _in_pooled(has: BoolArray, sample: int, n_x: int, n_y: int) -> BoolArray:
-    every = np.zeros(n_x + n_y, dtype=np.bool_)
-    every[:n_x] = has if sample == 0 else False
-    every[n_x:] = has if sample == 1 else False
-    return every
-
-
-def _beyond(x: FloatArray, y: FloatArray) -> list[tuple[BoolArray, int, str] | None]:
-    """Return the rows of each sample that lie beyond the other's range by half its width."""
-    found: list[tuple[BoolArray, int, str] | None] = []
-    for sample, own, other in ((0, x, y), (1, y, x)):
-        low, high = float(other.min()), float(other.max())
-        with np.errstate(over="ignore"):
-            room = (high - low) / 2
-        for has, text in (
-            (own < low - room, f"values below {_number(low)} occur"),
-            (own > high + room, f"values above {_number(high)} occur"),
-        ):
-            fits = has.any() and has.mean() <= MOST_OF_SAMPLE
-            found.append((has, sample, text) if fits else None)
-    return found
 
 
 def value_proportions(
