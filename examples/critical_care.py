@@ -24,7 +24,7 @@ if folder is None:
     parser.error("say where critical_care.csv is, by --data or by TELLAPART_DATA")
 
 patients = pd.read_csv(Path(folder) / "critical_care.csv")
-# A column of 0 and 1 is a yes or no: what differs is then told as a share.
+# A column of 0 and 1 is a yes or no: what differs is then given as a proportion.
 flags = [name for name in patients if set(patients[name]) == {0, 1}]
 patients[flags] = patients[flags].astype(bool)
 sepsis = patients[patients.sepsis].drop(columns="sepsis")
