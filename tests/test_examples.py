@@ -35,9 +35,9 @@ def test_drift_monitoring(monkeypatch, capsys):
     out = told("drift_monitoring.py", monkeypatch, capsys)
     days = [line for line in out.splitlines() if re.match(r" +\d+ ", line)]
     assert len(days) == 14
-    spread = "one column has another spread (log latency)"
+    spread = "one standard deviation differs (log latency)"
     assert [spread in line.lower() for line in days] == [day >= 8 for day in range(1, 15)]
-    pair = "another correlation (queue length and retries)"
+    pair = "correlation differs (queue length and retries)"
     assert [pair in line for line in days] == [day >= 11 for day in range(1, 15)]
 
 
