@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import tellapart as ta
+from tellapart.scan.finding import DISTANCE, Finding
 from tellapart.testing import refinement
+from tellapart.testing.check_result import reversed_finding
 
 
 def normal(n, seed, columns=4):
@@ -113,3 +115,10 @@ def test_scans_hold_their_level_and_so_does_the_sequence(runs):
     assert alarms / runs < 0.2 + 3 * error
     assert rejections > 0
     assert refined > 0
+
+
+def test_a_distance_has_no_direction():
+    size = {"effect": 0.3, "interval": (0.2, 0.4), "values": (0.3, 0.0), "measure": DISTANCE}
+    found = Finding("distribution", ("tail",), 0.01, **size, labels=("reference", "May"))
+    assert reversed_finding(found).summary() == found.summary()
+    assert "distance +0.30 (95 % CI +0.20 to +0.40)" in found.summary()

@@ -190,8 +190,8 @@ class Finding:
         Whether the scan names it at its level. False for what a selected variable differs in that
         is not individually significant, None where no scan was made.
     simultaneous : pair of float
-        An interval that holds for all effects of the result at once, and so after any selection
-        among them (Bonferroni); NaN where it is not known.
+        An interval that holds for all effects of its class (of columns, pairs or triples) at once,
+        and so after any selection among them (Bonferroni); NaN where it is not known.
     rows : pair of int
         How many values of each sample it was computed from.
     statistics : mapping from str to pair of float
@@ -307,8 +307,10 @@ class Finding:
             if self.kind == SHAPE:
                 value = measure.removeprefix("proportion of ")
                 return f"{texts[0]} of values equal {value} in {x}, {texts[1]} in {y}"
-        else:
+        elif self.kind in (LOCATION, SPREAD):
             texts = number_pair(first, second)
+        else:
+            texts = tuple(self.scale.number(v, self.decimals, sign=False) for v in self.values)
         if self.kind in (SPREAD, LOCATION) and not all(map(math.isfinite, self.values)):
             return f"{measure} not defined"
         if self.kind == SPREAD:

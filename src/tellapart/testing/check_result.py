@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from tellapart.scan.finding import Finding
+from tellapart.scan.finding import DISTANCE, Finding
 from tellapart.testing.call import write_arguments
 from tellapart.testing.check_record import CheckRecord
 from tellapart.testing.monitor_settings import USUAL
@@ -155,8 +155,12 @@ def reversed_finding(finding: Finding) -> Finding:
     >>> reversed_finding(wider).summary()
     'age: SD 2 in May, 1 in ref; SD ratio 2.00 (95 % CI 1.25 to 2.50), p = 0.01'
     """
+    # A distance has no direction.
+    distance = finding.measure == DISTANCE
 
     def reverse(effect: float) -> float:
+        if distance:
+            return effect
         if not finding.scale.ratio:
             return -effect
         return 1 / effect if effect else math.inf
@@ -164,14 +168,18 @@ def reversed_finding(finding: Finding) -> Finding:
     def swap(pair: tuple[float, float]) -> tuple[float, float]:
         return pair[1], pair[0]
 
-    values = swap(finding.values)
+    def swap_limits(pair: tuple[float, float]) -> tuple[float, float]:
+        low, high = reverse(pair[0]), reverse(pair[1])
+        return (low, high) if distance else (high, low)
+
+    values = finding.values if distance else swap(finding.values)
     if finding.measure == "probability of superiority":
         values = 1 - finding.values[0], 1 - finding.values[1]
     return replace(
         finding,
         effect=reverse(finding.effect),
-        interval=swap((reverse(finding.interval[0]), reverse(finding.interval[1]))),
-        simultaneous=swap((reverse(finding.simultaneous[0]), reverse(finding.simultaneous[1]))),
+        interval=swap_limits(finding.interval),
+        simultaneous=swap_limits(finding.simultaneous),
         values=values,
         labels=(finding.labels[1], finding.labels[0]),
         rows=(finding.rows[1], finding.rows[0]),
