@@ -122,3 +122,14 @@ def test_a_distance_has_no_direction():
     found = Finding("distribution", ("tail",), 0.01, **size, labels=("reference", "May"))
     assert reversed_finding(found).summary() == found.summary()
     assert "distance +0.30 (95 % CI +0.20 to +0.40)" in found.summary()
+
+
+def test_selected_variables_of_a_check_are_described_as_the_findings_are():
+    rng = np.random.default_rng(0)
+    reference, batch = rng.normal(size=(300, 4)), rng.normal(size=(200, 4))
+    batch[:, 1] += 1
+    check = ta.compare_to_reference(reference, random_state=0).check(batch, label="week 41")
+    (line,) = [line for line in check.summary().splitlines() if line.startswith("  x1: ")]
+    (again,) = [line for line in check.summary().splitlines() if line.startswith("  x1  ")]
+    assert "in week 41, " in line
+    assert line.split("; ")[1].split(" (")[0] in again

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from tellapart.scan.finding import DISTANCE, Finding
+from tellapart.selection.selection import Selection
 from tellapart.testing.call import write_arguments
 from tellapart.testing.check_record import CheckRecord
 from tellapart.testing.monitor_settings import USUAL
@@ -95,6 +96,13 @@ class CheckResult(TestResult):
             return []
         scan = replace(self.scan, findings=tuple(map(reversed_finding, self.scan.findings)))
         return describe_findings(scan, self.alpha, max_findings, rest)
+
+    def _summarised_selection(self) -> Selection:
+        """Return the selection with what differs in the batch, compared with the reference."""
+        changes = {
+            name: reversed_finding(change) for name, change in self.selection.changes.items()
+        }
+        return replace(self.selection, changes=changes)
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from, and what the sequence allows."""

@@ -295,9 +295,13 @@ class TestResult(Exports):
             *self.evidence(),
             "",
             *([f"{caveat}."] if caveat else []),
-            safe_lines(self.selection.summary()),
+            safe_lines(self._summarised_selection().summary()),
         ]
         return "\n".join(lines)
+
+    def _summarised_selection(self) -> Selection:
+        """Return the selection as the summary describes it."""
+        return self.selection
 
     def evidence(self) -> list[str]:
         """Return lines that say where the p-value comes from."""
