@@ -109,8 +109,11 @@ def true_effect(setting: Setting, finding: Any, x: pd.DataFrame, y: pd.DataFrame
         if column.form == "flag":
             return _less(column.shares["1"]) * (-1 if level in ("0", "False", "0.0") else 1)
         return _less(column.shares.get(level or "", (np.nan, np.nan)))
-    if kind in ("missing", "new values"):
-        return _less(column.missing if kind == "missing" else column.new)
+    if kind == "missing":
+        return _less(column.missing)
+    if kind == "new values":
+        # Any shift of values that repeat makes new ones, of which the population tells nothing.
+        return _less(column.new) if any(column.new) else np.nan
     return column_effect(setting, kind, names[0], x[names[0]], y[names[0]])
 
 
@@ -151,7 +154,7 @@ def raw_values(finding: Any, sample: pd.DataFrame) -> list[float]:
         if own.dtype.kind in "biuf":
             present = own.dropna().astype(float)
             level = level_of(finding)
-            if kind == "share":
+            if kind == "share" and present.isin((0.0, 1.0)).all():
                 return [float((present == (level not in ("0", "False", "0.0"))).mean())]
             # The value may be rounded where it is printed.
             near = present[np.isclose(present, float(level), rtol=1e-3)] if level else present[:0]

@@ -309,7 +309,7 @@ class Describer:
         """Describe values of a column that stand apart from all others."""
         x, y = (own[:, 0] for own in self._raw.values([column]))
         found = value_proportions(x, y, ranges, self._raw.sampling)
-        kind = NEW_VALUES if 0 in found.estimate.values else SHAPE
+        kind = NEW_VALUES if 0 in found.estimate.values else SHARE
         rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
         return finding_of(
             kind,

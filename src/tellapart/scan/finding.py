@@ -304,8 +304,8 @@ class Finding:
                 return f"{measure} {more}, {less}"
             if self.kind == MISSING:
                 return f"missing in {texts[0]} of {x}, {texts[1]} of {y}"
-            if self.kind == SHAPE:
-                value = measure.removeprefix("proportion of ")
+            value = measure.removeprefix("proportion of ")
+            if value != measure and "'" not in value and self.kind in (SHAPE, SHARE):
                 return f"{texts[0]} of values equal {value} in {x}, {texts[1]} in {y}"
         elif self.kind in (LOCATION, SPREAD):
             texts = number_pair(first, second)
