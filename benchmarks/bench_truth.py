@@ -156,6 +156,8 @@ def raw_values(finding: Any, sample: pd.DataFrame) -> list[float]:
             level = level_of(finding)
             if kind == "share" and present.isin((0.0, 1.0)).all():
                 return [float((present == (level not in ("0", "False", "0.0"))).mean())]
+            if level is None or " to " in finding.measure:
+                return []
             # The value may be rounded where it is printed.
             near = present[np.isclose(present, float(level), rtol=1e-3)] if level else present[:0]
             return [*(near.value_counts() / present.size), near.size / present.size]
