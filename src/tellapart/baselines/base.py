@@ -55,14 +55,13 @@ class Generators:
     split: np.random.Generator
     fit: np.random.Generator
     permute: np.random.Generator
-    resample: np.random.Generator
 
     @classmethod
     def of(cls, random_state: int | np.random.Generator | None) -> Generators:
         """Draw the seeds as `tellapart.testing.two_sample.run_test` does."""
         seeds = check_random_state(random_state).integers(2**63, size=4)
-        split, fit, resample, permute = map(np.random.default_rng, seeds)
-        return cls(split, fit, permute, resample)
+        split, fit, _, permute = map(np.random.default_rng, seeds)
+        return cls(split, fit, permute)
 
 
 @dataclass(frozen=True, kw_only=True)
