@@ -84,7 +84,7 @@ def bytes_in_memory(path: str | os.PathLike[str], form: str | None = None) -> in
 
     Eight bytes a value, or what the file takes uncompressed where that is more: a Parquet file of
     repeated values may be a hundredth of that. Rows of text are estimated from the first megabyte.
-    What cannot be read, or only as a whole, counts as nothing: whoever reads it will hear why.
+    What cannot be read, or only as a whole, counts as nothing: the error comes when it is read.
 
     Examples
     --------

@@ -127,7 +127,7 @@ class TiltedColumn:
     Of all distributions q on the values there are, with the mean (and standard deviation) wanted,
     it is the one nearest to the observed p: it minimises Σ q log(q/p), so that
 
-        q(v) ∝ p(v) exp(θ₁ v + θ₂ v²),     θ₂ = 0 where no ratio of spreads is wanted.
+        q(v) ∝ p(v) exp(θ₁ v + θ₂ v²),     θ₂ = 0 where no SD ratio is wanted.
 
     Of a column with two values, 0 and 1, that is another prevalence; of counts from a Poisson
     distribution another rate.
@@ -198,7 +198,7 @@ def tilt(
 def reach(
     scores: FloatArray, probabilities: FloatArray, location: float, with_spread: bool
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the shifts, in standard deviations, and the ratios of spreads that values allow.
+    """Return the shifts, in standard deviations, and the SD ratios that values allow.
 
     The ratios are those at the mean that `location` gives: at most √((μ − a)(b − μ)) for values
     from a to b, and at least the same with the neighbours of μ for a and b.
@@ -235,8 +235,8 @@ def latent_ranks(pool: FloatArray, tilted: Mapping[int, TiltedColumn]) -> dict[i
             scores[:, j] = ndtri(ranks)
         shrinkage = max(columns / (columns + rows), FEWEST_SHRUNK)
         for _ in range(SWEEPS):
-            spreads = np.maximum(scores.std(axis=0), TINY)
-            standard = (scores - scores.mean(axis=0)) / spreads
+            deviations = np.maximum(scores.std(axis=0), TINY)
+            standard = (scores - scores.mean(axis=0)) / deviations
             correlation = (1 - shrinkage) * standard.T @ standard / rows
             np.fill_diagonal(correlation, 1.0)
             precision = np.linalg.inv(correlation)
