@@ -19,6 +19,7 @@ WIDTH = 110
 # every file to it.
 LEAVES = (
     "text",
+    "budget",
     "errors",
     "arguments",
     "arrays",
