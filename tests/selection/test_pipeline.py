@@ -7,7 +7,7 @@ import numpy as np
 
 import tellapart as ta
 from each import each
-from tellapart.evidence import evidence
+from tellapart.budget import Budget, using_budget
 from tellapart.selection import pipeline
 from tellapart.strs.control import Control
 
@@ -71,11 +71,11 @@ def test_of_very_many_columns_the_chosen_ones_have_bandwidths(monkeypatch):
     np.testing.assert_array_equal(some.witness(x), whole.witness(x))
 
 
-def test_links_are_sought_among_the_least_tied_columns(monkeypatch):
+def test_links_are_sought_among_the_least_tied_columns():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(80, 12)), rng.normal(size=(80, 12))
     y[:, 1] = y[:, 0] + 0.1 * y[:, 1]
     x[:, 6:], y[:, 6:] = np.round(x[:, 6:]), np.round(y[:, 6:])
-    monkeypatch.setattr(evidence, "MOST_LINKED", 6)
-    found = ta.select_variables(x, y, 2, random_state=0)
+    with using_budget(Budget(linked_columns=6)):
+        found = ta.select_variables(x, y, 2, random_state=0)
     assert found.variables == ("x0", "x1")

@@ -15,8 +15,8 @@ from tellapart.interrupts import check_interrupts
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.permutation.shared_orders import RowOrders, SharedLabels, WholeMatrix
+from tellapart.scan.features import Requests
 from tellapart.scan.loops import mean_changes, noise_ratios
-from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Halves, Sums, scales
 from tellapart.scan.tables import Tables

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,15 +17,8 @@ from tellapart.permutation.designed_bins import ENTRIES, FLAT, DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.scan.bin_sums import BinSums, SampleSums
-from tellapart.scan.requests import (
-    N_WAVES,
-    POWERS,
-    SINGLES,
-    SQUARED,
-    ProductOfTwo,
-    Requests,
-    ValueRanges,
-)
+from tellapart.scan.features import POWERS, SINGLES, SQUARED, Feature, Product, Requests
+from tellapart.scan.loops import N_WAVES
 from tellapart.scan.tables import Tables
 
 
@@ -98,32 +91,19 @@ class Sums:
     full : bool
         Whether squares, powers and waves were summed over every bin; else, with rows permuted one
         by one, they are those of the scores themselves.
-    present_of : mapping from str to str
-        Where values may be missing, by which name the rows behind each product were counted.
+    requests : Requests
+        The features that were summed.
     """
 
     x: SampleSums
     y: SampleSums
     full: bool
-    present_of: Mapping[str, str] = field(default_factory=dict)
+    requests: Requests = field(default_factory=Requests)
 
     @cached_property
     def present(self) -> Halves | None:
         """How many values of each column are there; None where none is missing."""
         return Halves(self.x.present, self.y.present) if self.x.present.size else None
-
-    @property
-    def missing(self) -> Halves:
-        """The sums of what rows miss."""
-        return Halves(self.x.missing, self.y.missing)
-
-    def values(self, asked: ValueRanges) -> Halves:
-        """Return how many rows have values that stand apart."""
-        every = Halves(self.x.values, self.y.values)
-        if not asked.missing:
-            return every
-        places = np.arange(asked.column.size)
-        return replace(every.some(places), present=every.some(places.size + places))
 
     def of(self, name: str) -> Halves:
         """Return the sums of one score of every column."""
@@ -147,39 +127,18 @@ class Sums:
         cosine = self._derived(first, "clipped", lambda v: np.cos(turn * v), at_zero=1.0)
         return cosine, self._derived(first + N_WAVES, "clipped", lambda v: np.sin(turn * v))
 
-    def pairs(self, name: str) -> Halves:
-        """Return the sums of products of two."""
-        rows = self.present_of.get(name)
-        present = None if rows is None else Halves(self.x.pairs[rows], self.y.pairs[rows])
-        return Halves(self.x.pairs[name], self.y.pairs[name], present)
+    def feature(self, feature: Feature) -> Halves:
+        """Return the sums of a feature that was requested, and the rows behind them."""
+        count = self.requests.rows_behind.get(feature)
+        return self._summed(feature, None if count is None else self._summed(count))
 
-    def triples(self, name: str) -> Halves:
-        """Return the sums of products of three."""
-        rows = self.present_of.get(name)
-        present = None if rows is None else Halves(self.x.triples[rows], self.y.triples[rows])
-        return Halves(self.x.triples[name], self.y.triples[name], present)
+    def _summed(self, feature: Feature, present: Halves | None = None) -> Halves:
+        place = self._places[feature]
+        return Halves(self.x.features[place], self.y.features[place], present)
 
-    def fours(self, name: str) -> Halves:
-        """Return the sums of products of four."""
-        rows = self.present_of.get(name)
-        present = None if rows is None else Halves(self.x.fours[rows], self.y.fours[rows])
-        return Halves(self.x.fours[name], self.y.fours[name], present)
-
-    @property
-    def directions(self) -> Halves:
-        """The sums of the waves along directions."""
-        return self._others(slice(None, -1))
-
-    @property
-    def row_score(self) -> Halves:
-        """The sums of the score of whole rows."""
-        return self._others(slice(-1, None))
-
-    def _others(self, places: slice) -> Halves:
-        present = None
-        if self.x.others_present.size:
-            present = Halves(self.x.others_present[:, places], self.y.others_present[:, places])
-        return Halves(self.x.others[:, places], self.y.others[:, places], present)
+    @cached_property
+    def _places(self) -> dict[Feature, int]:
+        return {feature: place for place, feature in enumerate(self.requests.features)}
 
     @property
     def points(self) -> Singles:
@@ -235,7 +194,7 @@ def sum_bins(
         fold = BinSums(tables, bins, requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
     parts[0].adjust_with(parts[1], labels)
-    return Sums(parts[0], parts[1], labels.full, requests.present_of)
+    return Sums(parts[0], parts[1], labels.full, requests)
 
 
 # Changes in units of their deviation under a design, so that the largest of many is the surest.
@@ -277,7 +236,7 @@ def mean_squares(bins: DesignedBins, halves: Halves) -> FloatArray:
 
 
 def pair_scales(
-    bins: DesignedBins, sums: Sums, name: str, asked: ProductOfTwo, *, within: bool = False
+    bins: DesignedBins, sums: Sums, product: Product, *, within: bool = False
 ) -> Singles:
     """Return the scales of the changes of correlation of pairs of scores a and b.
 
@@ -285,11 +244,8 @@ def pair_scales(
     a and b of variance 1. `within` takes its deviation within the samples, as for a t statistic,
     in place of that over the permutations.
     """
-    products = sums.pairs(name)
-    sides = [
-        (stacked(sums.of(score)), stacked(sums.squares(score)))
-        for score in (asked.first, asked.second)
-    ]
+    products, (first, second) = sums.feature(product), product.columns
+    sides = [(stacked(sums.of(score)), stacked(sums.squares(score))) for score in product.scores]
     moments = [
         (plain.sum(axis=0) / bins.n_rows, squares.sum(axis=0) / bins.n_rows)
         for plain, squares in sides
@@ -297,7 +253,7 @@ def pair_scales(
     variances = [np.maximum(square - mean**2, LEAST_VARIANCE) for mean, square in moments]
 
     def moved(some: slice) -> FloatArray:
-        s, t = asked.pairs.s[some], asked.pairs.t[some]
+        s, t = first[some], second[some]
         own = stacked(products, some)
         unit = np.sqrt(variances[0][s] * variances[1][t])
         r = (own.sum(axis=0) / bins.n_rows - moments[0][0][s] * moments[1][0][t]) / unit
@@ -307,7 +263,7 @@ def pair_scales(
         own -= sides[1][1][:, t] * (r / (2 * variances[1][t]))
         return np.asarray(own / (1 - r**2))
 
-    return _scales(bins, asked.pairs.size, moved, within=within)
+    return _scales(bins, product.size, moved, within=within)
 
 
 def triple_scales(
