@@ -9,7 +9,7 @@ from scipy.stats import binom
 import tellapart as ta
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Linear
-from tellapart.permutation.labels import draw_permutations
+from tellapart.permutation.draws import draw_permutations
 from tellapart.reproduction import reselection
 from tellapart.reproduction.reselection import against_others, best_values, reselection_test
 from tellapart.selection.choose import choose_nonnegative
