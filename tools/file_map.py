@@ -50,7 +50,6 @@ ROOMS = (
     "datasets",
     "baselines",
     "report",
-    "reproduction",
     "cli",
 )
 REST = {

@@ -16,15 +16,13 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from reproduction.curves import ALL_ROWS_SUFFIX, Share
+from reproduction.methods import METHODS, PERMUTATIONS, Settings, contestant
+from reproduction.real_data import load_patients
+from reproduction.runner import write_text
+from reproduction.store import ALPHA, Experiment, Row, Scale, markdown_table, seed_of
 from tellapart.arrays import IntArray
 from tellapart.baselines.base import Permuting
-from tellapart.reproduction.curves import ALL_ROWS_SUFFIX
-from tellapart.reproduction.experiment import ALPHA, Experiment, Scale, seed_of
-from tellapart.reproduction.intervals import Share
-from tellapart.reproduction.methods import METHODS, PERMUTATIONS, Settings, contestant
-from tellapart.reproduction.real_data import load_patients
-from tellapart.reproduction.runner import write_text
-from tellapart.reproduction.store import Row, markdown_table
 from tellapart.writing import write_picture
 
 VARIABLES = 5

@@ -14,9 +14,8 @@ from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 
+from reproduction.store import Experiment, Row, Scale
 from tellapart.errors import InputError
-from tellapart.reproduction.experiment import Experiment, Scale
-from tellapart.reproduction.store import Row
 from tellapart.writing import write_atomically
 
 Progress = Callable[[int, int], None]

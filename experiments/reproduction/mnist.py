@@ -16,13 +16,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reproduction.curves import Share
+from reproduction.real_data import load_digits
+from reproduction.runner import write_text
+from reproduction.store import ALPHA, Experiment, Row, Scale, markdown_table, seed_of
 from tellapart.arrays import FloatArray
 from tellapart.data.tables import read_samples
-from tellapart.reproduction.experiment import ALPHA, Experiment, Scale, seed_of
-from tellapart.reproduction.intervals import Share
-from tellapart.reproduction.real_data import load_digits
-from tellapart.reproduction.runner import write_text
-from tellapart.reproduction.store import Row, markdown_table
 from tellapart.results.embedding import compute_embedding
 from tellapart.results.result import TestResult
 from tellapart.two_sample.two_sample_test import two_sample_test

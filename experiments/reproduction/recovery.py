@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from reproduction.curves import COLOURS, DASHES, MARKERS, TITLES
+from reproduction.methods import METHODS, Settings, contestant
+from reproduction.runner import write_text
+from reproduction.store import Experiment, Row, Scale, markdown_table, seed_of
 from tellapart.datasets import CASES, make_case
-from tellapart.reproduction.curves import COLOURS, DASHES, MARKERS, TITLES
-from tellapart.reproduction.experiment import Experiment, Scale, seed_of
-from tellapart.reproduction.methods import METHODS, Settings, contestant
-from tellapart.reproduction.runner import write_text
-from tellapart.reproduction.store import Row, markdown_table
 from tellapart.writing import write_picture
 
 TRUE = 20

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reproduction.curves import draw_powers, power_table
+from reproduction.methods import METHODS, Settings, contestant
+from reproduction.runner import write_text
+from reproduction.store import Experiment, Row, Scale, markdown_table, seed_of
 from tellapart.datasets import CASES, make_case
-from tellapart.reproduction.curves import draw_powers, power_table
-from tellapart.reproduction.experiment import Experiment, Scale, seed_of
-from tellapart.reproduction.methods import METHODS, Settings, contestant
-from tellapart.reproduction.runner import write_text
-from tellapart.reproduction.store import Row, markdown_table
 
 KEYS = ("case", "n", "D", "method", "trial")
 VALUES = ("pvalue", "seconds")

@@ -4,18 +4,73 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.stats import binomtest
 
+from reproduction.methods import METHODS
+from reproduction.store import ALPHA, Row
 from tellapart.datasets import CASES
-from tellapart.reproduction.experiment import ALPHA
-from tellapart.reproduction.intervals import Share
-from tellapart.reproduction.methods import METHODS
-from tellapart.reproduction.store import Row
 from tellapart.writing import write_picture
+
+# How sure a share of rejections is.
+
+
+@dataclass(frozen=True)
+class Share:
+    """`hits` of `trials`, with Wilson's 95 % interval.
+
+    Unlike p̂ ± 2 s.e. it stays inside [0, 1] and does not shrink to a point where all or none of
+    the trials are hits.
+
+    Examples
+    --------
+    >>> Share(19, 20).text
+    '0.95 [0.76, 0.99]'
+    """
+
+    hits: int
+    trials: int
+
+    @property
+    def value(self) -> float:
+        """The share itself."""
+        return self.hits / self.trials
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self._interval[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self._interval[1]
+
+    @property
+    def variance(self) -> float:
+        """Variance of the share, by the share with two hits and two misses more: never 0."""
+        p = (self.hits + 2) / (self.trials + 4)
+        return p * (1 - p) / (self.trials + 4)
+
+    @property
+    def text(self) -> str:
+        """The share and its interval, to read."""
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+    @cached_property
+    def _interval(self) -> tuple[float, float]:
+        low, high = binomtest(self.hits, self.trials).proportion_ci(method="wilson")
+        return float(low), float(high)
+
+
+# --- what the module is for
+
 
 TITLES = {
     "mean-shift": "I: mean shift",

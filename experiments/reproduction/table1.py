@@ -17,12 +17,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from reproduction.runner import write_text
+from reproduction.store import Experiment, Row, Scale, markdown_table
 from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
-from tellapart.reproduction.experiment import Experiment, Scale
-from tellapart.reproduction.runner import write_text
-from tellapart.reproduction.store import Row, markdown_table
 from tellapart.search.starts import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
