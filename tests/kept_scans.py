@@ -730,6 +730,10 @@ def collections() -> Entries:
         yield f"{mode} linear", partial(call, even, kernel="linear", n_variables=2)
         yield f"{mode} wide", partial(call, partial(types, ("alike", "shift", "spread"), 30, 130))
         yield f"{mode} wide, sparse", partial(call, partial(thin_types, 150), n_variables=3)
+    # So many columns are not all looked at in full: the others are compared by their ranks.
+    wider = partial(types, ("alike", "strong shifts", "alike"), 16, 2_700)
+    yield "wider", partial(grouped, wider)
+    yield "wider, sparse", partial(grouped, partial(thin_types, 2_700))
     yield (
         "wide, strong",
         partial(
