@@ -19,6 +19,7 @@ WIDTH = 110
 # every file to it.
 LEAVES = (
     "text",
+    "budget",
     "errors",
     "arguments",
     "arrays",
@@ -40,7 +41,10 @@ ROOMS = (
     "scan",
     "evidence",
     "selection",
-    "testing",
+    "results",
+    "two_sample",
+    "groups",
+    "monitor",
     "planning",
     "estimator",
     "datasets",

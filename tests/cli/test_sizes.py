@@ -3,7 +3,7 @@
 import pytest
 
 from each import each
-from tellapart.cli.sizes import bytes_of
+from tellapart.cli.options import bytes_of
 from tellapart.errors import InputError
 
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from each import each
-from tellapart.data.by_column import map_columns, transposed
-from tellapart.data.samples import Samples
+from tellapart.data.samples import Samples, map_columns, transposed
 
 
 @each("order", ["C", "F"])

@@ -7,8 +7,8 @@ import pytest
 
 from annotated_data import annotated
 from each import each
-from tellapart.data.choice import choose_columns
 from tellapart.data.chunks.open_dataset import FileDataset
+from tellapart.data.column_choice import choose_columns
 from tellapart.errors import InputError
 
 A = pa.table({"u": [1], "v": [2], "w,x": [3], "arm": ["a"]})

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from each import each, every_library
-from tellapart.data.group_pair import read_groups
+from tellapart.data.grouping import read_groups
 from tellapart.errors import InputError
 
 

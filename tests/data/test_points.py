@@ -6,10 +6,10 @@ import pytest
 from scipy import sparse
 
 from each import each
-from tellapart.data.points import read_points
 from tellapart.data.samples import Samples
 from tellapart.data.sources import with_names
 from tellapart.errors import InputError
+from tellapart.statistics.witness import read_points
 
 LIKE = Samples(
     np.zeros((2, 3)),

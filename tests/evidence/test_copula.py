@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from each import each
-from tellapart.evidence.copula import CopulaScores, mid_ranks
+from tellapart.evidence.dependence import CopulaScores, mid_ranks
 
 
 @each("kind", ["normal", "counts", "constant"])

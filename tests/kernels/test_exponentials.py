@@ -5,8 +5,8 @@ import pytest
 
 from each import each
 from tellapart.kernels import AdditiveIndex
-from tellapart.kernels.exponentials import ACCURACY, exponentials_of
 from tellapart.kernels.gaussian import Exponential
+from tellapart.statistics.fourier_objective import ACCURACY, exponentials_of
 
 POINTS = np.linspace(0.0, 40.0, 401)
 

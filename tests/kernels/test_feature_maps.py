@@ -5,7 +5,7 @@ import numpy as np
 from each import each
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.feature_maps import MOST_LEVELS
-from tellapart.kernels.mixed_scalar import MixedScalar
+from tellapart.kernels.scalar import MixedScalar
 
 MIXED = MixedScalar((GaussianScalar(1.0), GaussianScalar(2.0)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from each import each
-from tellapart.kernels.landmarks import Landmarks
+from tellapart.kernels.random_features import Landmarks
 from tellapart.kernels.scalar import GaussianScalar, Indicator
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from each import each
 from reference import make_samples
 from tellapart.kernels import Gaussian, Linear, Quadratic
-from tellapart.kernels.tiles import GramTiles
+from tellapart.kernels.random_features import GramTiles
 
 
 @each("kernel", [Gaussian(), Linear(), Quadratic()])

@@ -7,9 +7,9 @@ from each import each
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 from tellapart.permutation import forms
-from tellapart.permutation.bins import permute_bins
-from tellapart.permutation.designed_groups import permute_samples
+from tellapart.permutation.designed_bins import permute_samples
 from tellapart.permutation.forms import Forms, forms_of, mmd2_of_columns
+from tellapart.permutation.labels import permute_bins
 
 
 @each("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])

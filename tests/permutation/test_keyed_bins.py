@@ -3,8 +3,8 @@
 import numpy as np
 
 from each import each
-from tellapart.permutation.bins import LARGER_SHARE
 from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.labels import LARGER_SHARE
 
 
 def _drawn(n_x, n_y, n_permutations=19, seed=0):

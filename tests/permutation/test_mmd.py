@@ -10,8 +10,7 @@ from each import each
 from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.permutation import mmd
-from tellapart.permutation.bins import permute_bins
-from tellapart.permutation.labels import draw_permutations, least_pvalue
+from tellapart.permutation.labels import draw_permutations, least_pvalue, permute_bins
 from tellapart.permutation.mmd import permutation_test
 
 BUDGET = 10**9

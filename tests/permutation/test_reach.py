@@ -8,7 +8,7 @@ import pytest
 
 import tellapart as ta
 from each import each
-from tellapart.permutation.reach import rounded_up, rows_to_reach, warn_of_few_rows
+from tellapart.permutation.pvalues import rounded_up, rows_to_reach, warn_of_few_rows
 
 
 @each("n_x, n_y, alpha", [(2, 2, 0.05), (3, 3, 0.01), (5, 5, 0.001), (2, 7, 0.02)])

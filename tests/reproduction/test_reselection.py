@@ -12,7 +12,7 @@ from tellapart.kernels import Linear
 from tellapart.permutation.labels import draw_permutations
 from tellapart.reproduction import reselection
 from tellapart.reproduction.reselection import against_others, best_values, reselection_test
-from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.choose import choose_nonnegative
 from tellapart.statistics.mmd import mmd2
 
 

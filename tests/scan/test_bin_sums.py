@@ -10,8 +10,7 @@ from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.tables import read_samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import scan
-from tellapart.scan.bin_sums import BinSums
-from tellapart.scan.products import Segments, add_pairs, add_triples
+from tellapart.scan.bin_sums import BinSums, Segments, add_pairs, add_triples
 from tellapart.scan.requests import SINGLES, Pairs, Triples
 from tellapart.scan.scores import score_rows
 

@@ -6,7 +6,7 @@ import pandas as pd
 from each import each
 from tellapart.data.tables import read_samples
 from tellapart.scan.scores import make_scores
-from tellapart.scan.table_parts import MOST_LEVELS
+from tellapart.scan.tables import MOST_LEVELS
 
 SHAPES = ("spread", "squared", "wave 2", "wave 3", "wave 4", "skew", "fourth", "atom")
 

@@ -5,10 +5,8 @@ from scipy import special, stats
 
 from each import each
 from tellapart.data.tables import read_samples
-from tellapart.scan.outline import Outline
 from tellapart.scan.scores import make_scores, score_rows
-from tellapart.scan.table_parts import MOST_EDGES
-from tellapart.scan.tables import make_tables, tables_of
+from tellapart.scan.tables import MOST_EDGES, Outline, make_tables, tables_of
 
 
 def _tables(values, complete=True, limits=None):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from each import each
-from tellapart.scan.units import measure_units, robust_scale, robust_units
+from tellapart.scan.cells import measure_units, robust_scale, robust_units
 
 
 def test_outliers_are_clipped_and_a_spread_of_0_falls_back_to_the_deviation():

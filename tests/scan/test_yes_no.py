@@ -6,7 +6,7 @@ import pytest
 
 import tellapart as ta
 from each import each
-from tellapart.data.yes_no import PAIRS, place_of_yes
+from tellapart.data.columns import PAIRS, place_of_yes
 
 
 @each("no, yes", PAIRS)

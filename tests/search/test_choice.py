@@ -14,7 +14,7 @@ from tellapart.errors import InputError
 from tellapart.kernels import Linear, Quadratic
 from tellapart.search import QUICK, Annealing
 from tellapart.search.choice import HEURISTICS, Solvers, choose_weights, resolve_solver
-from tellapart.search.linear import ratio_problem
+from tellapart.search.starts import ratio_problem
 from tellapart.selection.select_variables import select_variables
 from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import linear_coefficients

@@ -5,8 +5,7 @@ from small_problems import samples_of
 
 from each import each
 from tellapart.kernels import Linear
-from tellapart.search.feature_groups import strongest_groups_of_many
-from tellapart.search.interactions import strongest_groups
+from tellapart.search.interactions import strongest_groups, strongest_groups_of_many
 
 
 def data(rows, correlation, flipped, seed=0, D=8):

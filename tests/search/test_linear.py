@@ -7,7 +7,7 @@ from each import each
 from reference import mixed_samples
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
-from tellapart.search.linear import MOST_RATIO_COLUMNS, linear_problem, ratio_problem
+from tellapart.search.starts import MOST_RATIO_COLUMNS, linear_problem, ratio_problem
 from tellapart.statistics import coefficients as coefficients_module
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.mmd import mmd2, variance

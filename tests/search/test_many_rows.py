@@ -15,8 +15,8 @@ from tellapart.search import Annealing, many_rows
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.many_rows import Goal, finished_by_frequencies
 from tellapart.search.starts import Scores
-from tellapart.statistics.feature_moments import FeatureObjective
 from tellapart.statistics.objective import FittedObjective
+from tellapart.statistics.quadratic_moments import FeatureObjective
 from tellapart.strs.control import Control
 
 FAST = Annealing(iterations=0, n_random=0, most_rows=100, most_exact_rows=300, largest_group=2)

@@ -6,7 +6,7 @@ from small_problems import joint, samples_of
 
 from each import each
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.search.quick import QuickSearch, quick_scores
+from tellapart.search.solver import QuickSearch, quick_scores
 from tellapart.search.starts import equal
 from tellapart.selection.folds import make_folds
 

@@ -8,7 +8,7 @@ from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing
-from tellapart.search.rows import finished_on_all_rows, on_some_rows
+from tellapart.search.many_rows import finished_on_all_rows, on_some_rows
 from tellapart.statistics.objective import FittedObjective, Objective
 from tellapart.strs.control import Control
 

@@ -6,9 +6,8 @@ from small_problems import samples_of
 
 from each import each
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.search.screening import MOST_ROUNDS, Screen, widened
 from tellapart.search.sphere import climb
-from tellapart.search.starts import Scores, equal
+from tellapart.search.starts import MOST_ROUNDS, Scores, Screen, equal, widened
 from tellapart.statistics.objective import FittedObjective
 
 KERNELS = [Gaussian(), Quadratic()]

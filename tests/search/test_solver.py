@@ -9,7 +9,8 @@ from bench_search_small import KINDS, best_of_all_supports
 from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.search import Annealing, screening, solver
+from tellapart.search import Annealing, solver
+from tellapart.search import starts as screening
 from tellapart.search.starts import Start
 from tellapart.statistics.objective import FittedObjective, Objective
 from tellapart.strs.control import Control

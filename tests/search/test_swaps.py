@@ -5,8 +5,8 @@ import pytest
 from small_problems import SIGNS_MATTER, objective, point
 
 from each import each
+from tellapart.search.solver import improve_by_exchanges, promising_exchanges
 from tellapart.search.sphere import Peak, climb
-from tellapart.search.swaps import improve_by_exchanges, promising_exchanges
 from tellapart.strs.control import Control
 
 

@@ -17,14 +17,14 @@ from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
-from tellapart.kernels.fit_on_draw import adds_up, fit_on_draw
-from tellapart.statistics import chunked_coefficients
-from tellapart.statistics.chunked_coefficients import (
+from tellapart.kernels.bandwidth import adds_up, fit_on_draw
+from tellapart.statistics import coefficients as chunked_coefficients
+from tellapart.statistics.coefficients import (
     MomentSums,
     WitnessProducts,
     coefficients_in_chunks,
+    linear_coefficients,
 )
-from tellapart.statistics.coefficients import linear_coefficients
 
 
 @pytest.fixture(autouse=True)

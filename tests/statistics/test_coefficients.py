@@ -8,7 +8,7 @@ from each import each
 from reference import coefficients, make_samples, mixed_samples
 from tellapart.kernels import GaussianScalar, Linear
 from tellapart.statistics import coefficients as coefficients_module
-from tellapart.statistics import column_witness
+from tellapart.statistics import coefficients as column_witness
 from tellapart.statistics.coefficients import linear_coefficients
 
 CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2, "paired")]

@@ -5,14 +5,14 @@ import numpy as np
 from each import each
 from reference import make_samples
 from tellapart.kernels import Linear
-from tellapart.statistics import feature_products
-from tellapart.statistics.feature_products import (
+from tellapart.statistics import quadratic_moments as feature_products
+from tellapart.statistics.mmd import mmd2
+from tellapart.statistics.quadratic_moments import (
     place_landmarks,
     products_of,
     squared_difference,
     squared_shift,
 )
-from tellapart.statistics.mmd import mmd2
 
 RANK = 12
 

@@ -6,8 +6,7 @@ import pytest
 from each import each
 from reference import make_samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
-from tellapart.statistics.pair_sums import PairSums
-from tellapart.statistics.squared_sums import FARTHEST, SquaredSums, opens_up
+from tellapart.statistics.pair_sums import FARTHEST, PairSums, SquaredSums, opens_up
 
 RATIONAL = AdditiveIndex(
     value=lambda t: 1 / (1 + t / 2),

@@ -3,7 +3,7 @@
 import warnings
 from threading import Barrier, Thread
 
-from tellapart.testing.caught_warnings import CaughtWarnings
+from tellapart.groups.runs import CaughtWarnings
 from tellapart.threads import in_threads
 
 

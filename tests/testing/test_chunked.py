@@ -159,7 +159,7 @@ def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(monkeypatch
 def few_drawn(monkeypatch):
     """More rows than are drawn, and coefficients by several lanes of several blocks."""
     from tellapart.data.chunks import chunked_samples
-    from tellapart.statistics import chunked_coefficients
+    from tellapart.statistics import coefficients as chunked_coefficients
 
     monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
     monkeypatch.setattr(chunked_coefficients, "block_rows", lambda n_columns: 128)
@@ -214,7 +214,7 @@ def test_selections_of_chunks_take_all_rows_with_the_linear_kernel(few_drawn, sa
 
 @pytest.fixture
 def split_blocks(monkeypatch, few_drawn):
-    from tellapart.permutation import chunked_mmd
+    from tellapart.permutation import mmd as chunked_mmd
 
     monkeypatch.setattr(chunked_mmd, "block_rows", lambda n_columns: 128)
 
@@ -249,10 +249,10 @@ def test_a_split_of_chunks_takes_all_rows(samples, split_blocks, tmp_path):
 
 def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_blocks):
     from tellapart.data.chunks.chunked_samples import as_chunked
-    from tellapart.data.chunks.halves import Halves
+    from tellapart.data.chunks.holdout import Halves
     from tellapart.data.tables import read_samples
     from tellapart.kernels import Linear
-    from tellapart.permutation.chunked_mmd import permutation_test_in_chunks
+    from tellapart.permutation.mmd import permutation_test_in_chunks
     from tellapart.statistics.coefficients import linear_part
 
     whole = read_samples(*samples)
@@ -275,9 +275,9 @@ def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_bl
 
 
 def test_too_little_time_for_all_rows_draws_some(samples, few_drawn):
-    from tellapart.testing.limits import Limits
-    from tellapart.testing.settings import TestSettings
-    from tellapart.testing.two_sample import read_chunked, run_test
+    from tellapart.results.settings import TestSettings
+    from tellapart.two_sample.runs import Limits
+    from tellapart.two_sample.two_sample_test import read_chunked, run_test
 
     x, y = samples
     chunks = read_chunked(da.from_array(x, chunks=(300, 4)), y)

@@ -9,8 +9,8 @@ import pytest
 import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.testing import embedding
-from tellapart.testing.embedding import GRID, Coding, compute_embedding
+from tellapart.results import embedding
+from tellapart.results.embedding import GRID, Coding, compute_embedding
 
 
 def run(X, Y, **more):

@@ -13,8 +13,8 @@ from scipy.stats import binom
 
 import tellapart as ta
 from tellapart.errors import InputError
-from tellapart.permutation.holm import holm
-from tellapart.testing.groups_run import comparison_seed
+from tellapart.groups.runs import comparison_seed
+from tellapart.permutation.pvalues import holm
 
 KINDS = np.repeat(["B", "NK", "T"], [40, 50, 60])
 QUICK = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
@@ -313,7 +313,7 @@ def test_a_line_of_the_summary_names_five_variables():
 def test_page(pairwise, tmp_path, monkeypatch):
     page = pairwise.to_html(tmp_path / "groups.html")
     # Made again, it is only drawn.
-    monkeypatch.setattr("tellapart.testing.exhibit.summarise_column", pytest.fail)
+    monkeypatch.setattr("tellapart.results.figure_data.summarise_column", pytest.fail)
     assert pairwise.to_html() == page
     assert (tmp_path / "groups.html").read_text(encoding="utf-8") == page
     assert page.count('<section id="comparison') == 3
@@ -364,7 +364,7 @@ def test_every_name_is_escaped():
     ],
 )
 def test_bad_input_is_one_clear_error(settings, part, monkeypatch):
-    monkeypatch.setattr("tellapart.testing.groups_run.run_test", pytest.fail)
+    monkeypatch.setattr("tellapart.groups.runs.run_test", pytest.fail)
     with pytest.raises(InputError, match=part):
         ta.compare_groups(table(), **{"by": "kind", **settings})
 

@@ -8,10 +8,10 @@ import pytest
 import tellapart as ta
 from tellapart.data.grouping import read_grouped
 from tellapart.errors import InputError
+from tellapart.groups import runs as groups_run
+from tellapart.groups.runs import _at_once, comparison_seed
+from tellapart.results.settings import TestSettings
 from tellapart.scan import tables
-from tellapart.testing import groups_run
-from tellapart.testing.groups_run import _at_once, comparison_seed
-from tellapart.testing.settings import TestSettings
 
 KINDS = np.repeat(["a", "b", "c", "d"], [12, 12, 12, 3])
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tellapart as ta
-from tellapart.testing.groups_run import comparison_seed
+from tellapart.groups.runs import comparison_seed
 
 KINDS = np.repeat(["B", "NK", "T"], [40, 50, 60])
 

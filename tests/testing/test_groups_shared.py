@@ -7,8 +7,8 @@ from scipy import sparse
 
 import tellapart as ta
 from tellapart.errors import InputError
-from tellapart.scan import shared_pool
-from tellapart.testing import groups_shared
+from tellapart.groups import runs as groups_shared
+from tellapart.scan import shared as shared_pool
 
 KINDS = np.repeat(["a", "b", "c", "d"], [30, 24, 41, 2])
 SETTINGS = {"random_state": 0, "n_permutations": 199}
@@ -94,7 +94,7 @@ def test_categories_of_a_wide_table_are_compared(wide):
 def test_neither_order_nor_choice_of_groups_changes_a_comparison(wide, monkeypatch):
     # How many columns are looked at in full depends on the number of comparisons: not here.
     monkeypatch.setattr(shared_pool, "columns_in_full", lambda rows, comparisons: 40)
-    monkeypatch.setattr("tellapart.testing.groups_run._effort", lambda *sizes: 0.1)
+    monkeypatch.setattr("tellapart.groups.runs._effort", lambda *sizes: 0.1)
     every = {c[0]: c for c in told(ta.compare_groups(counts(), KINDS, **SETTINGS))}
     some = ta.compare_groups(counts(), KINDS, groups=["c", "a"], **SETTINGS)
     for c in told(some):

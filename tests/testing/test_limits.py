@@ -6,7 +6,7 @@ import pytest
 import tellapart as ta
 from tellapart.errors import InputError
 from tellapart.scan.cost import ScanCost
-from tellapart.testing.limits import FEWEST_ROWS, Limits
+from tellapart.two_sample.runs import FEWEST_ROWS, Limits
 
 LARGE = ScanCost(10**7, 10**6, 100)
 

@@ -14,8 +14,8 @@ from scipy import sparse
 import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
+from tellapart.monitor import reference_monitor as refinement
 from tellapart.permutation.mmd import permutation_test
-from tellapart.testing import refinement
 
 QUICK = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
 

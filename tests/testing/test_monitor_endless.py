@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.testing.betting import Bets
-from tellapart.testing.promises import Ever
+from tellapart.monitor.settings import Ever
+from tellapart.monitor.state import Bets
 
 QUICK = {"n_permutations": 99, "random_state": 0}
 SPLIT = {"method": "split", "n_variables": 1, "regularization": 0.1, **QUICK}

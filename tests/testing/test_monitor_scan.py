@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tellapart as ta
+from tellapart.monitor import reference_monitor as refinement
+from tellapart.monitor.check_result import reversed_finding
 from tellapart.scan.finding import DISTANCE, Finding
-from tellapart.testing import refinement
-from tellapart.testing.check_result import reversed_finding
 
 
 def normal(n, seed, columns=4):

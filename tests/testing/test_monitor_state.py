@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
-from tellapart.data.coded_rows import CodedRows
-from tellapart.testing.monitor_state import checksum, coded_rows, plain_rows
+from tellapart.monitor.rows import CodedRows
+from tellapart.monitor.state import checksum, coded_rows, plain_rows
 
 QUICK = {"n_permutations": 99, "random_state": 5}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tellapart.data.samples import Samples
-from tellapart.testing.pairs import Crosstab, Scatter, compute_pair, compute_triple
+from tellapart.results.columns import Crosstab, Scatter, compute_pair, compute_triple
 
 
 def make_samples(x, y, kinds, categories=None):

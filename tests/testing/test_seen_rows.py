@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from tellapart.data.coded_rows import CodedRows
 from tellapart.data.samples import Samples
-from tellapart.testing.seen_rows import SeenRows
+from tellapart.monitor.rows import CodedRows, SeenRows
 
 
 def rows(values):

@@ -5,12 +5,12 @@ import math
 import pytest
 
 import tellapart as ta
-from tellapart.scan.finding import Finding
-from tellapart.testing.smallest_effect import (
+from tellapart.monitor.settings import (
     check_smallest_effect,
     is_worth_an_alarm,
     smallest_in_interval,
 )
+from tellapart.scan.finding import Finding
 
 
 def finding(kind, low, high):

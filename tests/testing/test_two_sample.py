@@ -16,12 +16,12 @@ from tellapart.data.canonical_order import by_content
 from tellapart.data.tables import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.kernels.tuned import MULTIPLIERS
+from tellapart.kernels.base import MULTIPLIERS
+from tellapart.monitor.rows import divide
 from tellapart.permutation.mmd import permutation_test
+from tellapart.results.settings import TestSettings
 from tellapart.search import QUICK, Annealing
-from tellapart.testing.reference_halves import divide
-from tellapart.testing.settings import TestSettings
-from tellapart.testing.two_sample import run_test
+from tellapart.two_sample.two_sample_test import run_test
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))

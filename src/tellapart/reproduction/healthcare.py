@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tellapart.arrays import IntArray
-from tellapart.baselines.permuting import Permuting
+from tellapart.baselines.base import Permuting
 from tellapart.reproduction.curves import ALL_ROWS_SUFFIX
 from tellapart.reproduction.experiment import ALPHA, Experiment, Scale, seed_of
 from tellapart.reproduction.intervals import Share

@@ -30,11 +30,11 @@ from tellapart.reproduction.experiment import ALPHA
 from tellapart.reproduction.printed import PrintedLinear
 from tellapart.reproduction.reselection import Reselection
 from tellapart.reproduction.scanned import FittedScan
+from tellapart.results.result import TestResult
+from tellapart.results.settings import TestSettings
 from tellapart.search import Annealing
 from tellapart.selection.select_variables import select_variables
-from tellapart.testing.result import TestResult
-from tellapart.testing.settings import TestSettings
-from tellapart.testing.two_sample import run_test, two_sample_test
+from tellapart.two_sample.two_sample_test import run_test, two_sample_test
 
 PERMUTATIONS = 199
 """Permutations of each test: with 199 the level is 0.05 exactly, as it is with 999."""

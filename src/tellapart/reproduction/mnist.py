@@ -23,9 +23,9 @@ from tellapart.reproduction.intervals import Share
 from tellapart.reproduction.real_data import load_digits
 from tellapart.reproduction.runner import write_text
 from tellapart.reproduction.store import Row, markdown_table
-from tellapart.testing.embedding import compute_embedding
-from tellapart.testing.result import TestResult
-from tellapart.testing.two_sample import two_sample_test
+from tellapart.results.embedding import compute_embedding
+from tellapart.results.result import TestResult
+from tellapart.two_sample.two_sample_test import two_sample_test
 from tellapart.writing import write_picture
 
 PAIRS = ("0/6", "8/9", "3/8", "7/9")

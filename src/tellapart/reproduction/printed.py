@@ -12,10 +12,10 @@ from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Linear
 from tellapart.permutation.mmd import permutation_test
-from tellapart.search.linear import linear_problem
+from tellapart.results.result import Method
+from tellapart.search.starts import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.testing.result import Method
 
 GRID = (0.1, 0.5, 1.0, 2.0, 5.0)
 """The paper's values of λ."""

@@ -28,18 +28,17 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines import FittedBaseline, SelectingBaseline
-from tellapart.baselines.permuting import Permuting
+from tellapart.baselines.base import Permuting
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.bins import permute_bins
-from tellapart.permutation.columns import TIE, mmd_statistic, permuted_statistics
-from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.permutation.forms import TIE, mmd_statistic, permuted_statistics
+from tellapart.permutation.labels import permute_bins
+from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
-from tellapart.selection.choose import varying_columns
-from tellapart.selection.closed_form import choose_nonnegative
-from tellapart.selection.tuning_scores import NumberScore, number_path
-from tellapart.testing.result import Method
+from tellapart.results.result import Method
+from tellapart.selection.choose import choose_nonnegative, varying_columns
+from tellapart.selection.tuning import NumberScore, number_path
 
 # Statistics of columns at a time, 128 MB, and columns: progress is told after each block.
 TABLE_ENTRIES = 16_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tellapart.baselines import FittedBaseline
-from tellapart.baselines.permuting import Permuting
+from tellapart.baselines.base import Permuting
 from tellapart.data.samples import Samples
-from tellapart.permutation.nulls import PermutationNull
+from tellapart.permutation.pvalues import PermutationNull
 from tellapart.scan.scan import scan
 
 

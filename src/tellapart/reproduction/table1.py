@@ -23,7 +23,7 @@ from tellapart.kernels import Linear
 from tellapart.reproduction.experiment import Experiment, Scale
 from tellapart.reproduction.runner import write_text
 from tellapart.reproduction.store import Row, markdown_table
-from tellapart.search.linear import linear_problem
+from tellapart.search.starts import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.writing import write_picture

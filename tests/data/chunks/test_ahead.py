@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from each import each
-from tellapart.data.chunks.ahead import ahead
+from tellapart.data.chunks.files import ahead
 
 
 def threads():

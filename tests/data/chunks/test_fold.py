@@ -11,9 +11,8 @@ from scipy import sparse
 
 from each import each
 from row_sums import DyingSums, Sums, numbers, write_parts
-from tellapart.data.chunks.arrays import ArrayRows
 from tellapart.data.chunks.chunked_samples import as_chunked
-from tellapart.data.chunks.fold import LANES, Cut
+from tellapart.data.chunks.fold import LANES, ArrayRows, Cut
 from tellapart.data.chunks.open_dataset import open_dataset
 from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.column_store import SparseColumns

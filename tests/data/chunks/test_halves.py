@@ -8,9 +8,9 @@ from each import each
 from row_sums import Sums, numbers
 from tellapart.data.chunks import chunked_samples
 from tellapart.data.chunks.chunked_samples import as_chunked
-from tellapart.data.chunks.halves import Halves
+from tellapart.data.chunks.draw import places_of, shuffled
+from tellapart.data.chunks.holdout import Halves
 from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.chunks.shuffle import places_of, shuffled
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from each import each
-from tellapart.data.chunks.shuffle import shuffled
+from tellapart.data.chunks.draw import shuffled
 
 
 @each("n", [1, 2, 3, 4, 5, 7, 8, 9, 10, 15, 16, 17, 63, 64, 65, 100, 1000, 12_345, 10**6])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from each import each
-from tellapart.data.chunks.whole_numbers import WholeNumbers
+from tellapart.data.identifiers import WholeNumbers
 
 RNG = np.random.default_rng(0)
 

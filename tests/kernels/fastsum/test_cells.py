@@ -4,8 +4,8 @@ import numpy as np
 
 from each import each
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
-from tellapart.kernels.fastsum import cells
-from tellapart.kernels.mixed_scalar import MixedScalar
+from tellapart.kernels.fastsum import gaussian as cells
+from tellapart.kernels.scalar import MixedScalar
 
 STARTS = np.array([0, 100, 101, 250, 600])
 
