@@ -13,7 +13,6 @@ from pyarrow import dataset as ds
 from scipy import stats
 
 import tellapart as ta
-from each import each
 from row_sums import write_parts
 from tellapart.scan import differences, sums
 
@@ -71,7 +70,7 @@ def test_memory_maps(samples, tmp_path):
     check_same(_ask(mapped, y), _ask(x, y))
 
 
-@each("sizes", [(2100, 1700), (97, 1000)])
+@pytest.mark.parametrize("sizes", [(2100, 1700), (97, 1000)])
 def test_dask_in_threads(samples, sizes):
     x, y = samples
     expected = _ask(x, y)
