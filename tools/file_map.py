@@ -64,7 +64,7 @@ def first_line(path: Path) -> str:
 
 
 def room_line(name: str) -> str:
-    """Return a room, or a module that is a room of its own, with the first line of its docstring."""
+    """Return a room, a package or a module, with the first line of its docstring."""
     folder = PACKAGE / name
     if folder.is_dir():
         return f"  {name + '/':<16}{first_line(folder / '__init__.py')}"
