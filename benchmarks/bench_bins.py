@@ -16,7 +16,7 @@ import numpy as np
 from store import store, table
 from tellapart.arrays import FloatArray
 from tellapart.data.tables import read_samples
-from tellapart.permutation import bins
+from tellapart.permutation import labels as bins
 from tellapart.scan.scan import scan
 
 KINDS = (

@@ -27,7 +27,7 @@ import tellapart as ta
 from designs import NULLS, RATIOS, UNBALANCED, independent, unbalanced
 from levels import ALPHA, Setting, run
 from null_tables import scan_pair
-from tellapart.permutation.holm import holm
+from tellapart.permutation.pvalues import holm
 
 PERMUTATIONS, FEW_PERMUTATIONS = 199, 39
 SHIFTS = {"none": 0.5, "paired": 0.6, "strata": 0.5, "clusters": 1.0, "unequal clusters": 0.8}

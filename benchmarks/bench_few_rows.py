@@ -15,7 +15,7 @@ import numpy as np
 from store import store, table
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Linear
-from tellapart.search.linear import linear_problem
+from tellapart.search.starts import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
 

@@ -18,7 +18,7 @@ from store import store, table
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Gaussian, Kernel, Linear
-from tellapart.permutation import bins
+from tellapart.permutation import labels as bins
 from tellapart.permutation.mmd import permutation_test
 
 ROWS, COLUMNS = 1_000, 3

@@ -27,15 +27,11 @@ import numpy as np
 import tellapart as ta
 from store import RESULTS, store, table
 from tellapart.arrays import FloatArray
-from tellapart.data.coded_rows import CodedRows
-from tellapart.testing.betting import EXPONENTS, SMALLEST_PVALUE, Bets, Promise, payoffs
-from tellapart.testing.monitor_settings import MonitorSettings
-from tellapart.testing.monitor_state import MonitorState
-from tellapart.testing.promises import Ever, Rate
-from tellapart.testing.reference_monitor import ReferenceMonitor
-from tellapart.testing.refinement import MOST_PERMUTATIONS
-from tellapart.testing.seen_rows import SeenRows
-from tellapart.testing.settings import TestSettings
+from tellapart.monitor.reference_monitor import MOST_PERMUTATIONS, ReferenceMonitor
+from tellapart.monitor.rows import CodedRows, SeenRows
+from tellapart.monitor.settings import Ever, MonitorSettings, Rate
+from tellapart.monitor.state import EXPONENTS, SMALLEST_PVALUE, Bets, MonitorState, Promise, payoffs
+from tellapart.results.settings import TestSettings
 
 ALPHA, RUN_LENGTH = 0.05, 1000.0
 EVER, RATE = Ever(ALPHA), Rate(RUN_LENGTH)

@@ -26,7 +26,7 @@ from scipy import stats
 from bench_groups import make_cells
 from store import store, table
 from tellapart.data.tables import read_samples
-from tellapart.permutation.holm import holm
+from tellapart.permutation.pvalues import holm
 from tellapart.scan.scan import scan
 
 ALPHA = 0.05

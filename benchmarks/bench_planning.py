@@ -32,7 +32,7 @@ from tellapart.data.tables import read_samples
 from tellapart.planning.named_effects import NamedEffects
 from tellapart.planning.plan_sample_size import plan_sample_size
 from tellapart.planning.planner import Planner
-from tellapart.planning.resampling import RowSource
+from tellapart.planning.simulation import RowSource
 from tellapart.scan.scan import scan
 
 COLUMNS, ALPHA, POWER = 6, 0.05, 0.8

@@ -40,7 +40,10 @@ from null_tables import (
 )
 from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.tables import read_samples
-from tellapart.scan import budget, column_folds, in_blocks, sums
+from tellapart.scan import blocks as column_folds
+from tellapart.scan import blocks as in_blocks
+from tellapart.scan import sums
+from tellapart.scan.families import plan as budget
 from tellapart.scan.scan import Scan, scan
 
 ORDINARY_PERMUTATIONS, FEWER_PERMUTATIONS = 199, 99

@@ -26,8 +26,8 @@ from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.tables import read_samples
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.progress import silent
-from tellapart.scan.combination import combine, family_score
 from tellapart.scan.scan import WEIGHTS, make_pool, run_families
+from tellapart.scan.tails import combine, family_score
 from tellapart.threads import one_blas_thread
 
 ALPHA, PERMUTATIONS = 0.05, 199

@@ -19,10 +19,11 @@ from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
 from tellapart.permutation.mmd import permutation_test
-from tellapart.search.linear import linear_problem
+from tellapart.search.starts import linear_problem
 from tellapart.selection.folds import make_folds, split_in_halves
-from tellapart.selection.tuning import GRID, N_SPLITS
-from tellapart.selection.tuning_scores import (
+from tellapart.selection.tuning import (
+    GRID,
+    N_SPLITS,
     RegularizationScore,
     best_regularization,
     score_regularizations,

@@ -31,7 +31,7 @@ from memory import forget_peak, peak
 from store import store, table
 from tellapart.data.files import read_table
 from tellapart.data.tables import read_samples
-from tellapart.scan import budget
+from tellapart.scan.families import plan as budget
 from tellapart.scan.scan import scan
 
 SHIFTED, SHIFT = 3, 3.0

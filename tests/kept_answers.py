@@ -30,6 +30,7 @@ Answer = dict[str, Any]
 Pair = tuple[Any, Any]
 Data = Callable[[], Pair]
 Entries = Iterator[tuple[str, Callable[[], Answer]]]
+Table = tuple[Callable[[], Entries], ...]
 
 CASES = ("mean-shift", "covariance-shift", "laplace", "mixture")
 RELAXED = ("sdp", "convex-integer", "outer-approximation", "misdp")
@@ -510,34 +511,49 @@ def inner() -> Entries:
         yield f"told {name}", partial(call, kernel=KERNELS[name])
 
 
-TABLE = (linear_tests, table_tests, joint_tests, selections, collections, solvers, baselines, inner)
+TABLE: Table = (
+    linear_tests,
+    table_tests,
+    joint_tests,
+    selections,
+    collections,
+    solvers,
+    baselines,
+    inner,
+)
 
 
 # --- record and check ---
 
 
-def answered(call: Callable[[], Answer]) -> Answer:
-    """Return an answer with the warnings that came with it, or the error in its place."""
+def answered(call: Callable[[], Answer], words: bool = True) -> Answer:
+    """Return an answer with the warnings that came with it, or the error in its place.
+
+    `words`: whether the texts of warnings and errors are kept; without, their classes alone.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             answer = call()
         except Exception as error:  # whatever it is: it differs from what was kept
-            answer = {"error": f"{type(error).__name__}: {error}"}
+            name = type(error).__name__
+            answer = {"error": f"{name}: {error}" if words else name}
     ours = [one for one in caught if issubclass(one.category, UserWarning)]
-    answer |= {"warnings": [f"{one.category.__name__}: {one.message}" for one in ours]}
+    texts = [f": {one.message}" if words else "" for one in ours]
+    names = [one.category.__name__ for one in ours]
+    answer |= {"warnings": [name + text for name, text in zip(names, texts, strict=True)]}
     return dict(json.loads(json.dumps(answer)))
 
 
-def calls() -> dict[str, Callable[[], Answer]]:
+def calls(table: Table = TABLE, words: bool = True) -> dict[str, Callable[[], Answer]]:
     """Return every call by its name, "section/what"; nothing has run yet."""
-    found = [
-        (f"{section.__name__}/{name}", partial(answered, call))
-        for section in TABLE
+    named = [
+        (f"{section.__name__}/{name}", partial(answered, call, words))
+        for section in table
         for name, call in section()
     ]
-    assert len(dict(found)) == len(found), "two calls have one name"
-    return dict(found)
+    assert len(dict(named)) == len(named), "two calls have one name"
+    return dict(named)
 
 
 def same(key: str, old: Any, new: Any) -> bool:
@@ -563,11 +579,13 @@ def differences(old: Answer, new: Answer) -> list[str]:
     ]
 
 
-def main(verb: str, file: str, beginning: str = "") -> int:
+def main(
+    verb: str, file: str, beginning: str = "", *, table: Table = TABLE, words: bool = True
+) -> int:
     """Record or check the calls whose names begin with `beginning`; 1 if any differs."""
     started, path = time.perf_counter(), Path(file)
     kept = json.loads(path.read_text(encoding="utf-8")) if verb == "check" else {}
-    known = calls()
+    known = calls(table, words)
     gone = [name for name in kept if name not in known]
     sys.stdout.write("".join(f"{name}: is no longer called\n" for name in gone))
     answers, differing = {}, len(gone)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tellapart.data.samples import Samples
-from tellapart.permutation.bins import permute_bins
+from tellapart.permutation.labels import permute_bins
 
 
 def make(m=11, n=14, seed=0):

@@ -12,7 +12,7 @@ ROOT = Path(tellapart.__file__).parent
 # Faces name what is behind them: the package itself, its command, and the objective's old address.
 FACES = {"__init__", "__main__", "objective"}
 # A result draws and tells of itself, but only when asked: the import waits inside the method.
-LATE = {("selection", "report"), ("testing", "report"), ("planning", "report")}
+LATE = {(room, "report") for room in ("selection", "results", "groups", "monitor", "planning")}
 
 
 def room(path):

@@ -15,6 +15,9 @@ order of a table says nothing: what is tuned, searched for or held out has other
 Permutations of a split have the content of the rows in their seed, as splits have (92 calls: null
 distributions, critical values and p-values, and nothing else). Verdicts are in the words of the
 field, with the Monte Carlo error of their p-values (149 verdicts, and nothing else).
+
+`kept_scans.json` has the answers of the default path, scans and choices by evidence, in the same
+way: numbers and keys, without words.
 """
 
 import json
@@ -22,24 +25,69 @@ from pathlib import Path
 
 import pytest
 
-from kept_answers import TABLE, calls, differences
+import kept_answers
+import kept_scans
+from kept_answers import calls, differences
 
-KEPT = json.loads(Path(__file__).with_name("kept_answers.json").read_text(encoding="utf-8"))
-
-
-# Sections of quick calls: those of searches, groups, monitors and baselines take longer.
+FOLDER = Path(__file__).parent
+# Sections of quick calls: those of searches, groups, monitors and baselines take longer, and so do
+# scans of very many columns.
 QUICK = ("linear_tests", "table_tests", "solvers", "inner")
+SLOW_SCANS = ("sized_scans",)
+
+
+def changed(module, section):
+    """Return what differs from the kept answers of a section, by call."""
+    file = FOLDER / f"{module.__name__}.json"
+    kept = {
+        name: answer
+        for name, answer in json.loads(file.read_text(encoding="utf-8")).items()
+        if name.startswith(f"{section}/")
+    }
+    every = calls(module.TABLE, words=module is kept_answers)
+    mine = {name: call for name, call in every.items() if name.startswith(f"{section}/")}
+    assert mine.keys() == kept.keys()
+    lines = {name: differences(kept[name], call()) for name, call in mine.items()}
+    return {name: differing for name, differing in lines.items() if differing}
 
 
 @pytest.mark.parametrize(
     "section",
     [
         pytest.param(section.__name__, marks=[] if section.__name__ in QUICK else pytest.mark.long)
-        for section in TABLE
+        for section in kept_answers.TABLE
     ],
 )
 def test_answers_are_as_they_were(section):
-    mine = {name: call for name, call in calls().items() if name.startswith(f"{section}/")}
-    assert mine.keys() == {name for name in KEPT if name.startswith(f"{section}/")}
-    changed = {name: differences(KEPT[name], call()) for name, call in mine.items()}
-    assert {name: lines for name, lines in changed.items() if lines} == {}
+    assert changed(kept_answers, section) == {}
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        pytest.param(
+            section.__name__, marks=pytest.mark.long if section.__name__ in SLOW_SCANS else []
+        )
+        for section in kept_scans.TABLE
+    ],
+)
+def test_scans_are_as_they_were(section):
+    assert changed(kept_scans, section) == {}
+
+
+def test_kept_scans_have_findings_of_every_kind():
+    kept = json.loads((FOLDER / "kept_scans.json").read_text(encoding="utf-8"))
+    kinds = kept_scans.finding_kinds(kept.values())
+    assert kinds.keys() == {
+        "location",
+        "share",
+        "spread",
+        "shape",
+        "missing",
+        "new values",
+        "distribution",
+        "correlation",
+        "dependence",
+        "triple",
+    }
+    assert min(kinds.values()) >= 4

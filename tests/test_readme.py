@@ -1,4 +1,4 @@
-"""The README: its example prints what is shown; its map and figures are those of the project."""
+"""The README: its example prints what it shows, its map and its figures are the project's."""
 
 import re
 from pathlib import Path

@@ -88,7 +88,7 @@ if moment == "thread":
     threading.Thread.start = start
 elif moment == "compiled":
     # In a callback of compiled code, which turns KeyboardInterrupt into SystemError.
-    import tellapart.strs.bounds.sdp.admm as admm
+    import tellapart.strs.bounds.admm as admm
 
     def project_rows(*_):
         try:

@@ -17,6 +17,7 @@ BEGIN, END = "<!-- file map: made by tools/file_map.py -->\n", "<!-- end of the 
 # every file to it.
 LEAVES = (
     "text",
+    "budget",
     "errors",
     "arguments",
     "arrays",
@@ -38,13 +39,15 @@ ROOMS = (
     "scan",
     "evidence",
     "selection",
-    "testing",
+    "results",
+    "two_sample",
+    "groups",
+    "monitor",
     "planning",
     "estimator",
     "datasets",
     "baselines",
     "report",
-    "reproduction",
     "cli",
 )
 REST = {
@@ -64,7 +67,7 @@ def first_line(path: Path) -> str:
 
 
 def room_line(name: str) -> str:
-    """Return a room, a package or a module, with the first line of its docstring."""
+    """Return a room, or a module of its own, with the first line of its docstring."""
     folder = PACKAGE / name
     if folder.is_dir():
         return f"  {name + '/':<16}{first_line(folder / '__init__.py')}"

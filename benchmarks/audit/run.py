@@ -25,14 +25,7 @@ from audit.exact import optimum
 from audit.families import FAMILIES, draw
 from audit.problem import Problem
 from store import store, table
-from tellapart.strs import (
-    SOLVERS,
-    ShiftedFactor,
-    Solution,
-    SparseRatio,
-    SparseTrustRegion,
-    solve,
-)
+from tellapart.strs import SOLVERS, ShiftedFactor, Solution, SparseRatio, SparseTrustRegion, solve
 
 PLAIN_ONLY = {"sdp", "convex-integer", "outer-approximation", "misdp"}
 SECONDS = {"convex-integer": 5.0}

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from tellapart.data.sources import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
+    from tellapart.groups.compare_groups import compare_groups
+    from tellapart.groups.result import GroupsResult
+    from tellapart.monitor.check_result import CheckResult
+    from tellapart.monitor.compare_to_reference import compare_to_reference, load_monitor
+    from tellapart.monitor.reference_monitor import ReferenceMonitor
     from tellapart.planning.plan import SamplePlan
     from tellapart.planning.plan_sample_size import plan_sample_size
+    from tellapart.results.result import TestResult
     from tellapart.scan.finding import Finding
     from tellapart.selection.select_variables import select_variables
     from tellapart.selection.selection import Selection
-    from tellapart.testing.check_result import CheckResult
-    from tellapart.testing.groups import compare_groups
-    from tellapart.testing.groups_result import GroupsResult
-    from tellapart.testing.monitor import compare_to_reference, load_monitor
-    from tellapart.testing.reference_monitor import ReferenceMonitor
-    from tellapart.testing.result import TestResult
-    from tellapart.testing.two_sample import two_sample_test
+    from tellapart.two_sample.two_sample_test import two_sample_test
 
 __version__ = "0.1.0"
 
@@ -59,25 +59,25 @@ __all__ = [
 
 _SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs", "theory")
 _HOME = {
-    "CheckResult": "testing.check_result",
+    "CheckResult": "monitor.check_result",
     "ConstantColumnWarning": "errors",
     "Finding": "scan.finding",
-    "GroupsResult": "testing.groups_result",
+    "GroupsResult": "groups.result",
     "InputError": "errors",
     "MMDSelector": "estimator",
     "MissingDependencyError": "errors",
-    "ReferenceMonitor": "testing.reference_monitor",
+    "ReferenceMonitor": "monitor.reference_monitor",
     "SamplePlan": "planning.plan",
     "Selection": "selection.selection",
-    "TestResult": "testing.result",
-    "compare_groups": "testing.groups",
-    "compare_to_reference": "testing.monitor",
+    "TestResult": "results.result",
+    "compare_groups": "groups.compare_groups",
+    "compare_to_reference": "monitor.compare_to_reference",
     "from_anndata": "data.annotated",
-    "load_monitor": "testing.monitor",
+    "load_monitor": "monitor.compare_to_reference",
     "open_dataset": "data.chunks.open_dataset",
     "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
-    "two_sample_test": "testing.two_sample",
+    "two_sample_test": "two_sample.two_sample_test",
     "with_names": "data.sources",
 }
 

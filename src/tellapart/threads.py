@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import cache
 from threading import Event, Lock, Thread, local
 from typing import Any, TypeVar
@@ -231,7 +232,9 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
         return [run(item) for item in items]
     futures: list[Future[T]] = []
     try:
-        futures.extend(_executor(n_jobs, depth).submit(run_inside, item) for item in items)
+        # Each item runs in a copy of the caller's context: limits of work hold in threads too.
+        executor = _executor(n_jobs, depth)
+        futures.extend(executor.submit(copy_context().run, run_inside, item) for item in items)
         return [future.result() for future in futures]
     except CancelledError:
         # Given up since another item failed, which may come later in the order: that is the error.

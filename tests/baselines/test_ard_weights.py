@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.baselines.ard_weights import (
+from tellapart.baselines.l1_mmd import (
     LEAST_RATIO,
     VARIANCE_FLOOR,
     PowerRatio,

@@ -8,8 +8,7 @@ import pytest
 
 import tellapart as ta
 from tellapart.baselines import L1MMD, Bonferroni, StandardMMD, permutation_null
-from tellapart.baselines.base import Generators
-from tellapart.baselines.permuting import Permuting
+from tellapart.baselines.base import Generators, Permuting
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 

@@ -14,13 +14,13 @@ from tellapart.baselines import (
     SparseLogisticRegression,
     StandardMMD,
 )
-from tellapart.baselines.permuting import Permuting, permutation_null, permuted_means
-from tellapart.baselines.projected_wasserstein_distance import permuted_distances
-from tellapart.baselines.variable_tests import ks_statistic
+from tellapart.baselines.base import Permuting, permutation_null, permuted_means
+from tellapart.baselines.bonferroni import ks_statistic
+from tellapart.baselines.projected_wasserstein import permuted_distances
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.tables import read_samples
-from tellapart.permutation.columns import by_rows
-from tellapart.permutation.designed_groups import permute_samples
+from tellapart.permutation.designed_bins import permute_samples
+from tellapart.permutation.forms import by_rows
 
 LITTER = np.repeat(np.arange(8), [1, 4, 2, 3, 1, 2, 5, 2])
 

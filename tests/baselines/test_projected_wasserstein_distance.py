@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from tellapart.baselines.projected_wasserstein_distance import (
+from tellapart.baselines.projected_wasserstein import (
     ProjectedDistance,
     QuantileMerge,
     permuted_distances,

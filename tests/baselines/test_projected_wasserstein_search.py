@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from tellapart.baselines import projected_wasserstein_search as search
-from tellapart.baselines.projected_wasserstein_distance import ProjectedDistance
+from tellapart.baselines import projected_wasserstein as search
+from tellapart.baselines.projected_wasserstein import ProjectedDistance
 
 
 def make_distance(seed, m=30, n=45, n_columns=2, order=2):

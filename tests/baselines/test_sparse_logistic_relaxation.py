@@ -5,7 +5,7 @@ import pytest
 from logistic_instances import make_problem, supports
 from scipy import optimize
 
-from tellapart.baselines.sparse_logistic_relaxation import shrink, solve_relaxation
+from tellapart.baselines.sparse_logistic_problem import shrink, solve_relaxation
 from tellapart.strs.control import Control
 
 

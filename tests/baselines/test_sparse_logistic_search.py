@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from logistic_instances import make_problem, supports
 
-from tellapart.baselines.sparse_logistic_search import improve, solve
+from tellapart.baselines.sparse_logistic import improve, solve
 from tellapart.strs.control import Control
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import ks_2samp
 
 from permuted_samples import label_rows, make
-from tellapart.baselines import variable_tests
-from tellapart.baselines.variable_tests import (
+from tellapart.baselines import bonferroni as variable_tests
+from tellapart.baselines.bonferroni import (
     bonferroni,
     ks_statistic,
     ks_tests,
@@ -14,7 +14,7 @@ from tellapart.baselines.variable_tests import (
     own_pvalues,
     total_variation,
 )
-from tellapart.permutation.columns import by_rows, permuted_statistics, standardise
+from tellapart.permutation.forms import by_rows, permuted_statistics, standardise
 
 
 def test_ks_statistics_are_scipys_for_every_permutation_ties_included():

@@ -12,7 +12,8 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 from tellapart.cli import compare as compare_command
-from tellapart.cli import inputs, run
+from tellapart.cli import files as inputs
+from tellapart.cli import run
 from tellapart.data.chunks import open_dataset
 from tellapart.data.files import read_table
 
@@ -211,7 +212,7 @@ def test_bad_input_is_one_line_and_status_2(in_folder, capsys):
 
 @pytest.mark.parametrize("option", ["--plot", "--json", "--report"])
 def test_bad_outputs_are_refused_before_the_work(in_folder, monkeypatch, option):
-    monkeypatch.setattr("tellapart.testing.two_sample.run_test", pytest.fail)
+    monkeypatch.setattr("tellapart.two_sample.two_sample_test.run_test", pytest.fail)
     assert run(["compare", "a.csv", "b.parquet", option, "no/out.png"]) == 2
 
 
@@ -219,7 +220,7 @@ def test_interrupt_is_no_traceback(in_folder, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tellapart.testing.two_sample.run_test", interrupted)
+    monkeypatch.setattr("tellapart.two_sample.two_sample_test.run_test", interrupted)
     assert run(["compare", "a.csv", "b.parquet"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -228,7 +229,7 @@ def test_bugs_have_a_status_of_their_own(in_folder, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tellapart.testing.two_sample.run_test", broken)
+    monkeypatch.setattr("tellapart.two_sample.two_sample_test.run_test", broken)
     assert run(["compare", "a.csv", "b.parquet"]) == 3
     out, err = capsys.readouterr()
     assert out == ""

@@ -151,7 +151,7 @@ OVERLAPPING = """
 import os, sys, time
 import tellapart.cli.monitor as monitor
 from tellapart.__main__ import main
-from tellapart.testing.reference_monitor import ReferenceMonitor
+from tellapart.monitor.reference_monitor import ReferenceMonitor
 name, *others = sys.argv.pop(1).split(",")
 read, check = monitor.read_input, ReferenceMonitor.check
 def marked(path, form):

@@ -10,7 +10,7 @@ import pytest
 from tellapart.cli import run
 
 PROGRAM_MODULE = sys.modules["tellapart.cli.app"]  # its name in the package is that of the program
-TESTED = "tellapart.testing.two_sample.run_test"
+TESTED = "tellapart.two_sample.two_sample_test.run_test"
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_completion_ends_as_it_wants(monkeypatch):
 
 PROGRAM = """
 import ctypes, sys
-import tellapart.testing.two_sample as two_sample
+import tellapart.two_sample.two_sample_test as two_sample
 from tellapart.__main__ import main
 def leave(*_, **__):
     ctypes.CDLL(None).exit(1)

@@ -162,7 +162,7 @@ def test_progress_is_shown_on_a_terminal_only(folder, monkeypatch):
         seen.append(settings.progress)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tellapart.testing.two_sample.run_test", note)
+    monkeypatch.setattr("tellapart.two_sample.two_sample_test.run_test", note)
     run(["compare", "a.csv", "b.csv"])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     run(["compare", "a.csv", "b.csv"])

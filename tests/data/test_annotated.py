@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from annotated_data import GENES, annotated
-from each import each
 from tellapart.data.annotated import from_anndata, with_matrix
 from tellapart.data.grouping import read_grouped
 from tellapart.data.tables import read_samples
@@ -43,8 +42,8 @@ def test_rows_keep_their_labels():
     assert with_matrix(same) is same
 
 
-@each(
-    "data, given, message",
+@pytest.mark.parametrize(
+    ("data", "given", "message"),
     [
         (VALUES, {"layer": "counts"}, "layer must be left out unless it is of AnnData; got numpy"),
         (

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
-from tellapart.data.coded_rows import CodedRows, in_one_form, stack_rows
 from tellapart.data.column_store import MappedColumns, SparseColumns
+from tellapart.monitor.rows import CodedRows, in_one_form, stack_rows
 
 COLOURS = CodedRows(
     np.array([[0.0, 1.5], [1.0, np.nan], [np.nan, 2.5]]),

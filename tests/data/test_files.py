@@ -17,7 +17,6 @@ from pyarrow import csv, feather, ipc, parquet
 from scipy import sparse
 
 from annotated_data import annotated
-from each import each
 from tellapart.data import files
 from tellapart.data.files import READERS, bytes_in_memory, read_stream, read_table
 from tellapart.data.tables import read_samples
@@ -48,7 +47,7 @@ WRITERS = {
 }
 
 
-@each("name", WRITERS)
+@pytest.mark.parametrize("name", WRITERS)
 def test_every_format_gives_the_same_table(tmp_path, name):
     WRITERS[name](tmp_path / name)
     assert read_table(tmp_path / name).to_pydict() == TABLE.to_pydict()
@@ -73,8 +72,8 @@ def test_quoted_fields_may_hold_line_breaks(tmp_path):
     assert read_table(path)["note"].to_pylist() == ["two\nlines", "one"]
 
 
-@each(
-    "name, content, message",
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
     [
         ("a.csv", b"", r"a\.csv: the file is empty"),
         ("a.csv", b"a,b\n1,2\n3\n", r"a\.csv: .*Expected 2 columns, got 1"),
@@ -149,7 +148,7 @@ def test_row_labels_saved_by_pandas_are_left_out_with_a_warning(tmp_path):
         assert table.to_pydict() == {"age": [31, 47]}
 
 
-@each("name", WRITERS)
+@pytest.mark.parametrize("name", WRITERS)
 def test_streams_give_the_same_table(tmp_path, name):
     path = tmp_path / name
     WRITERS[name](path)
@@ -179,7 +178,7 @@ def test_named_pipes(tmp_path):
     writer.join()
 
 
-@each("form", READERS)
+@pytest.mark.parametrize("form", READERS)
 def test_bad_streams_are_one_line(form):
     with pytest.raises(InputError, match="standard input: expected a table; got nothing"):
         read_stream(io.BytesIO(b""), form)
@@ -232,7 +231,7 @@ def test_categories_survive_parquet_and_feather(tmp_path):
         assert read_samples(read, TABLE).categories == {"sex": ("f", "m")}
 
 
-@each("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
 def test_wide_files_are_read_in_blocks_of_many_lines(tmp_path, ending):
     names = [f"column {s}" for s in range(20_000)]
     text = "\n".join([",".join(names), *(",".join([str(k)] * 20_000) for k in range(8))]) + "\n"
@@ -246,8 +245,8 @@ def test_wide_files_are_read_in_blocks_of_many_lines(tmp_path, ending):
         assert table.column(19_999).to_pylist() == list(range(8))
 
 
-@each(
-    "text, kinds",
+@pytest.mark.parametrize(
+    ("text", "kinds"),
     [
         ("a,b,c,d\n0.5,1,x,-2.5e3\n1.5,2,y,7\n", ["double", "int64", "string", "double"]),
         # What comes further below decides, as it does for tables that are not wide.

@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from tellapart.data import hdf_trial
-from tellapart.data.files import read_table
-from tellapart.data.hdf_trial import try_hdf
+from tellapart.data import files as hdf_trial
+from tellapart.data.files import read_table, try_hdf
 from tellapart.errors import InputError
 
 SAY = "import os, sys; sys.stdout.write('begun'); sys.stdout.flush(); "

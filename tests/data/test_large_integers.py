@@ -11,7 +11,7 @@ from pyarrow import csv, dataset, parquet
 from scipy import sparse
 
 import tellapart as ta
-from tellapart.data.large_integers import rounded_extremes
+from tellapart.data.columns import rounded_extremes
 
 RNG = np.random.default_rng(0)
 NEAR = (2**62 + RNG.integers(0, 100, 60), 2**62 + RNG.integers(0, 100, 60))

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tellapart.data.design_labels import DesignArguments
-from tellapart.data.likeness import MOST_COLUMNS, likeness_of
+from tellapart.data.design_labels import MOST_COLUMNS, DesignArguments, likeness_of
 from tellapart.data.tables import read_samples
 from tellapart.permutation.designed_bins import draw_designed_bins
 

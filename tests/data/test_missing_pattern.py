@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from tellapart.data.column_store import MappedColumns
-from tellapart.data.missing_pattern import MissingPattern, fill_missing
+from tellapart.data.missing import MissingPattern, fill_missing
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tellapart.data.samples import Samples
-from tellapart.data.shared_rows import SharedRows
+from tellapart.data.samples import Samples, SharedRows
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.threads import in_threads
 

@@ -12,7 +12,6 @@ from scipy import sparse
 
 import tellapart as ta
 from annotated_data import GENES, annotated
-from each import each
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
@@ -26,9 +25,9 @@ def dense(values):
     return values if isinstance(values, np.ndarray) else values[:, np.arange(values.shape[1])]
 
 
-@each("form", ["csr", "csc", "coo"])
-@each("kind", [sparse.csr_array, sparse.csr_matrix])
-@each("dtype", [np.float64, np.float32, np.int16])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
 def test_sparse_samples_are_read_as_they_are(form, kind, dtype):
     x, y = counts(9), counts(7, seed=1)
     samples = read_samples(*(kind(v.astype(dtype)).asformat(form) for v in (x, y)))
@@ -97,7 +96,7 @@ def test_missing_values_of_sparse_samples():
     np.testing.assert_array_equal(dense(columns.y), y[:, [0, 3]])
 
 
-@each("value, part", [(np.inf, "infinite"), (-1e200, "magnitudes")])
+@pytest.mark.parametrize(("value", "part"), [(np.inf, "infinite"), (-1e200, "magnitudes")])
 def test_entries_no_kernel_can_work_with_are_refused(value, part):
     x = counts(9).astype(float)
     x[2, 3] = value
@@ -125,7 +124,7 @@ def test_the_answer_is_that_of_the_dense_matrix():
     np.testing.assert_array_equal(weighed.z, ta.select_variables(x, y, 2).z)
 
 
-@each("kernel", [ta.kernels.Quadratic(), ta.kernels.Gaussian()])
+@pytest.mark.parametrize("kernel", [ta.kernels.Quadratic(), ta.kernels.Gaussian()])
 def test_objectives_of_all_kernels_take_sparse_samples(kernel):
     x, y = counts(40), counts(50, seed=1)
     z = np.array([0.6, 0.8, 0, 0])
@@ -135,7 +134,7 @@ def test_objectives_of_all_kernels_take_sparse_samples(kernel):
     np.testing.assert_allclose(objective.gradient(z), plain.gradient(z), rtol=1e-10, atol=1e-12)
 
 
-@each("make", [np.asarray, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.csc_array])
 def test_annotated_data(make):
     x, y = counts(30), counts(40, seed=1)
     x[:, 1] += 3
@@ -181,8 +180,8 @@ def test_anndata_is_not_imported():
     assert ("anndata" in sys.modules) == before
 
 
-@each(
-    "matrix, names, part",
+@pytest.mark.parametrize(
+    ("matrix", "names", "part"),
     [
         ([[1.0]], ["a"], "matrix must be a NumPy array or a SciPy sparse matrix"),
         (np.ones(3), ["a"], "matrix must be .* of two dimensions"),

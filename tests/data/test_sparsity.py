@@ -10,10 +10,10 @@ from scipy import sparse
 import tellapart as ta
 from annotated_data import annotated
 from tellapart.data.grouping import read_grouped
-from tellapart.data.points import read_points
 from tellapart.data.sparsity import check_structure
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
+from tellapart.statistics.witness import read_points
 
 FAR = 10**8
 SHAPE = (6, 4)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from each import each, every_library
+from libraries import every_library
 from tellapart.data.sources import with_names
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
@@ -25,7 +25,7 @@ def good():
 
 
 class TestArrays:
-    @each("order", ["C", "F"])
+    @pytest.mark.parametrize("order", ["C", "F"])
     def test_float64_is_not_copied(self, order):
         X = np.asarray(np.random.default_rng(0).normal(size=(50, 4)), order=order)
         Y = X[:20]
@@ -35,7 +35,7 @@ class TestArrays:
         assert samples.names == ("x0", "x1", "x2", "x3")
         assert samples.kinds == ("numeric",) * 4
 
-    @each("order", ["C", "F"])
+    @pytest.mark.parametrize("order", ["C", "F"])
     def test_checks_allocate_nothing_of_the_size_of_the_data(self, order):
         X = np.asarray(np.random.default_rng(0).normal(size=(20_000, 50)), order=order)
         tracemalloc.start()
@@ -44,7 +44,7 @@ class TestArrays:
         tracemalloc.stop()
         assert peak < X.nbytes / 20
 
-    @each("dtype", ["float32", "float16", "int8", "uint64", ">f8"])
+    @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", ">f8"])
     def test_other_numbers_become_float64(self, dtype):
         samples = read_samples(good().astype(dtype), good())
         assert samples.x.dtype == np.float64
@@ -73,8 +73,8 @@ class TestArrays:
         with pytest.raises(InputError, match=r"column 'x1' \(1 in X\)"):
             read_samples(X, good())
 
-    @each(
-        "bad, message",
+    @pytest.mark.parametrize(
+        ("bad", "message"),
         [
             (np.arange(5.0), r"X must be 2-dimensional.*got numpy ndarray of one dimension.*resh"),
             ([1, 2, 3], r"X must be 2-dimensional.*got list of one dimension; reshape"),
@@ -169,7 +169,7 @@ class TestNames:
         with pytest.raises(InputError, match=r"got only in Y: 'dose'$"):
             read_samples(table({"age": [1, 2]}), table(DATA_Y))
 
-    @each(
+    @pytest.mark.parametrize(
         "bad",
         [
             pd.DataFrame(good(), columns=["a", "a"]),
@@ -209,7 +209,7 @@ def test_pandas_and_polars_are_never_imported():
     assert done.returncode == 0, done.stderr
 
 
-@each("dtype", ["f8", "f4", "f2", "i4", "u2", ">f8"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i4", "u2", ">f8"])
 def test_memory_mapped_arrays_are_never_copied_whole(dtype, tmp_path):
     values = np.random.default_rng(0).integers(0, 99, (5000, 3)).astype(dtype)
     np.save(tmp_path / "x.npy", values)

@@ -16,8 +16,7 @@ from tellapart.effects.columns import (
     shapes,
     spread,
 )
-from tellapart.effects.estimate import holm
-from tellapart.effects.sampling import IndependentRows
+from tellapart.effects.estimate import IndependentRows, holm
 
 PLAIN = IndependentRows()
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from tellapart.data.design import Design
+from tellapart.effects.estimate import sampling_of
 from tellapart.effects.groups import pair_effects, triple_effect
-from tellapart.effects.sampling import sampling_of
 
 
 @pytest.fixture

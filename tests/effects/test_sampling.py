@@ -6,7 +6,7 @@ from scipy import stats
 
 from tellapart.data.design import Design
 from tellapart.effects.columns import Column, location
-from tellapart.effects.sampling import IndependentRows, sampling_of
+from tellapart.effects.estimate import IndependentRows, sampling_of
 
 
 def error_of(x, y, design):

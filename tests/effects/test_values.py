@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tellapart.data.design import Design
-from tellapart.effects.sampling import sampling_of
+from tellapart.effects.estimate import sampling_of
 from tellapart.effects.values import (
     Candidate,
     candidate_values,

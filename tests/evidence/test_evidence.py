@@ -9,9 +9,8 @@ from bench_evidence import DESIGNED
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
-from tellapart.evidence.copula import CopulaScores
+from tellapart.evidence.dependence import CopulaScores, find_pairs
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.evidence.pairs import find_pairs
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.strs.control import Control

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from tellapart.evidence.copula import CopulaScores
-from tellapart.evidence.pairs import find_pairs
-from tellapart.evidence.triples import find_triples, most_columns
+from tellapart.evidence.dependence import CopulaScores, find_pairs, find_triples, most_columns
 
 
 def scored(x, y):

@@ -4,10 +4,10 @@ import numpy as np
 
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.evidence.known_scores import KnownScores, OtherColumns
+from tellapart.evidence.shared_scores import KnownScores, OtherColumns
 from tellapart.scan.differences import find_differences
 from tellapart.scan.scores import make_scores
-from tellapart.scan.wide_scores import WideScores
+from tellapart.scan.wide import WideScores
 
 N_X, N_Y, C = 60, 80, 30
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tellapart.evidence.copula import mid_ranks
+from tellapart.evidence.dependence import mid_ranks
 from tellapart.evidence.evidence import _share_off_median
-from tellapart.evidence.pooled_ranks import PooledRanks
+from tellapart.evidence.shared_scores import PooledRanks
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -1,6 +1,6 @@
 """Dask workers that are killed: tasks are done again, and where that is no use, one clear error.
 
-The default call with a worker that dies once is in tests/testing/test_chunked.py, a sum in
+The default call with a worker that dies once is in tests/two_sample/test_chunked.py, a sum in
 tests/data/chunks/test_fold.py.
 """
 

@@ -15,9 +15,9 @@ import pytest
 from limited import check_one_line, run_limited
 
 import tellapart as ta
+from reproduction.curves import draw_powers
+from reproduction.store import Store
 from tellapart.cli import run
-from tellapart.reproduction.curves import draw_powers
-from tellapart.reproduction.store import Store
 
 OLD = b"what was there before"
 
@@ -235,7 +235,7 @@ def test_a_file_system_that_is_really_full(tmp_path):
 
 CACHED = """
 import os
-from tellapart.strs.secular import secular_root
+from tellapart.strs.trust_region import secular_root
 import numpy as np
 print(secular_root(np.array([0.0, 1.0]), np.array([1.0, 0.5]), 0.0))
 for folder, _, files in os.walk(os.environ["NUMBA_CACHE_DIR"]):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from limited import check_one_line, run_limited
 
+from reproduction import runner
+from reproduction.registry import EXPERIMENTS
 from tellapart.cli import run
-from tellapart.reproduction import runner
-from tellapart.reproduction.registry import EXPERIMENTS
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_in_the_middle_of_the_work(files, monkeypatch, capsys):
     def exhausted(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr("tellapart.testing.two_sample.run_test", exhausted)
+    monkeypatch.setattr("tellapart.two_sample.two_sample_test.run_test", exhausted)
     assert run(["compare", "a.csv", "b.csv", "--json", "out.json"]) == 4
     told = capsys.readouterr()
     assert told.out == ""
@@ -33,7 +33,7 @@ def test_in_the_middle_of_the_work(files, monkeypatch, capsys):
     assert sorted(file.name for file in files.iterdir()) == ["a.csv", "b.csv"]
 
 
-LOADED = "from tellapart.cli.app import run\nimport tellapart.testing.two_sample"
+LOADED = "from tellapart.cli.app import run\nimport tellapart.two_sample.two_sample_test"
 MORE = """
 import os
 used = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -46,7 +46,7 @@ def test_a_real_limit(files):
     program = """
 import numpy as np
 from tellapart.cli.app import run
-import tellapart.testing.two_sample as two_sample
+import tellapart.two_sample.two_sample_test as two_sample
 def greedy(*_, **__):
     return np.ones((1 << 40,))
 two_sample.run_test = greedy
@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line(monkeypatch, capsys,
 
     assert EXPERIMENTS
     monkeypatch.setattr(runner, "measure_all", lost)
-    monkeypatch.setattr("tellapart.reproduction.store.Store.add", lambda self, rows: list(rows))
+    monkeypatch.setattr("reproduction.store.Store.add", lambda self, rows: list(rows))
     monkeypatch.chdir(tmp_path)
     assert run(["reproduce", "power-n", "--jobs", "2", "--out", str(tmp_path / "out")]) == 4
     check_one_line(capsys.readouterr().err, "a worker process was killed", "fewer --jobs")

@@ -5,7 +5,7 @@ import numpy as np
 import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.kernels import GaussianScalar, LaplaceScalar, Linear
-from tellapart.kernels.mixed_scalar import MixedScalar
+from tellapart.kernels.scalar import MixedScalar
 from tellapart.statistics.coefficients import linear_coefficients
 
 MIXED = MixedScalar((GaussianScalar(0.5), GaussianScalar(2.0)))

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import make_samples
-from tellapart.kernels import scale
-from tellapart.kernels.differences import LARGEST_DIFFERENCE
-from tellapart.kernels.scale import joint_scale, median_scale
+from tellapart.kernels import bandwidth as scale
+from tellapart.kernels.bandwidth import LARGEST_DIFFERENCE, joint_scale, median_scale
 
 KINDS = ["numeric", "categorical", "numeric", "numeric"]
 CONSTANT = np.array([False, False, True, False])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.permutation.bins import (
+from tellapart.permutation.labels import (
     FEWEST_BINS,
     LARGER_SHARE,
     draw_bins,

@@ -5,7 +5,7 @@ import pytest
 
 from permuted_samples import label_rows, make
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
-from tellapart.permutation.columns import mmd_statistic, permuted_statistics, standardise
+from tellapart.permutation.forms import mmd_statistic, permuted_statistics, standardise
 from tellapart.statistics.mmd import mmd2
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.permutation.fewer import Fewer
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.keyed_bins import Fewer, draw_keyed_bins
 from tellapart.scan.sums import Halves
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.permutation.holm import holm
+from tellapart.permutation.pvalues import holm
 
 
 def test_worked_example():

@@ -1,17 +1,17 @@
 """Bins by a keyed shuffle: equal sizes, known from row numbers alone, true labels first."""
 
 import numpy as np
+import pytest
 
-from each import each
-from tellapart.permutation.bins import LARGER_SHARE
 from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.labels import LARGER_SHARE
 
 
 def _drawn(n_x, n_y, n_permutations=19, seed=0):
     return draw_keyed_bins(n_x, n_y, n_permutations, np.random.default_rng(seed))
 
 
-@each("n_x, n_y", [(1201, 1703), (5000, 700), (30, 40), (50, 100_000)])
+@pytest.mark.parametrize(("n_x", "n_y"), [(1201, 1703), (5000, 700), (30, 40), (50, 100_000)])
 def test_bins_are_of_one_size_and_places_in_them_are_all_there(n_x, n_y):
     drawn = _drawn(n_x, n_y)
     for sample, count in enumerate((n_x, n_y)):

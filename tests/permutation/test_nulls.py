@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.permutation.nulls import _largest_count, null_of
+from tellapart.permutation.pvalues import _largest_count, null_of
 
 ALPHAS = st.one_of(
     st.sampled_from([0.001, 0.01, 0.05, 0.07, 0.1, 1 / 3, 0.999]), st.floats(1e-3, 0.999)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.permutation.row_orders import RowOrders, WholeMatrix
+from tellapart.permutation.shared_orders import RowOrders, WholeMatrix
 
 SIZES = np.array([3, 7, 30, 31, 40])
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.permutation.row_orders import RowOrders, WholeMatrix
-from tellapart.permutation.shared_labels import SharedLabels
+from tellapart.permutation.shared_orders import RowOrders, SharedLabels, WholeMatrix
 
 
 @pytest.mark.parametrize("n_x", [8, 20, 33])

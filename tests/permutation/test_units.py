@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from tellapart.data.design import Design
-from tellapart.permutation.design import permute_units, units_of
-from tellapart.permutation.units import Units
+from tellapart.permutation.design import Units, permute_units, units_of
 
 
 def designed(blocks, clusters=None):

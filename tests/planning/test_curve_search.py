@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tellapart.planning.curve_search import FEWEST, search_curve
+from tellapart.planning.planner import FEWEST_TESTS, search_curve
 
 
 class Populations:
@@ -47,4 +47,4 @@ def test_nothing_beyond_the_largest_size_is_simulated():
 def test_large_tables_are_fewer_but_not_too_few():
     populations = Populations(0.03)
     search(populations, budget=1.0)
-    assert 0.5 * FEWEST <= len(populations.asked) < 250
+    assert 0.5 * FEWEST_TESTS <= len(populations.asked) < 250

@@ -10,7 +10,7 @@ from tellapart.planning.named_effects import (
     NamedEffects,
     check_effects,
 )
-from tellapart.planning.resampling import RowSource, reach, tilt
+from tellapart.planning.simulation import RowSource, reach, tilt
 
 ROWS = 40_000
 

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from tellapart.planning.plan import SamplePlan, rows_within
-from tellapart.planning.power_curve import RisingCurve
-from tellapart.planning.sizes import Sizes
-from tellapart.planning.strength import Strength
+from tellapart.planning.plan import SamplePlan, Sizes, rows_within
+from tellapart.planning.power_curve import RisingCurve, Strength
 
 CURVE = RisingCurve(-1.645, 16.0, 0.5, np.tile([-1.645, 16.0, 0.5], (3, 1)), ())
 

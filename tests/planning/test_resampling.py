@@ -4,7 +4,7 @@ import pytest
 from scipy import sparse
 
 from tellapart.data.tables import read_samples
-from tellapart.planning.resampling import RowSource
+from tellapart.planning.simulation import RowSource
 
 
 def pilot():

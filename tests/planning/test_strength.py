@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from tellapart.data.tables import read_samples
-from tellapart.planning.resampling import RowSource
-from tellapart.planning.simulated_tests import Outcome, SimulatedTests
-from tellapart.planning.strength import MOST, estimate_strength
+from tellapart.planning.power_curve import MOST, estimate_strength
+from tellapart.planning.simulation import Outcome, RowSource, SimulatedTests
 
 
 class TestOfMeans(SimulatedTests):

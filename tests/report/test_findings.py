@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 from scanned import make_finding, run_scan
-from tellapart.report.findings import (
-    describe_columns,
-    describe_finding,
-    group_findings,
-    pick_findings,
-)
+from tellapart.report.words import describe_columns, describe_finding, group_findings, pick_findings
 from tellapart.scan.families import FAMILY_DESCRIPTIONS
 from tellapart.scan.scan import WEIGHTS
 

@@ -15,7 +15,7 @@ from rich.console import Console
 import tellapart as ta
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
 from tellapart.report.console import complain, say, show_groups, show_result
-from tellapart.report.paper_tables import write_csv
+from tellapart.report.tables import write_csv
 
 # Colour, title of the window, bell, carriage return, C1, bidi, markup of rich; half a character.
 EVIL = "a\x1b[31m\x1b]0;title\x07\r\n\x85\x9b31m\x7f\u202efdp.\u2066\u2069\u200f[/red]:smile:"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellapart.errors import InputError
-from tellapart.report.latex import LatexTable, check_latex, escaped, number
+from tellapart.report.tables import LatexTable, check_latex, escaped, number
 
 
 @given(st.text())

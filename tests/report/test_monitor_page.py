@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 
 import tellapart as ta
 from html_page import Page
-from tellapart.report.drawing import COLOUR_Y
+from tellapart.report.plots import COLOUR_Y
 
 
 def normal(n, seed):

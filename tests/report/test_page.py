@@ -15,15 +15,14 @@ from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Linear
 from tellapart.report.figures import VARIABLE_OF
-from tellapart.report.page import python_call, render_page
+from tellapart.report.page import describe_stability, python_call, render_page
 from tellapart.report.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
-from tellapart.report.resamples import describe_stability
 from tellapart.report.words import describe_side, listed, number
+from tellapart.results.columns import summarise_column
+from tellapart.results.embedding import compute_embedding
+from tellapart.results.result import Method
+from tellapart.results.settings import TestSettings
 from tellapart.selection.stability import Stability
-from tellapart.testing.embedding import compute_embedding
-from tellapart.testing.marginals import summarise_column
-from tellapart.testing.result import Method
-from tellapart.testing.settings import TestSettings
 from tellapart.text import safe
 
 SCRIPT = "<script>alert(1)</script>"
@@ -197,9 +196,9 @@ def test_drawing_computes_nothing(kernel, monkeypatch):
         "numpy.quantile",
         "tellapart.kernels.base.FittedKernel.gram",
         "tellapart.selection.stability.choose",
-        "tellapart.testing.embedding.mean_difference",
-        "tellapart.testing.exhibit.compute_marginal",
-        "tellapart.testing.exhibit.summarise_column",
+        "tellapart.results.embedding.mean_difference",
+        "tellapart.results.figure_data.compute_marginal",
+        "tellapart.results.figure_data.summarise_column",
     ):
         monkeypatch.setattr(place, lambda *_, **__: pytest.fail("drawing computed something"))
     held_out = result.held_out

@@ -24,10 +24,10 @@ from tellapart.report.plots import (
     draw_stability,
     draw_weights,
 )
+from tellapart.results.columns import compute_marginal
+from tellapart.results.embedding import compute_embedding
+from tellapart.results.figure_data import PANELS
 from tellapart.selection.stability import Stability
-from tellapart.testing.embedding import compute_embedding
-from tellapart.testing.exhibit import PANELS
-from tellapart.testing.marginals import compute_marginal
 from tellapart.text import safe
 
 

@@ -3,22 +3,21 @@ from pathlib import Path
 
 import pytest
 
-from tellapart.errors import InputError
-from tellapart.reproduction.claims import claims_table
-from tellapart.reproduction.comparisons import (
+from reproduction.claims import (
     OURS,
     RETIRED,
     Best,
+    Results,
     behind,
     best_of,
+    claims_table,
     clearly_above,
     standing,
 )
-from tellapart.reproduction.evidence import Results
-from tellapart.reproduction.intervals import Share
-from tellapart.reproduction.paper import CLAIMS, claims_text
-from tellapart.reproduction.registry import EXPERIMENTS
-from tellapart.reproduction.summaries import BEGIN, END, fill, scan_sentence, scan_table
+from reproduction.curves import Share
+from reproduction.paper import BEGIN, CLAIMS, END, claims_text, fill, scan_sentence, scan_table
+from reproduction.registry import EXPERIMENTS
+from tellapart.errors import InputError
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "experiments" / "results"

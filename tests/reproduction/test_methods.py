@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from tellapart.baselines.base import Generators
-from tellapart.baselines.permuting import Permuting
+from reproduction.methods import METHODS, Settings, contestant
+from tellapart.baselines.base import Generators, Permuting
 from tellapart.datasets import make_case
-from tellapart.reproduction.methods import METHODS, Settings, contestant
-from tellapart.testing.two_sample import two_sample_test
+from tellapart.two_sample.two_sample_test import two_sample_test
 
 
 @pytest.fixture(scope="module")

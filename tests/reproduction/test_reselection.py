@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import binom
 
 import tellapart as ta
+from reproduction import reselection
+from reproduction.reselection import against_others, best_values, reselection_test
 from tellapart.data.tables import read_samples
 from tellapart.kernels import Linear
 from tellapart.permutation.labels import draw_permutations
-from tellapart.reproduction import reselection
-from tellapart.reproduction.reselection import against_others, best_values, reselection_test
-from tellapart.selection.closed_form import choose_nonnegative
+from tellapart.selection.choose import choose_nonnegative
 from tellapart.statistics.mmd import mmd2
 
 

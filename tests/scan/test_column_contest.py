@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from tellapart.scan import column_contest
+from tellapart.scan import column_changes as column_contest
 from tellapart.scan.adjusted import step_down
-from tellapart.scan.column_contest import ColumnContest
-from tellapart.scan.column_folds import column_blocks
+from tellapart.scan.blocks import column_blocks
+from tellapart.scan.column_changes import ColumnContest
 
 COUNT, SIZE = 199, 60
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tellapart.scan.combination import combine, family_score
+from tellapart.scan.tails import combine, family_score
 
 
 def test_a_strong_family_decides_whatever_the_others_say():

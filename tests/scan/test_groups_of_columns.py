@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from tellapart import two_sample_test
-from tellapart.scan import groups_of_columns
-from tellapart.scan.adjusted import TableUnits, step_down
-from tellapart.scan.groups_of_columns import GroupScores, Kind
-from tellapart.scan.largest import Largest, Remaining
+from tellapart.scan import adjusted as groups_of_columns
+from tellapart.scan.adjusted import GroupScores, Kind, TableUnits, step_down
+from tellapart.scan.pairs import Largest, Remaining
 
 N_COLUMNS, COUNT = 14, 400
 PAIRS = np.column_stack(np.triu_indices(N_COLUMNS, 1))

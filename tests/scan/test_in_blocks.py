@@ -7,7 +7,11 @@ import pytest
 import tellapart as ta
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
-from tellapart.scan import budget, column_contest, column_folds, in_blocks, scan
+from tellapart.scan import blocks as column_folds
+from tellapart.scan import blocks as in_blocks
+from tellapart.scan import column_changes as column_contest
+from tellapart.scan import scan
+from tellapart.scan.families import plan as budget
 
 N_COLUMNS = 90
 

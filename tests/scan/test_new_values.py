@@ -10,11 +10,10 @@ from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.progress import silent
 from tellapart.scan import scan as scan_module
 from tellapart.scan.adjusted import step_down
-from tellapart.scan.column_changes import column_changes
-from tellapart.scan.column_contest import ColumnContest
-from tellapart.scan.new_values import values_apart, values_statistics
+from tellapart.scan.column_changes import ColumnContest, column_changes
+from tellapart.scan.families.values import values_apart, values_statistics
 from tellapart.scan.scan import run_families, scan
-from tellapart.scan.shared_pool import SharedPool
+from tellapart.scan.shared import SharedPool
 
 
 def tables(rows=1000, share=0.02, seed=0, columns=20):

@@ -7,9 +7,9 @@ from scipy import stats
 from tellapart.data.chunks import chunked_samples
 from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.tables import read_samples
-from tellapart.scan import outline
-from tellapart.scan.outline import Outline
+from tellapart.scan import tables as outline
 from tellapart.scan.scan import scan
+from tellapart.scan.tables import Outline
 
 
 def test_few_rows_are_all_there_those_of_x_first():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tellapart.scan.permuted_tails import NOTHING, BinMoments, PermutedTails
+from tellapart.scan.tails import NOTHING, BinMoments, PermutedTails
 
 SPARSE = (np.random.default_rng(0).random(400) < 0.05).astype(np.float32)
 LOPSIDED = np.random.default_rng(1).exponential(size=400).astype(np.float32)

@@ -7,10 +7,10 @@ from tellapart.data.chunks.chunked_samples import in_chunks
 from tellapart.data.samples import Samples
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.progress import silent
-from tellapart.scan import shared_pool
+from tellapart.scan import shared as shared_pool
 from tellapart.scan.differences import Differences
 from tellapart.scan.scan import make_pool, run_families, scan_pool
-from tellapart.scan.shared_pool import SharedPool
+from tellapart.scan.shared import SharedPool
 
 N, N_COLUMNS, B = 90, 30, 60
 

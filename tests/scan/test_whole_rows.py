@@ -4,7 +4,7 @@ import numpy as np
 from pools import is_x, make_pool
 from scipy.spatial.distance import cdist
 
-from tellapart.scan.whole_rows import MOST_ROWS, WholeRows
+from tellapart.scan.row_statistics import MOST_ROWS, WholeRows
 
 
 def _data(n_x, n_y, columns):

@@ -6,13 +6,12 @@ from scipy import sparse
 
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.samples import Samples
-from tellapart.permutation.row_orders import RowOrders
+from tellapart.permutation.shared_orders import RowOrders
 from tellapart.scan.adjusted import step_down
-from tellapart.scan.permuted_tails import BinMoments, exponent
+from tellapart.scan.column_changes import OTHERS, OtherUnits
 from tellapart.scan.scores import make_scores
-from tellapart.scan.wide_names import OTHERS, OtherUnits
-from tellapart.scan.wide_scores import WideScores
-from tellapart.scan.wide_shifts import KEPT_SCORES, wide_shifts
+from tellapart.scan.tails import BinMoments, exponent
+from tellapart.scan.wide import KEPT_SCORES, WideScores, wide_shifts
 
 N, C = 80, 150
 ROWS = [np.arange(20), np.arange(15, 70), np.arange(50, 63)]

@@ -5,9 +5,8 @@ import pytest
 
 from reference import coefficients, make_samples
 from tellapart.kernels import Linear
-from tellapart.selection.binned_folds import BinnedRows, split_bins
-from tellapart.selection.prepared import Prepared
-from tellapart.selection.tuning import N_SPLITS, tune
+from tellapart.selection.folds import BinnedRows, split_bins
+from tellapart.selection.tuning import N_SPLITS, Prepared, tune
 
 
 @pytest.fixture(scope="module")

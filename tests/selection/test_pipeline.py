@@ -4,15 +4,17 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pytest
 
 import tellapart as ta
-from each import each
 from tellapart.evidence import evidence
 from tellapart.selection import pipeline
 from tellapart.strs.control import Control
 
 
-@each("limit, left", [(None, None), (60.0, 20.0), (30.0, pipeline.LEAST_SECONDS)])
+@pytest.mark.parametrize(
+    ("limit", "left"), [(None, None), (60.0, 20.0), (30.0, pipeline.LEAST_SECONDS)]
+)
 def test_what_tuning_took_is_not_there_for_the_choice(monkeypatch, limit, left):
     now = [0.0]
     given = []

@@ -11,19 +11,16 @@ from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.datasets import make_case
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.kernels.tuned import MULTIPLIERS
-from tellapart.search.linear import linear_problem
+from tellapart.kernels.base import MULTIPLIERS
+from tellapart.search.starts import linear_problem
 from tellapart.selection.folds import make_folds, ratio, split_in_halves
-from tellapart.selection.prepared import Prepared
 from tellapart.selection.tuning import (
     COARSE_GRID,
     GRID,
     N_SEARCH_SPLITS,
     N_SPLITS,
-    tune,
-)
-from tellapart.selection.tuning_scores import (
     NumberScore,
+    Prepared,
     RegularizationScore,
     as_good_as_the_best,
     best_ratio,
@@ -31,6 +28,7 @@ from tellapart.selection.tuning_scores import (
     number_path,
     score_regularizations,
     smallest_good_number,
+    tune,
 )
 from tellapart.statistics.coefficients import LinearCoefficients
 from tellapart.strs.control import Control

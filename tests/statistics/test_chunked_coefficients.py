@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from each import each
 from reference import coefficients, mixed_samples
 from row_sums import write_parts
 from tellapart import open_dataset
@@ -17,14 +16,14 @@ from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
-from tellapart.kernels.fit_on_draw import adds_up, fit_on_draw
-from tellapart.statistics import chunked_coefficients
-from tellapart.statistics.chunked_coefficients import (
+from tellapart.kernels.bandwidth import adds_up, fit_on_draw
+from tellapart.statistics import coefficients as chunked_coefficients
+from tellapart.statistics.coefficients import (
     MomentSums,
     WitnessProducts,
     coefficients_in_chunks,
+    linear_coefficients,
 )
-from tellapart.statistics.coefficients import linear_coefficients
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +33,9 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(chunked_coefficients, "ROWS_AT_A_TIME", 5)
 
 
-@each("bandwidth", ["median", "mixed"])
-@each("n_jobs", [1, 3])
-@each("m, n", [(2, 2), (45, 200), (301, 150)])
+@pytest.mark.parametrize("bandwidth", ["median", "mixed"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (45, 200), (301, 150)])
 def test_sums_over_chunks_equal_the_dense_formulas(m, n, n_jobs, bandwidth):
     samples = mixed_samples(m, n)
     chunks = as_chunked(samples, n_jobs=n_jobs)

@@ -5,8 +5,8 @@ import pytest
 
 from reference import make_samples
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.statistics.feature_moments import FeatureObjective
 from tellapart.statistics.objective import FittedObjective
+from tellapart.statistics.quadratic_moments import FeatureObjective
 
 Z = np.array([0.5, 0.5, 0.5, 0.5, 0.0])
 

@@ -7,10 +7,8 @@ from reference import make_samples, mixed_samples
 from tellapart.kernels import Gaussian, Linear, Quadratic
 from tellapart.statistics import coefficients as coefficients_module
 from tellapart.statistics.coefficients import linear_coefficients
-from tellapart.statistics.objective_sums import LinearSums, sums_of
-from tellapart.statistics.pair_sums import PairSums
-from tellapart.statistics.row_moments import RowMoments, fits
-from tellapart.statistics.squared_sums import SquaredSums
+from tellapart.statistics.objective_sums import LinearSums, RowMoments, fits, sums_of
+from tellapart.statistics.pair_sums import PairSums, SquaredSums
 
 
 def samples(rows=(31, 44)):

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 
 from tellapart.strs.base import truncate
-from tellapart.strs.bounds.cuts.hull import HullCuts
-from tellapart.strs.bounds.hull.node import Node, relax
+from tellapart.strs.bounds.cuts import HullCuts
+from tellapart.strs.bounds.hull import Node, relax
 from tellapart.strs.curvature import Curvature
 
 

@@ -8,7 +8,7 @@ import pytest
 from instances import indefinite
 
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.strs.bounds.cuts.cut import support_cut
+from tellapart.strs.bounds.cuts import support_cut
 from tellapart.strs.trust_region import polish
 
 EXACT = ["brute-force", "branch-and-bound", "misdp", "outer-approximation"]

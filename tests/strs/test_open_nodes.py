@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.strs.open_nodes import OpenNodes
+from tellapart.strs.incumbent import OpenNodes
 
 
 @dataclass(frozen=True)

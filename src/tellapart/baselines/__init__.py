@@ -1,9 +1,8 @@
 """Competitors of tellapart's own test, all with the same face, for comparisons on equal terms."""
 
-from tellapart.baselines.base import Baseline, FittedBaseline, SelectingBaseline
+from tellapart.baselines.base import Baseline, FittedBaseline, SelectingBaseline, permutation_null
 from tellapart.baselines.bonferroni import Bonferroni
 from tellapart.baselines.l1_mmd import L1MMD
-from tellapart.baselines.permuting import permutation_null
 from tellapart.baselines.projected_wasserstein import ProjectedWasserstein
 from tellapart.baselines.sparse_logistic import SparseLogisticRegression
 from tellapart.baselines.standard_mmd import StandardMMD

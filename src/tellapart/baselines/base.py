@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -19,20 +19,109 @@ import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.baselines.permuting import Permuting
 from tellapart.data.canonical_order import split_by_content
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.samples import Samples
 from tellapart.data.tables import read_samples
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.bins import least_binned_pvalue
-from tellapart.permutation.nulls import PermutationNull
-from tellapart.permutation.reach import warn_of_few_rows, warn_of_few_units
+from tellapart.permutation.designed_bins import permute_samples
+from tellapart.permutation.labels import least_binned_pvalue
+from tellapart.permutation.pvalues import (
+    PermutationNull,
+    null_of,
+    warn_of_few_rows,
+    warn_of_few_units,
+)
+from tellapart.results.result import Method, TestResult
+from tellapart.results.settings import TestSettings
 from tellapart.selection.changes import with_changes
 from tellapart.selection.selection import Selection
-from tellapart.testing.result import Method, TestResult
-from tellapart.testing.settings import TestSettings
+
+# The permutation test of any statistic of the labels.
+
+
+LABEL_ENTRIES = 2_000_000
+"""Labels that a statistic is given at a time: 16 MB."""
+
+
+@dataclass(frozen=True)
+class Permuting:
+    """How many permutations to draw, from which generator, and the level of the critical value."""
+
+    n_permutations: int
+    alpha: float
+    rng: np.random.Generator
+
+
+def permutation_null(
+    held_out: Samples,
+    statistic: Callable[[FloatArray], FloatArray],
+    how: Permuting,
+    *,
+    tolerance: float,
+) -> PermutationNull:
+    """Test a statistic of the labels against all, or many random, permutations of the rows.
+
+    Where both samples are large, bins of rows are permuted, and with a design what it says moves
+    together; the labels are those of the rows.
+
+    Parameters
+    ----------
+    held_out : Samples
+        Its rows are pooled, those of X first.
+    statistic : callable
+        From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
+        speak for a difference. With clusters the number of ones may change from row to row.
+    how : Permuting
+        The permutations.
+    tolerance : float
+        Statistics closer than this are a tie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.data.samples import Samples
+    >>> x, y = np.arange(8.0)[:, None] + 9, np.arange(8.0)[:, None]
+    >>> pooled = np.concatenate([x, y])[:, 0]
+    >>> null = permutation_null(
+    ...     Samples(x, y, ("u",), ("numeric",)),
+    ...     lambda labels: labels @ pooled,
+    ...     Permuting(n_permutations=999, alpha=0.05, rng=np.random.default_rng(0)),
+    ...     tolerance=1e-9,
+    ... )
+    >>> null.statistic, null.pvalue
+    (100.0, 0.001)
+    """
+    bins = permute_samples(held_out, how.n_permutations, how.rng)
+    entries = LABEL_ENTRIES * bins.n_groups // (held_out.n_x + held_out.n_y)
+    parts = [statistic(bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
+    return null_of(
+        np.concatenate(parts),
+        tolerance,
+        how.alpha,
+        exact=bins.exact,
+        rows_per_bin=bins.rows_per_bin,
+    )
+
+
+def permuted_means(
+    held_out: Samples, scores: FloatArray, how: Permuting, *, tolerance: float
+) -> PermutationNull:
+    """Test mean_x − mean_y of a score per pooled row: sums over bins are all it needs.
+
+    Under a design the scores are centred within its blocks.
+    """
+    bins = permute_samples(held_out, how.n_permutations, how.rng)
+    sums = bins.sums(scores)
+    return null_of(
+        np.concatenate([bins.weights(labels) @ sums for _, labels in bins.blocks()]),
+        tolerance,
+        how.alpha,
+        exact=bins.exact,
+        rows_per_bin=bins.rows_per_bin,
+    )
+
 
 USES = ("all", "held-out")
 CHECKED = (
@@ -58,7 +147,7 @@ class Generators:
 
     @classmethod
     def of(cls, random_state: int | np.random.Generator | None) -> Generators:
-        """Draw the seeds as `tellapart.testing.two_sample.run_test` does."""
+        """Draw the seeds as `tellapart.two_sample.two_sample_test.run_test` does."""
         seeds = check_random_state(random_state).integers(2**63, size=4)
         split, fit, _, permute = map(np.random.default_rng, seeds)
         return cls(split, fit, permute)

@@ -8,17 +8,16 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
-from tellapart.baselines.base import Baseline, FittedBaseline
-from tellapart.baselines.permuting import Permuting
+from tellapart.baselines.base import Baseline, FittedBaseline, Permuting
 from tellapart.baselines.standardised import warn_of_constants
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Gaussian, Kernel, Linear, Quadratic, resolve_kernel
 from tellapart.kernels.bandwidth import RULES
 from tellapart.permutation.mmd import permutation_test
-from tellapart.permutation.nulls import PermutationNull
+from tellapart.permutation.pvalues import PermutationNull
+from tellapart.results.result import Method
 from tellapart.selection.choose import varying_columns
-from tellapart.testing.result import Method
 
 KERNELS: dict[str, type[Linear] | type[Quadratic] | type[Gaussian]] = {
     "gaussian": Gaussian,

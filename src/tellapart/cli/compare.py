@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tellapart.cli.inputs import (
+from tellapart.cli.files import (
     STANDARD_INPUT,
     are_large,
+    check_outputs,
     files_of,
     is_several,
     open_inputs,
@@ -17,14 +18,13 @@ from tellapart.cli.inputs import (
     title_of,
 )
 from tellapart.cli.options import Clusters, Options, Strata, with_options
-from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import show_result
 from tellapart.text import safe
 
 if TYPE_CHECKING:
-    from tellapart.testing.result import TestResult
-    from tellapart.testing.settings import TestSettings
+    from tellapart.results.result import TestResult
+    from tellapart.results.settings import TestSettings
 
 EXAMPLES = """\
 Examples:
@@ -116,7 +116,7 @@ def compare(
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.data.design_labels import DesignArguments
-    from tellapart.testing.settings import TestSettings
+    from tellapart.results.settings import TestSettings
 
     outputs = check_outputs(
         options.json,
@@ -156,7 +156,7 @@ def compare(
 
 def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> TestResult:
     """Compare two files, or two folders or patterns of files, called by their names."""
-    from tellapart.testing.two_sample import two_sample_test
+    from tellapart.two_sample.two_sample_test import two_sample_test
 
     if a == b == STANDARD_INPUT:
         raise InputError("compare can read one of A and B from standard input, not both")
@@ -183,9 +183,8 @@ def _compare_groups(
 ) -> TestResult:
     """Compare two groups of one file, called by their values of `by`."""
     from tellapart.data.chunks.open_dataset import open_dataset, open_groups
-    from tellapart.data.group_pair import read_groups
-    from tellapart.data.grouping import group_name
-    from tellapart.testing.two_sample import run_test, two_sample_test
+    from tellapart.data.grouping import group_name, read_groups
+    from tellapart.two_sample.two_sample_test import run_test, two_sample_test
 
     if is_several(a):
         raise InputError(

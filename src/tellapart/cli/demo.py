@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tellapart.cli.outputs import check_outputs
+from tellapart.cli.files import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import say, show_result
 
@@ -40,8 +40,8 @@ def demo(
     # These take seconds to load: only the demo waits for them.
     from tellapart.data.tables import read_samples
     from tellapart.datasets import demo_tables
-    from tellapart.testing.settings import TestSettings
-    from tellapart.testing.two_sample import run_test
+    from tellapart.results.settings import TestSettings
+    from tellapart.two_sample.two_sample_test import run_test
 
     malignant, benign = demo_tables()
     say(

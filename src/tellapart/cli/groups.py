@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tellapart.cli.inputs import files_of, read_input
+from tellapart.cli.files import check_outputs, files_of, read_input
 from tellapart.cli.options import Clusters, Options, Strata, with_options
-from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import show_groups
 
@@ -58,7 +57,7 @@ def groups(
 ) -> None:
     """Compare each group of one file with the rest, or every pair of groups."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.testing.groups import compare_groups
+    from tellapart.groups.compare_groups import compare_groups
 
     outputs = check_outputs(
         options.json, None, options.report, inputs=files_of(file), quiet=options.quiet

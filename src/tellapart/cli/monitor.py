@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input, title_of
+from tellapart.cli.files import STANDARD_INPUT, check_outputs, files_of, read_input, title_of
 from tellapart.cli.options import Options, with_options
-from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import complain, say
 from tellapart.text import safe
 from tellapart.writing import check_targets, check_writable, locked
 
 if TYPE_CHECKING:
-    from tellapart.testing.monitor_settings import MonitorSettings
-    from tellapart.testing.reference_monitor import ReferenceMonitor
+    from tellapart.monitor.reference_monitor import ReferenceMonitor
+    from tellapart.monitor.settings import MonitorSettings
 
 ALARM = 1
 """Exit status where an alarm was raised and --fail-on-alarm asks for it."""
@@ -102,8 +101,8 @@ def monitor(
 ) -> None:
     """Check batches against a reference, with false alarms controlled over all checks."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.testing.monitor_settings import MonitorSettings
-    from tellapart.testing.settings import TestSettings
+    from tellapart.monitor.settings import MonitorSettings
+    from tellapart.results.settings import TestSettings
 
     inputs = files_of(reference, *batches)
     outputs = check_outputs(options.json, plot, options.report, inputs=inputs, quiet=options.quiet)
@@ -160,8 +159,8 @@ def _begin(
     table: Any, state: str | None, settings: MonitorSettings, given: set[str]
 ) -> ReferenceMonitor:
     """Return a new monitor, or the one that is stored, if options agree with how it was made."""
-    from tellapart.testing.monitor import load_monitor
-    from tellapart.testing.reference_monitor import ReferenceMonitor
+    from tellapart.monitor.compare_to_reference import load_monitor
+    from tellapart.monitor.reference_monitor import ReferenceMonitor
 
     if state is None or not os.path.exists(state):
         return ReferenceMonitor(table, settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -10,7 +11,38 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from tellapart.cli.sizes import bytes_of
+from tellapart.errors import InputError
+
+# Sizes of memory as people write them: 2GB, 500MB, or a number of bytes.
+
+
+UNITS: dict[str, int] = {
+    "": 1,
+    "B": 1,
+    **{f"{letter}B": 1000**power for power, letter in enumerate("KMGT", 1)},
+    **{f"{letter}IB": 1024**power for power, letter in enumerate("KMGT", 1)},
+}
+"""Bytes of a unit, by its name in capitals."""
+
+_SIZE = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?(?:e\d+)?|\.\d+)\s*(?P<unit>[a-z]*)\s*", re.I)
+
+
+def bytes_of(name: str, text: str) -> float:
+    """Return the bytes of a size with a unit, in upper or lower case, or without one.
+
+    Examples
+    --------
+    >>> bytes_of("memory_budget", "2GB"), bytes_of("memory_budget", "1.5 MiB")
+    (2000000000.0, 1572864.0)
+    """
+    size = _SIZE.fullmatch(text)
+    unit = None if size is None else UNITS.get(size["unit"].upper())
+    if size is None or unit is None:
+        raise InputError(
+            f"{name} must be a size such as 2GB, 500MB, 1.5GiB or a number of bytes; got {text!r}"
+        )
+    return float(size["number"]) * unit
+
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
 Strata = Annotated[
@@ -124,14 +156,14 @@ class Options:
         """Return tables with the columns asked for and those needed; and which are left out."""
         # Arrow takes a while to load: completions and help do without.
         from tellapart.data.annotated import with_matrix
-        from tellapart.data.choice import choose_columns
+        from tellapart.data.column_choice import choose_columns
 
         tables = tuple(with_matrix(table, layer=self.layer, raw=self.raw) for table in tables)
         return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)
 
     def kept(self, *tables: Any) -> list[str]:
         """Return the names of columns to include although they appear to be identifiers."""
-        from tellapart.data.choice import typed_in
+        from tellapart.data.column_choice import typed_in
 
         return typed_in(tables, self.keep or ())
 

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tellapart.cli.inputs import STANDARD_INPUT, files_of, read_input
+from tellapart.cli.files import STANDARD_INPUT, check_outputs, files_of, read_input
 from tellapart.cli.options import Columns, Drop, Keep, Quiet
-from tellapart.cli.outputs import check_outputs
 from tellapart.errors import InputError
 from tellapart.report.console import say
 
@@ -66,7 +65,7 @@ def plan(
 ) -> None:
     """Predict from the two files of a pilot how many rows a comparison needs."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.data.choice import choose_columns, typed_in
+    from tellapart.data.column_choice import choose_columns, typed_in
     from tellapart.planning.plan_sample_size import plan_sample_size
 
     outputs = check_outputs(json, plot, None, inputs=files_of(a, b), quiet=quiet)

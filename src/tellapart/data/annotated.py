@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tellapart.arguments import check_flag
-from tellapart.data.choice import nearest
-from tellapart.data.described import described
+from tellapart.data.column_choice import nearest
+from tellapart.data.frames import described
 from tellapart.data.sources import NamedMatrix, check_in_memory, distinct, is_anndata
 from tellapart.errors import InputError
 

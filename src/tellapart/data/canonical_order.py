@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
 from tellapart.compiling import compiled
-from tellapart.data.by_column import map_columns
 from tellapart.data.chunks.draw import mix
-from tellapart.data.row_order import RowOrder
-from tellapart.data.samples import Samples
+from tellapart.data.samples import RowOrder, Samples, map_columns
 
 MOST_ENTRIES = 20_000_000
 """Numbers in both samples up to which they are sorted, about 70 ns each, for a search…"""

@@ -19,8 +19,50 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arrays import IntArray
-from tellapart.data.row_labels import RowLabels
 from tellapart.errors import InputError
+
+# Codes of the strata, pairs and clusters that rows belong to.
+
+
+UNKNOWN = -1
+"""The code of a missing label."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the labels are called; "" where they came without a name, None where there are none."""
+
+    strata: str | None = None
+    pairs: str | None = None
+    clusters: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RowLabels:
+    """Codes of the strata, pairs and clusters of some rows; None for what was not asked for.
+
+    Equal codes mean equal labels wherever both stand in one design; −1 is a missing label.
+    """
+
+    n_rows: int
+    names: Names
+    strata: IntArray | None = None
+    pairs: IntArray | None = None
+    clusters: IntArray | None = None
+
+    def rows(self, index: IntArray) -> RowLabels:
+        """Return the labels of some rows."""
+        strata, pairs, clusters = (
+            None if codes is None else codes[index]
+            for codes in (self.strata, self.pairs, self.clusters)
+        )
+        return replace(self, n_rows=int(index.size), strata=strata, pairs=pairs, clusters=clusters)
+
+    def known(self) -> IntArray:
+        """Return the rows without a missing label."""
+        given = [c for c in (self.strata, self.pairs, self.clusters) if c is not None]
+        return np.flatnonzero(np.all([codes != UNKNOWN for codes in given], axis=0))
+
 
 # Units of a sample in a stratum from which on the stratum itself is split in two.
 FEWEST_TO_SPLIT = 4
@@ -44,7 +86,7 @@ class Design:
     left_out : pair of int
         Rows of X and of Y that are not tested, as their block has rows of one sample only.
     likeness : float
-        How much rows of one unit are alike, from 0 to 1: see `tellapart.data.likeness`.
+        How much rows of one unit are alike, from 0 to 1: see `tellapart.data.design_labels`.
     """
 
     blocks: Rows

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from scipy import sparse, stats
 
-from tellapart.arrays import IntArray
-from tellapart.data.choice import nearest
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.column_choice import nearest
 from tellapart.data.columns import label_of
-from tellapart.data.described import described
-from tellapart.data.row_labels import UNKNOWN, Names, RowLabels
+from tellapart.data.design import UNKNOWN, Design, Names, RowLabels, make_design
+from tellapart.data.frames import described
+from tellapart.data.missing import FEWEST_ROWS
+from tellapart.data.samples import Samples
 from tellapart.data.sources import as_frame, frame_names, is_anndata
-from tellapart.errors import InputError
+from tellapart.errors import InputError, warn_caller
 
 ARGUMENTS = ("strata", "paired", "clusters")
 GIVEN = "given labels"
@@ -207,3 +210,229 @@ def refuse_chunks(asked: DesignArguments) -> None:
             f"{name} needs samples in memory, as rows that belong together may lie in any chunk; "
             "got data in chunks: read them first, or leave it out"
         )
+
+
+# How much rows of one unit are alike, which says how much each unit of a design should weigh.
+#
+# With ρ the share of a column's variance that lies between the units of a block, the mean of n rows
+# of a unit has the variance σ²(1 + (n − 1)ρ)/n: that of n rows where rows of a unit have nothing in
+# common, that of one row where they are the same. Means over units are known best with weights that
+# are inverse to it,
+#
+#     n/(1 + (n − 1)ρ)   for a unit of n rows,
+#
+# so that a donor of 5,000 cells does not outweigh nineteen donors of 200. Permutations of whole
+# units within blocks leave ρ as it is: no label is seen.
+
+
+MOST_COLUMNS = 200
+"""Columns that are looked at, evenly spaced."""
+
+
+def likeness_of(samples: Samples) -> float:
+    """Return ρ of the units of the samples' design, the median over columns that vary.
+
+    By the analysis of variance of ranks, or of the most common level of a category. It is 0 where
+    all units have as many rows: they weigh the same then, whatever it is.
+    """
+    assert samples.design is not None
+    block, unit = _pooled_units(samples.design)
+    rows = np.bincount(unit)
+    if (rows == rows[0]).all():
+        return 0.0
+    wide = samples.n_columns > MOST_COLUMNS
+    places = np.linspace(0, samples.n_columns - 1, MOST_COLUMNS) if wide else samples.n_columns
+    columns = np.asarray(places, dtype=np.intp) if wide else np.arange(samples.n_columns)
+    values = np.concatenate([samples.x[:, columns], samples.y[:, columns]])
+    numeric = np.array([samples.kinds[column] == "numeric" for column in columns])
+    scores = np.empty(values.shape)
+    scores[:, numeric] = stats.rankdata(values[:, numeric], axis=0)
+    for place in np.flatnonzero(~numeric):
+        scores[:, place] = values[:, place] == stats.mode(values[:, place]).mode
+    shares = _shares_between(scores, block, unit)
+    return float(np.median(shares)) if shares.size else 0.0
+
+
+def _pooled_units(design: Design) -> tuple[IntArray, IntArray]:
+    """Return the block of each unit and the unit of each row, X first, both counted from 0."""
+    blocks = np.unique(np.concatenate(design.blocks), return_inverse=True)[1]
+    side = np.repeat([0, 1], [units.size for units in design.units])
+    named = np.stack([blocks, side, np.concatenate(design.units)])
+    units, of_rows = np.unique(named, axis=1, return_inverse=True)
+    return units[0], of_rows.ravel()
+
+
+def _shares_between(scores: FloatArray, block: IntArray, unit: IntArray) -> FloatArray:
+    """Return the share of variance between units of a block, of each column that varies there.
+
+    With H blocks, G units of n_g rows and N rows, the mean squares s_b² = Σ n_g(m_g − m_h)²/(G − H)
+    and s_w² within units have the expectations σ_w² + n₀σ_b² and σ_w², where
+    n₀ = (N − Σ_h Σ_{g∈h} n_g²/N_h)/(G − H).
+    """
+    rows = np.bincount(unit).astype(np.float64)
+    n_units, n_blocks, n_rows = rows.size, int(block.max()) + 1, unit.size
+    if n_units == n_blocks or n_rows == n_units:
+        return np.zeros(0)
+    members = sparse.csr_array(
+        (np.ones(n_rows), (unit, np.arange(n_rows))), shape=(n_units, n_rows)
+    )
+    within_blocks = sparse.csr_array((rows, (block, np.arange(n_units))), shape=(n_blocks, n_units))
+    of_blocks = np.bincount(block, rows)
+    means = np.asarray(members @ scores) / rows[:, np.newaxis]
+    centres = np.asarray(within_blocks @ means) / of_blocks[:, np.newaxis]
+    inside = np.square(scores - means[unit]).sum(axis=0) / (n_rows - n_units)
+    across = (rows @ np.square(means - centres[block])) / (n_units - n_blocks)
+    crowd = (n_rows - (np.bincount(block, rows**2) / of_blocks).sum()) / (n_units - n_blocks)
+    between = np.maximum(across - inside, 0.0) / crowd
+    varies = between + inside > 0
+    return np.asarray(between[varies] / (between + inside)[varies])
+
+
+# Samples with a design: rows that cannot be tested are counted, and left out or refused.
+
+
+DROPPING, PAIRWISE = "drop-rows", "pairwise"
+# Values that are looked at together, 64 MB.
+ENTRIES = 8_000_000
+MOST_LEFT_OUT = 0.1
+"""The share of rows that strata may leave out without a warning."""
+
+
+def with_labels(
+    samples: Samples, labels: Sequence[RowLabels], policy: str, titles: tuple[str, str]
+) -> Samples:
+    """Return samples with the design that the labels of their rows, as read, give.
+
+    Rows whose label is missing are an error, or left out where rows with missing values are. What
+    is missing is not compared: which rows miss a value would have to be permuted by the design
+    together with rows that were left out.
+    """
+    refuse_pairwise(policy)
+    if samples.as_read is not None:
+        if samples.as_read.pattern.whole_rows:
+            complete = samples.as_read.complete()
+            labels = [own.rows(rows) for own, rows in zip(labels, complete, strict=True)]
+        samples = replace(samples, as_read=None)
+    known = [of_rows.known() for of_rows in labels]
+    gone = [of_rows.n_rows - rows.size for of_rows, rows in zip(labels, known, strict=True)]
+    if any(gone) and policy != DROPPING:
+        raise InputError(
+            "the labels of strata, pairs and clusters must not be missing; got "
+            f"{gone[0]} missing in {titles[0]} and {gone[1]} in {titles[1]}; "
+            'pass missing="drop-rows" to leave these rows out'
+        )
+    if any(gone):
+        of_x, of_y = samples.dropped_rows
+        samples = replace(
+            samples.rows(known[0], known[1]), dropped_rows=(of_x + gone[0], of_y + gone[1])
+        )
+    x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, known, strict=True))
+    return keep_informative(replace(samples, design=make_design(x, y)), policy, titles)
+
+
+def refuse_pairwise(policy: str) -> None:
+    """Raise where rows with gaps should stay: what is missing is not compared under a design."""
+    if policy == PAIRWISE:
+        raise InputError(
+            "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired or "
+            f"clusters; got {PAIRWISE!r}"
+        )
+
+
+def keep_informative(samples: Samples, policy: str, titles: tuple[str, str]) -> Samples:
+    """Return the samples without rows whose labels cannot move, or raise where that is an error.
+
+    A stratum with rows of one sample only says nothing of a difference within strata: its rows are
+    left out, and the design counts them. Pairs without a partner are an error, unless rows with
+    missing values are left out, too.
+    """
+    design = samples.design
+    if design is None:
+        return samples
+    kept = samples.informative()
+    if kept is samples:
+        return _checked(samples)
+    if design.paired is not None and policy != DROPPING:
+        x, y = _alone(design)
+        raise InputError(
+            f"paired must match every row; {x} keys of {titles[0]} are not in {titles[1]} and {y} "
+            f'of {titles[1]} are not in {titles[0]}; pass missing="drop-rows" to leave them out'
+        )
+    if min(kept.n_x, kept.n_y) < FEWEST_ROWS:
+        what = "pairs" if design.paired is not None else "strata"
+        raise InputError(
+            f"{what} must have rows of both samples, or no label can be permuted; "
+            f"all but {kept.n_x} rows of {titles[0]} and {kept.n_y} of {titles[1]} are in one "
+            "with rows of one sample only"
+        )
+    if design.paired is None:
+        _warn_of_rows_left_out(samples, kept)
+    return _checked(kept)
+
+
+def _warn_of_rows_left_out(samples: Samples, kept: Samples) -> None:
+    """Warn where strata of one sample only hold a large share of the rows."""
+    rows, left = samples.n_x + samples.n_y, kept.n_x + kept.n_y
+    if rows - left <= MOST_LEFT_OUT * rows:
+        return
+    assert samples.design is not None
+    name = samples.design.strata
+    warn_caller(
+        f"strata leave out {rows - left:,} of {rows:,} rows: their strata hold rows of one sample "
+        f"only; {kept.n_x:,} and {kept.n_y:,} rows are compared. Use wider strata"
+        f"{f', such as bands of {name!r}' if name else ''}."
+    )
+
+
+def _checked(samples: Samples) -> Samples:
+    """Return the samples, their units weighed, or raise where labels cannot be permuted at all.
+
+    The true labels and their mirror image are not enough. A design that allows every permutation is
+    none, unless it has rows to report that were left out.
+    """
+    design = samples.design
+    assert design is not None
+    if design.allows_all and not any(design.left_out):
+        return replace(samples, design=None)
+    n_x, n_y = design.n_units
+    if design.paired is None and design.clusters is not None and min(n_x, n_y) < FEWEST_ROWS:
+        raise InputError(
+            f"clusters must be at least {FEWEST_ROWS} of each sample, for whole clusters are "
+            f"permuted; got {n_x} and {n_y}"
+        )
+    if design.paired is not None and n_x < FEWEST_ROWS:
+        raise InputError(f"paired must give at least {FEWEST_ROWS} pairs to swap; got {n_x}")
+    samples = _without_fixed_columns(samples, design)
+    return replace(samples, design=replace(design, likeness=likeness_of(samples)))
+
+
+def _without_fixed_columns(samples: Samples, design: Design) -> Samples:
+    """Return the samples without columns that are constant within every stratum or pair.
+
+    No permutation of the design changes anything of them: they cannot differ, and whatever is
+    computed of them is rounding. Where all columns are so, as of a table paired with itself, they
+    stay, and every permutation is a tie.
+    """
+    _, block = np.unique(np.concatenate(design.blocks), return_inverse=True)
+    if block.max() == 0:
+        return samples
+    order = np.argsort(block, kind="stable")
+    starts = np.flatnonzero(np.diff(block[order], prepend=-1))
+    varies = np.zeros(samples.n_columns, dtype=np.bool_)
+    step = max(ENTRIES // block.size, 1)
+    for first in range(0, samples.n_columns, step):
+        some = np.arange(first, min(first + step, samples.n_columns))
+        pooled = np.concatenate([samples.x[:, some], samples.y[:, some]])[order]
+        low, high = (way.reduceat(pooled, starts, axis=0) for way in (np.minimum, np.maximum))
+        varies[some] = (low != high).any(axis=0)
+    if varies.all() or not varies.any():
+        return samples
+    fixed = tuple(samples.names[s] for s in np.flatnonzero(~varies))
+    notes = samples.notes.with_fixed("strata" if design.paired is None else "pairs", fixed)
+    return replace(samples.columns(np.flatnonzero(varies)), notes=notes)
+
+
+def _alone(design: Design) -> tuple[int, int]:
+    """Return how many pairs of X, and of Y, have no partner."""
+    x, y = (np.unique(blocks) for blocks in design.blocks)
+    return int(np.setdiff1d(x, y).size), int(np.setdiff1d(y, x).size)

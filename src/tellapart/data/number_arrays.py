@@ -8,9 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.data.column_store import ColumnStore, MappedColumns
-from tellapart.data.columns import as_float, is_number, looks_numeric
-from tellapart.data.described import EXPECTED, described
-from tellapart.data.large_integers import LARGEST_WHOLE, check_rounded, rounded_extremes
+from tellapart.data.columns import (
+    LARGEST_WHOLE,
+    as_float,
+    check_rounded,
+    is_number,
+    looks_numeric,
+    rounded_extremes,
+)
+from tellapart.data.frames import EXPECTED, described
 from tellapart.errors import InputError
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[Any]]

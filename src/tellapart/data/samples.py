@@ -2,22 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.design import Design
-from tellapart.data.row_order import RowOrder
-from tellapart.data.shared_rows import SharedRows
 from tellapart.errors import InputError
+from tellapart.interrupts import check_interrupts
+from tellapart.threads import in_threads
 
 if TYPE_CHECKING:
-    from tellapart.data.missing_pattern import AsRead
+    from tellapart.data.missing import AsRead
+
+
+# Where rows and columns of two samples stand, and which sample comes first.
+
+
+@dataclass(frozen=True)
+class RowOrder:
+    """An order that the content gives: see `tellapart.data.canonical_order`.
+
+    Attributes
+    ----------
+    of_x, of_y : array
+        Row numbers of X and of Y, in order.
+    columns : array of length D
+        Column numbers, in order.
+    swapped : bool
+        Whether Y comes first.
+    digest : pair of int
+        64 bits each of the rows of the first and of the second sample, whatever their order.
+    """
+
+    of_x: IntArray
+    of_y: IntArray
+    columns: IntArray
+    swapped: bool
+    digest: tuple[int, int]
+
+    def generator(self, rng: np.random.Generator) -> np.random.Generator:
+        """Return a generator with the content in its seed, whatever order the rows came in.
+
+        With the seed alone, draws from rows that are sorted by content would favour the same
+        contents in every pair of samples: in a table of zeros and ones a seed would have more ones
+        in the first part of every split, by as much as chance allows once, and its permutations
+        would have one and the same error in every p-value. With the content in the seed every
+        pair of samples has draws of its own, as random as the hash is.
+        """
+        return np.random.default_rng([int(rng.integers(2**63)), *self.digest])
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        """Return the row numbers of X and of Y in random orders that do not depend on theirs.
+
+        The content is part of the seed, so that a split is independent of what the rows hold.
+        """
+        own = self.generator(rng)
+        if self.swapped:
+            of_y, of_x = own.permutation(self.of_y), own.permutation(self.of_x)
+        else:
+            of_x, of_y = own.permutation(self.of_x), own.permutation(self.of_y)
+        return of_x, of_y
+
+
+# Rows that several comparisons divide in different ways: what labels leave alone is made once.
+
+
+T = TypeVar("T")
+
+
+class SharedRows:
+    """All rows in the order of their table, and what was made of them.
+
+    Parameters
+    ----------
+    whole : Samples
+        The rows; which of them are called x and which y means nothing.
+
+    Examples
+    --------
+    >>> shared = SharedRows(None)
+    >>> shared.once("answer", lambda rows: 42), shared.once("answer", lambda rows: 43)
+    (42, 42)
+    """
+
+    def __init__(self, whole: Samples) -> None:
+        self._whole = whole
+        self._made: dict[Hashable, Any] = {}
+        self._lock = RLock()  # what is made may ask for what else is shared
+
+    def once(self, name: Hashable, make: Callable[[Samples], T]) -> T:
+        """Return what `make` makes of the rows, made by whoever asks for it first.
+
+        It is made of the rows in their own order, so that it does not matter who that is.
+        """
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = make(self._whole)
+            found: T = self._made[name]
+            return found
+
 
 Kind = Literal["numeric", "categorical"]
 Values = FloatArray | ColumnStore
@@ -217,3 +307,69 @@ def count_held_out(n_rows: int, test_size: float, name: str) -> int:
             f"got {n_rows}"
         )
     return min(max(round(n_rows * test_size), 2), n_rows - 2)
+
+
+# Work column by column on row-major samples, in threads and at the speed of memory.
+
+
+S = TypeVar("S")
+
+# Columns copied out at once: the eight doubles of one cache line.
+_GROUP = 8
+# Rows of a tile of a transposed copy: both sides of it stay in the second-level cache.
+_TILE_ROWS = 256
+
+
+def map_columns(
+    work: Callable[[int, FloatArray, FloatArray], T],
+    samples: Samples,
+    columns: IntArray,
+    n_jobs: int,
+) -> list[T]:
+    """Return work(s, x_s, y_s) for each of the columns, x_s and y_s contiguous copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samples = Samples(np.eye(2), np.ones((3, 2)), ("u", "v"), ("numeric", "numeric"))
+    >>> map_columns(lambda s, x, y: (s, x.size, y.size), samples, np.array([1]), n_jobs=1)
+    [(1, 2, 3)]
+    """
+    size = min(_GROUP, max(1, columns.shape[0] // n_jobs))
+    groups = [columns[i : i + size] for i in range(0, columns.shape[0], size)]
+
+    def run(group: IntArray) -> list[T]:
+        x, y = transposed(samples.x, group), transposed(samples.y, group)
+        found = []
+        for i, s in enumerate(group):
+            check_interrupts()
+            found.append(work(int(s), x[i], y[i]))
+        return found
+
+    return [result for results in in_threads(run, groups, n_jobs) for result in results]
+
+
+def transposed(
+    values: Values, columns: IntArray | None = None, rows: slice = slice(None)
+) -> FloatArray:
+    """Return a contiguous copy of some columns, or of all, one per row of the result.
+
+    Of some rows only, if asked: a sparse sample should be asked for a few at a time.
+    """
+    chosen = np.arange(values.shape[1]) if columns is None else columns
+    if isinstance(values, ColumnStore):
+        return values.transposed(chosen, rows)
+    part = values[rows]
+    result = np.empty((chosen.shape[0], part.shape[0]))
+    _copy(part, chosen, result)
+    return result
+
+
+@compiled
+def _copy(rows, columns, result):  # type: ignore[no-untyped-def]
+    for start in range(0, rows.shape[0], _TILE_ROWS):
+        stop = min(start + _TILE_ROWS, rows.shape[0])
+        for c in range(columns.shape[0]):
+            column = columns[c]
+            for i in range(start, stop):
+                result[c, i] = rows[i, column]

@@ -13,15 +13,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tellapart.data.column_notes import remembered
 from tellapart.data.column_store import ColumnStore, SparseColumns
-from tellapart.data.columns import BOOLEAN_LABELS, Column, Series, read_column
-from tellapart.data.described import EXPECTED, described, package_of, quoted
+from tellapart.data.columns import (
+    BOOLEAN_LABELS,
+    LARGEST_WHOLE,
+    Column,
+    Series,
+    check_rounded,
+    read_column,
+    rounded_extremes,
+)
+from tellapart.data.frames import EXPECTED, described, package_of, quoted
 from tellapart.data.in_memory import in_memory
-from tellapart.data.large_integers import LARGEST_WHOLE, check_rounded, rounded_extremes
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.number_arrays import as_array, as_numbers, mapped
 from tellapart.data.samples import Values
-from tellapart.data.saved_labels import remembered
 from tellapart.data.sparsity import check_structure
 from tellapart.errors import InputError
 

@@ -6,9 +6,8 @@ beside it comes from here.
 """
 
 from tellapart.effects.columns import column_effects
-from tellapart.effects.estimate import Estimate
+from tellapart.effects.estimate import Estimate, IndependentRows, Sampling, sampling_of
 from tellapart.effects.groups import pair_effects, triple_effect
-from tellapart.effects.sampling import IndependentRows, Sampling, sampling_of
 
 __all__ = [
     "Estimate",

@@ -35,8 +35,14 @@ import numpy as np
 from scipy import special, stats
 
 from tellapart.arrays import FloatArray
-from tellapart.effects.estimate import Estimate, t_estimate, t_pvalue, t_quantile
-from tellapart.effects.sampling import IndependentRows, Sampling
+from tellapart.effects.estimate import (
+    Estimate,
+    IndependentRows,
+    Sampling,
+    t_estimate,
+    t_pvalue,
+    t_quantile,
+)
 
 ROUNDING = 1e-12
 """A standard deviation below this share of the largest value is rounding."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.design import Design
 
 CONFIDENCE = 0.95
 
@@ -98,3 +100,220 @@ def holm(pvalues: Sequence[float], n_hypotheses: int) -> FloatArray:
     adjusted = np.empty(raw.size)
     adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * left), 1.0)
     return adjusted
+
+
+# How rows were sampled: what each counts for, and which of them are independent.
+#
+# An estimator θ̂ of one sample is, up to terms of higher order, θ + Σ_i w_i ψ_i with weights w_i
+# that add up to 1 and ψ_i the influence of row i on it. Its variance is that of the sums of w_i
+# ψ_i over independent units:
+#
+#     rows        w = 1/n;                         Σ ψ_i² / (n (n − 1))
+#     clusters    w = 1/n;                         G/(G − 1) Σ_g (Σ_{i∈g} w_i ψ_i)²
+#     strata      w = ω_h/n_h, Σ_h ω_h = 1;        the same, within each stratum about its mean
+#     pairs       w = 1/n;                         that of the differences within pairs
+#
+# ω_h ∝ n_xh n_yh/(n_xh + n_yh): both samples count strata alike, so that strata which differ from
+# each other make no difference between the samples. Strata that are small on average are treated as
+# pairs are: the difference within each is one independent value.
+
+
+FEWEST_UNITS = 5
+"""Units of the smaller sample in a block on average, below which blocks are independent values."""
+LEAST_DEGREES = 1.0
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Variances of the estimators of the two samples and of their difference, with degrees.
+
+    Each is an array with one entry per estimator; those of `difference` are the sum of the other
+    two unless the samples depend on each other.
+    """
+
+    variances: tuple[FloatArray, FloatArray]
+    degrees: tuple[FloatArray, FloatArray]
+    variance: FloatArray
+    difference_degrees: FloatArray
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """The standard error of the difference."""
+        return np.sqrt(self.variance)
+
+
+class Sampling(Protocol):
+    """What a way of sampling gives."""
+
+    @property
+    def dependent(self) -> bool:
+        """Whether the samples depend on each other, as pairs do."""
+        ...
+
+    @property
+    def standardised(self) -> bool:
+        """Whether rows of a sample count differently, so that strata count alike in both."""
+        ...
+
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return values (rows × columns) less the means of the sample within each stratum."""
+        ...
+
+    def weights(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return the weights of rows of a sample, in the shape of `values`, 0 where NaN.
+
+        They add up to 1 down every column that has values.
+        """
+        ...
+
+    def errors(self, influence_x: FloatArray, influence_y: FloatArray) -> Errors:
+        """Return the variances, from ψ (rows × estimators) of both samples, NaN where missing."""
+        ...
+
+
+class IndependentRows:
+    """Every row is independent of all others; values may be missing."""
+
+    dependent = False
+    standardised = False
+
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Return values less their means."""
+        return np.asarray(values - np.nanmean(values, axis=0))
+
+    def weights(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Return 1/n for each of n values of a column, 0 where missing."""
+        present = ~np.isnan(values)
+        return np.asarray(present / np.maximum(present.sum(axis=0), 1))
+
+    def errors(self, influence_x: FloatArray, influence_y: FloatArray) -> Errors:
+        """Return Σψ²/(n(n − 1)) of each sample, and Welch's degrees of their sum."""
+        variances, degrees = [], []
+        for influence in (influence_x, influence_y):
+            present = ~np.isnan(influence)
+            n = present.sum(axis=0).astype(np.float64)
+            squares = np.square(np.where(present, influence, 0.0)).sum(axis=0)
+            variances.append(squares / np.maximum(n * (n - 1), 1))
+            degrees.append(np.maximum(n - 1, LEAST_DEGREES))
+        return _independent(variances[0], variances[1], degrees[0], degrees[1])
+
+
+@dataclass(frozen=True, eq=False)
+class DesignedRows:
+    """Rows of a design: strata, pairs, clusters. No value is missing.
+
+    `row_weights` are those of X and of Y, `units` and `blocks` of each row are numbered from 0,
+    those of blocks over both samples.
+    """
+
+    row_weights: tuple[FloatArray, FloatArray]
+    units: tuple[IntArray, IntArray]
+    blocks: tuple[IntArray, IntArray]
+    dependent: bool
+
+    @property
+    def standardised(self) -> bool:
+        """Whether rows of a sample count differently."""
+        return any(bool(np.ptp(own) > 1e-9 * own.max()) for own in self.row_weights)
+
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return values less the means of the sample within each stratum."""
+        blocks = self.blocks[sample]
+        n_blocks = int(blocks.max()) + 1
+        counts = np.maximum(np.bincount(blocks, minlength=n_blocks), 1)[:, np.newaxis]
+        return np.asarray(values - (_sums(blocks, values, n_blocks) / counts)[blocks])
+
+    def weights(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return the weights of the rows, the same for every column."""
+        own = self.row_weights[sample].reshape((-1,) + (1,) * (values.ndim - 1))
+        return np.broadcast_to(own, values.shape)
+
+    def errors(self, influence_x: FloatArray, influence_y: FloatArray) -> Errors:
+        """Return the variances of sums over units, within their blocks."""
+        weighted = [
+            weights[:, np.newaxis] * influence
+            for weights, influence in zip(self.row_weights, (influence_x, influence_y), strict=True)
+        ]
+        if self.dependent:
+            n_blocks = 1 + max(int(blocks.max()) for blocks in self.blocks)
+            x, y = (
+                _sums(blocks, own, n_blocks)
+                for blocks, own in zip(self.blocks, weighted, strict=True)
+            )
+            factor = n_blocks / max(n_blocks - 1, 1)
+            of_x, of_y, both = (factor * np.square(part).sum(axis=0) for part in (x, y, x - y))
+            degrees = np.full(both.shape, max(n_blocks - 1.0, LEAST_DEGREES))
+            return Errors((of_x, of_y), (degrees, degrees), both, degrees)
+        parts = [
+            _within_blocks(blocks, units, own)
+            for blocks, units, own in zip(self.blocks, self.units, weighted, strict=True)
+        ]
+        return _independent(parts[0][0], parts[1][0], parts[0][1], parts[1][1])
+
+
+def sampling_of(design: Design | None) -> Sampling:
+    """Return how the rows of samples with this design were drawn."""
+    if design is None:
+        return IndependentRows()
+    names = np.unique(np.concatenate(design.blocks))
+    x, y = (np.searchsorted(names, blocks) for blocks in design.blocks)
+    counts = np.stack([np.bincount(blocks, minlength=names.size) for blocks in (x, y)])
+    both = counts.min(axis=0) > 0
+    shared = np.where(both, counts[0] * counts[1] / np.maximum(counts.sum(axis=0), 1), 0.0)
+    shared = shared / shared.sum()
+    weights = [
+        (shared / np.maximum(count, 1))[blocks]
+        for blocks, count in zip((x, y), counts, strict=True)
+    ]
+    units = [np.unique(units, return_inverse=True)[1] for units in design.units]
+    smallest = np.stack(
+        [_units_in_blocks(b, u, names.size) for b, u in zip((x, y), units, strict=True)]
+    ).min(axis=0)
+    dependent = design.paired is not None or (
+        names.size > 1 and float(smallest.mean()) < FEWEST_UNITS
+    )
+    return DesignedRows((weights[0], weights[1]), (units[0], units[1]), (x, y), dependent)
+
+
+def _independent(
+    of_x: FloatArray, of_y: FloatArray, degrees_x: FloatArray, degrees_y: FloatArray
+) -> Errors:
+    both = of_x + of_y
+    spent = np.square(of_x) / degrees_x + np.square(of_y) / degrees_y
+    shared = np.square(both) / np.where(spent > 0, spent, 1.0)
+    degrees = np.where(spent > 0, np.maximum(shared, LEAST_DEGREES), degrees_x + degrees_y)
+    return Errors((of_x, of_y), (degrees_x, degrees_y), both, degrees)
+
+
+def _within_blocks(
+    blocks: IntArray, units: IntArray, weighted: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the variance of Σ over units, and its degrees, from units within their blocks."""
+    n_units = int(units.max()) + 1
+    block = np.zeros(n_units, dtype=np.intp)
+    block[units] = blocks
+    sums = _sums(units, weighted, n_units)
+    n_blocks = int(block.max()) + 1
+    size = np.bincount(block, minlength=n_blocks).astype(np.float64)
+    mean = _sums(block, sums, n_blocks) / np.maximum(size, 1)[:, np.newaxis]
+    # One unit alone has nothing to vary about but the mean of all, which is 0.
+    mean[size < 2] = 0.0
+    squares = _sums(block, np.square(sums - mean[block]), n_blocks)
+    degrees = np.maximum(size - 1, LEAST_DEGREES)
+    variance = squares * np.where(size > 1, size / degrees, 1.0)[:, np.newaxis]
+    total = variance.sum(axis=0)
+    spent = (np.square(variance) / degrees[:, np.newaxis]).sum(axis=0)
+    shared = np.square(total) / np.where(spent > 0, spent, 1.0)
+    return total, np.where(spent > 0, np.maximum(shared, LEAST_DEGREES), degrees.sum())
+
+
+def _sums(index: IntArray, values: FloatArray, size: int) -> FloatArray:
+    """Return the sums of rows with the same index, (size × columns)."""
+    rows = np.arange(index.size)
+    adding = sparse.csr_array((np.ones(index.size), (index, rows)), shape=(size, index.size))
+    return np.asarray(adding @ values)
+
+
+def _units_in_blocks(blocks: IntArray, units: IntArray, n_blocks: int) -> IntArray:
+    pairs = np.unique(np.column_stack([blocks, units]), axis=0)
+    return np.bincount(pairs[:, 0], minlength=n_blocks)

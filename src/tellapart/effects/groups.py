@@ -34,8 +34,15 @@ import numpy as np
 from scipy import optimize, special
 
 from tellapart.arrays import BoolArray, FloatArray
-from tellapart.effects.estimate import Estimate, t_estimate, t_pvalue, t_quantile
-from tellapart.effects.sampling import Errors, IndependentRows, Sampling
+from tellapart.effects.estimate import (
+    Errors,
+    Estimate,
+    IndependentRows,
+    Sampling,
+    t_estimate,
+    t_pvalue,
+    t_quantile,
+)
 
 FEWEST_ROWS = 8
 """Rows of a sample from which on correlations are compared."""

@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
-from tellapart.data.chunks.arrays import ArrayRows
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.fold import RowStore, block_rows
-from tellapart.data.missing_pattern import MissingPattern
+from tellapart.data.chunks.fold import ArrayRows, RowStore, block_rows
+from tellapart.data.missing import MissingPattern
 from tellapart.data.samples import Samples, Values
-from tellapart.effects.sampling import Sampling, sampling_of
+from tellapart.effects.estimate import Sampling, sampling_of
 
 GATHERED_BYTES = 500_000_000
 """What the columns of rows in files or on a cluster may take that are held at once."""

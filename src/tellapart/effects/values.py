@@ -33,8 +33,7 @@ from scipy import special
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.effects.columns import proportions
-from tellapart.effects.estimate import Estimate
-from tellapart.effects.sampling import DesignedRows, IndependentRows, Sampling
+from tellapart.effects.estimate import DesignedRows, Estimate, IndependentRows, Sampling
 
 SIGNIFICANT = 0.05
 """Values and levels with a p-value up to this, of the column, are listed together."""

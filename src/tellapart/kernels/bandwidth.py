@@ -8,16 +8,19 @@ the rows nor the labels can change a bandwidth, which the permutation test relie
 from __future__ import annotations
 
 import math
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.compiling import compiled
-from tellapart.data.by_column import map_columns
-from tellapart.data.samples import Samples
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.samples import Samples, extremes_of, map_columns, transposed
 from tellapart.errors import InputError
+from tellapart.kernels.base import FittedKernel, Kernel
 
 Rule = Literal["median", "paper"]
 RULES: tuple[Rule, ...] = ("median", "paper")
@@ -281,3 +284,222 @@ def _next_distance(values, bound):  # type: ignore[no-untyped-def]
         if end < n:
             nearest = min(nearest, values[end] - values[i])
     return nearest
+
+
+# Differences of one column, ψ_s(u, v) with ψ_s(v, v) = 0: what the Gaussian kernel adds up.
+
+
+# Larger differences count as this one, so that products of two of them, and with them every
+# second derivative, stay finite.
+LARGEST_DIFFERENCE = 1e70
+
+
+@dataclass(frozen=True)
+class SquaredDifference:
+    """ψ(u, v) = ((u − v) / τ)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquaredDifference(2.0).gram(np.array([0.0]), np.array([1.0, 4.0])).tolist()
+    [[0.25, 4.0]]
+    """
+
+    scale: float = 1.0
+
+    @property
+    def squared_scale(self) -> float:
+        """τ: says that ψ is a squared difference, whose sums over pairs open up."""
+        return self.scale
+
+    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ω with exp(−ψ(u, v)/2) = E cos(ω(u − v)): normal, with variance 1/τ²."""
+        return rng.standard_normal(count) / self.scale
+
+    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix ψ(u_i, v_j)."""
+        with np.errstate(over="ignore"):  # far apart: cut off below
+            difference = np.subtract.outer(u, v)
+            difference /= self.scale
+            if _far_apart(u, v, self.scale):
+                np.clip(difference, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=difference)
+        return np.square(difference, out=difference)
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """ψ(u, v) = 1[u ≠ v], for the codes of a categorical column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Mismatch().gram(np.array([0.0, 1.0]), np.array([1.0])).tolist()
+    [[1.0], [0.0]]
+    """
+
+    by_level: ClassVar[bool] = True
+    """Random phases of exp(−ψ) go by the level, not by the value."""
+
+    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix 1[u_i ≠ v_j]."""
+        return np.not_equal.outer(u, v).astype(np.float64)
+
+
+def _far_apart(u: FloatArray, v: FloatArray, scale: float) -> bool:
+    if u.size == 0 or v.size == 0:
+        return False
+    largest = max(float(np.abs(u).max()), float(np.abs(v).max()))
+    return largest / LARGEST_DIFFERENCE > scale / 2
+
+
+# The joint scale σ² of a sample: one number for all columns together.
+#
+# Since ‖z‖₂ = 1, the index t = Σ_s z_s² ψ_s is a weighted *average* of squared differences, so the
+# scale that matches it is the median of their plain average, not of their sum.
+
+
+# Pooled rows up to which the median is over all pairs; above, over the pairs of as many rows.
+SCALE_EXACT_ROWS = 1_000
+
+# Columns of the projection at a time.
+_GROUP = 8
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+def joint_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray, rule: str) -> float:
+    """Return σ² by name: "median" as `median_scale` says, or the paper's.
+
+    The paper's is the median of ‖u − v‖² over the columns as they are: summed, not averaged, and
+    so as many times too large as there are columns.
+    """
+    if rule == "median":
+        return median_scale(samples, bandwidths, constant)
+    n_varying = int(np.count_nonzero(~constant))
+    return n_varying * median_scale(samples, np.ones_like(bandwidths), constant)
+
+
+def median_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray) -> float:
+    """Return σ² = median over pooled pairs of the mean over columns of ((u_s − v_s) / τ_s)².
+
+    A categorical column enters with 1[u_s ≠ v_s], a constant one not at all. Where more than half
+    of the pairs are equal, the median is over the others. Only the set of the pooled rows counts:
+    neither their order nor the labels.
+
+    Parameters
+    ----------
+    samples : Samples
+        The two samples; their rows are pooled.
+    bandwidths : array of shape (D,)
+        τ_s; see `tellapart.kernels.bandwidth.median_bandwidths`.
+    constant : bool array of shape (D,)
+        Columns that never vary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.data.samples import Samples
+    >>> x, y = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 0.0], [7.0, 1.0]])
+    >>> samples = Samples(x, y, ("u", "v"), ("numeric", "categorical"))
+    >>> median_scale(samples, np.array([2.0, 1.0]), np.array([False, False]))
+    1.8125
+    """
+    varying = np.flatnonzero(~constant)
+    rows = _representative_rows(samples, bandwidths, varying)
+    categorical = np.array([kind == "categorical" for kind in samples.kinds], dtype=np.bool_)
+    codes = rows[:, categorical[varying]]
+    numbers = rows[:, ~categorical[varying]]
+    # The differences are what counts: without the common offset none of their digits are lost.
+    numbers = (numbers - np.median(numbers, axis=0)) / bandwidths[varying[~categorical[varying]]]
+    np.clip(numbers, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=numbers)
+    distances = np.zeros(rows.shape[0] * (rows.shape[0] - 1) // 2)
+    if numbers.shape[1] > 0:
+        distances += pdist(numbers, "sqeuclidean")
+    if codes.shape[1] > 0:
+        distances += codes.shape[1] * pdist(codes, "hamming")
+    median = float(np.median(distances))
+    if median == 0.0:
+        positive = distances[distances > 0]
+        median = float(np.median(positive)) if positive.size else 1.0
+    return median / max(1, varying.shape[0])
+
+
+def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntArray) -> FloatArray:
+    """Return the varying columns of all pooled rows, or of evenly spaced ones for large samples.
+
+    Spaced along a projection of the scaled rows: like a stratified sample, and unlike a random
+    one it does not change with the order of the rows or of the columns.
+    """
+    n_rows = samples.n_x + samples.n_y
+    if n_rows <= SCALE_EXACT_ROWS:
+        return np.concatenate([samples.x[:, varying], samples.y[:, varying]])
+    # The order of the table must not count: columns by their range, in bandwidths.
+    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
+    halves = np.maximum(high_x, high_y) / 2 - np.minimum(low_x, low_y) / 2
+    with np.errstate(over="ignore"):
+        ranges = halves[varying] / bandwidths[varying]
+    sorted_columns = varying[np.argsort(ranges, kind="stable")]
+    # Uneven weights, so that rows of integers or flags rarely tie.
+    weights = 0.5 + np.arange(1, varying.shape[0] + 1) * _GOLDEN % 1.0
+    score = np.zeros(n_rows)
+    # Column by column: a matrix product would round a row differently in another place.
+    for start in range(0, varying.shape[0], _GROUP):
+        group = sorted_columns[start : start + _GROUP]
+        columns = np.concatenate(
+            [transposed(samples.x, group), transposed(samples.y, group)], axis=1
+        )
+        for s, weight, column in zip(group, weights[start:], columns, strict=False):
+            with np.errstate(over="ignore"):
+                column /= bandwidths[s]
+            score += weight * np.clip(column, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
+    order = np.argsort(score, kind="stable")
+    ranks = (2 * np.arange(SCALE_EXACT_ROWS, dtype=np.int64) + 1) * n_rows // (2 * SCALE_EXACT_ROWS)
+    chosen = order[ranks]
+    of_x = chosen < samples.n_x
+    rows = np.empty((SCALE_EXACT_ROWS, varying.shape[0]))
+    rows[of_x] = samples.x[chosen[of_x]][:, varying]
+    rows[~of_x] = samples.y[chosen[~of_x] - samples.n_x][:, varying]
+    return rows
+
+
+# Kernels fitted to samples in chunks: bandwidths come from rows drawn without regard to labels.
+
+
+def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> FittedKernel:
+    """Freeze the bandwidths on the rows drawn from both samples together, at most 65,536.
+
+    Where these are all the rows, the bandwidths are those of all the rows. A column that varies,
+    but not among the drawn rows, has values too rare to be drawn: its bandwidth is the distance of
+    the farthest one from the others, as if one row with it had been drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tellapart.data.chunks.chunked_samples import as_chunked
+    >>> from tellapart.data.samples import Samples
+    >>> from tellapart.kernels import Linear
+    >>> x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])
+    >>> fit_on_draw(Linear(), as_chunked(Samples(x, y, ("u",), ("numeric",)))).scalars
+    (GaussianScalar(bandwidth=3.5),)
+    """
+    values = samples.pooled.values
+    usual = values[0]
+    rare = (values.min(axis=0) == values.max(axis=0)) & (samples.least < samples.greatest)
+    if rare.any():
+        above = samples.greatest - usual >= usual - samples.least
+        farthest = np.where(above, samples.greatest, samples.least)
+        values = values.copy(order="F")
+        values[0, rare] = farthest[rare]
+    half = values.shape[0] // 2
+    # Fitting pools the two samples: which rows are called x and which y does not matter.
+    pooled = replace(samples.drawn, x=values[:half], y=values[half:], shared=None)
+    fitted = kernel.fit(pooled, n_jobs=n_jobs)
+    for s, scalar in enumerate(fitted.scalars):
+        # Rows that were not drawn may lie anywhere.
+        low, high = float(samples.least[s]), float(samples.greatest[s])
+        check_extent(samples.names[s], low, high, getattr(scalar, "bandwidth", math.inf))
+    return fitted
+
+
+def adds_up(kernel: FittedKernel) -> bool:
+    """Say whether all that a choice with the kernel needs of the rows are sums over chunks."""
+    return kernel.abilities.fast_sums and all(scalar.compact for scalar in kernel.scalar_kernels)

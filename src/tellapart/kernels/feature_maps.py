@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.kernels.fastsum.fourier import count_modes, fourier_sums
+from tellapart.kernels.fastsum.gaussian import count_modes, fourier_sums
 
 MOST_EXTENT = 64.0
 """Bandwidths that features span at most: 185 of them do."""

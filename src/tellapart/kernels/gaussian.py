@@ -12,10 +12,15 @@ from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.additive_index import DIFFERENCE, fit_psi
-from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel
-from tellapart.kernels.scale import joint_scale
-from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
+from tellapart.kernels.bandwidth import RULES, joint_scale, median_bandwidths
+from tellapart.kernels.base import (
+    TUNED,
+    WEIGHTS,
+    Abilities,
+    FittedKernel,
+    check_multiplier,
+    check_tuned,
+)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,23 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray
 from tellapart.data.samples import Kind, Samples
 from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, ScalarKernel
-from tellapart.kernels.mixed_scalar import MIXED, MIXED_MULTIPLIERS, MixedScalar
-from tellapart.kernels.scalar import GaussianScalar, Indicator, LaplaceScalar
-from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
+from tellapart.kernels.base import (
+    TUNED,
+    WEIGHTS,
+    Abilities,
+    FittedKernel,
+    ScalarKernel,
+    check_multiplier,
+    check_tuned,
+)
+from tellapart.kernels.scalar import (
+    MIXED,
+    MIXED_MULTIPLIERS,
+    GaussianScalar,
+    Indicator,
+    LaplaceScalar,
+    MixedScalar,
+)
 
 SCALARS: dict[str, Callable[[float], ScalarKernel]] = {
     "gaussian": GaussianScalar,

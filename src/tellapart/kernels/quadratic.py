@@ -13,11 +13,17 @@ from tellapart.arguments import check_choice, check_number
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.additive_index import check_psi, fit_psi
-from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, PairFunction
+from tellapart.kernels.bandwidth import RULES, joint_scale, median_bandwidths
+from tellapart.kernels.base import (
+    TUNED,
+    WEIGHTS,
+    Abilities,
+    FittedKernel,
+    PairFunction,
+    check_multiplier,
+    check_tuned,
+)
 from tellapart.kernels.linear import SCALARS
-from tellapart.kernels.scale import joint_scale
-from tellapart.kernels.tuned import TUNED, check_multiplier, check_tuned
 
 
 @dataclass(frozen=True)

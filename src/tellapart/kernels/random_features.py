@@ -20,12 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.kernels.base import FittedKernel, PairFunction
-
-Singles = NDArray[np.float32]
 
 # What a column adds to a phase at most: single precision knows no cosine of more.
 LARGEST_PHASE = 1e6
@@ -173,3 +170,136 @@ class _Phases:
 
     def features(self, weights: FloatArray) -> RandomFeatures:
         return RandomFeatures(self._frequencies, tuple(self._levels.items()), weights)
+
+
+# Short features of a scalar kernel, k(u, v) ≈ f(u)ᵀf(v), from a few landmarks of its column.
+#
+# With landmarks l at even ranks of the pooled values, w their shares of the rows and diag(√w)
+# k(l, l) diag(√w) = V Λ Vᵀ, the features f(v) = Λ^{-1/2} Vᵀ diag(√w) k(l, v) of the largest
+# eigenvalues keep most of the kernel on these rows (Nyström). Only the sorted pooled values
+# enter: neither labels nor the order of the rows.
+
+
+N_LANDMARKS = 32
+# Directions with less than this share of the largest eigenvalue are rounding error.
+_LEAST_SHARE = 1e-10
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """The features of one column.
+
+    Attributes
+    ----------
+    scalar : PairFunction
+        k.
+    points : array of length L
+        The landmarks.
+    projection : array of shape (L, r)
+        diag(√w) V Λ^{-1/2}.
+    """
+
+    scalar: PairFunction
+    points: FloatArray
+    projection: FloatArray
+
+    @classmethod
+    def of(cls, scalar: PairFunction, pooled: FloatArray, rank: int) -> Landmarks:
+        """Place landmarks for these values; at most `rank` features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tellapart.kernels.scalar import GaussianScalar
+        >>> values = np.linspace(-2.0, 2.0, 100)
+        >>> features = Landmarks.of(GaussianScalar(1.0), values, 10).features(values)
+        >>> gram = GaussianScalar(1.0).gram(values, values)
+        >>> bool(np.abs(features @ features.T - gram).max() < 1e-3)
+        True
+        """
+        ranks = (2 * np.arange(N_LANDMARKS) + 1) * pooled.shape[0] // (2 * N_LANDMARKS)
+        points, counts = np.unique(
+            np.partition(pooled, np.unique(ranks))[ranks], return_counts=True
+        )
+        roots = np.sqrt(counts / counts.sum())
+        gram = scalar.gram(points, points) * np.multiply.outer(roots, roots)
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        kept = np.flatnonzero(values > _LEAST_SHARE * max(values[-1], 0.0))[::-1][:rank]
+        return cls(scalar, points, roots[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
+
+    @property
+    def rank(self) -> int:
+        """How many features there are."""
+        return int(self.projection.shape[1])
+
+    def features(self, values: FloatArray) -> FloatArray:
+        """Return f of each value, of shape (n, rank)."""
+        return np.asarray(self.scalar.gram(values, self.points) @ self.projection)
+
+
+# Tiles of a Gram matrix: the kernel between some rows and others of one pool.
+
+
+# Squared lengths, in units of the index t, above which opening up a square loses too many digits.
+FAR = 4_000.0
+
+
+class GramTiles:
+    """K_z between slices of the rows of a pool.
+
+    Where t = Σ_s ω_s ((u_s − v_s)/τ_s)² with ω ≥ 0, it opens up: ‖u‖² + ‖v‖² − 2 u·v in scaled
+    coordinates, one matrix product for a tile. Rows far out, which would lose digits that way, and
+    other kernels take the kernel's own `gram`.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+        The kernel.
+    pooled : array of shape (N, D)
+        The rows.
+    z : array of length D
+        The weights.
+    """
+
+    def __init__(self, kernel: FittedKernel, pooled: FloatArray, z: FloatArray) -> None:
+        self._kernel, self._pooled, self._z = kernel, pooled, z
+        self._points = _scaled(kernel, pooled, z)
+        if self._points is not None:
+            self._lengths = np.einsum("ij,ij->i", self._points, self._points)
+            self._far = ~(self._lengths <= FAR)
+            self._points[self._far] = 0.0
+
+    def tile(self, rows: slice, columns: slice) -> FloatArray:
+        """Return K_z(u_i, u_j) for i in `rows` and j in `columns`."""
+        u, v = self._pooled[rows], self._pooled[columns]
+        if self._points is None:
+            return self._kernel.gram(u, v, self._z)
+        index = self._points[rows] @ self._points[columns].T
+        index *= -2.0
+        index += self._lengths[rows, np.newaxis]
+        index += self._lengths[columns]
+        np.maximum(index, 0.0, out=index)
+        far_rows, far_columns = self._far[rows], self._far[columns]
+        if far_rows.any() or far_columns.any():
+            index[far_rows] = 0.0
+            index[:, far_columns] = 0.0
+        gram = self._kernel.outer.value(index)
+        if far_rows.any():
+            gram[far_rows] = self._kernel.gram(u[far_rows], v, self._z)
+        if far_columns.any():
+            gram[:, far_columns] = self._kernel.gram(u, v[far_columns], self._z)
+        return gram
+
+
+def _scaled(kernel: FittedKernel, pooled: FloatArray, z: FloatArray) -> FloatArray | None:
+    """Return coordinates in which t is the squared distance; None where there are none."""
+    scales, weights = kernel.squared_scales, kernel.weights(z)
+    if scales is None or (weights < 0).any():
+        return None
+    varying = np.flatnonzero(~kernel.constant)
+    values = pooled[:, varying]
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Differences are what counts: without the common offset none of their digits are lost.
+        return np.asarray(
+            (values - np.median(values, axis=0)) * (np.sqrt(weights[varying]) / scales)
+        )

@@ -7,21 +7,184 @@ labels, and its rank is a p-value that holds in finite samples.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.compiling import compiled
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunks.fold import block_rows
+from tellapart.data.chunks.holdout import Halves
 from tellapart.data.samples import Samples
+from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel
-from tellapart.kernels.random_features import draw_features
-from tellapart.kernels.tiles import GramTiles
-from tellapart.permutation.bins import PermutedBins
-from tellapart.permutation.designed_groups import permute_samples
+from tellapart.kernels.feature_maps import FeatureMap
+from tellapart.kernels.random_features import GramTiles, RandomFeatures, draw_features
+from tellapart.permutation.designed_bins import permute_samples
 from tellapart.permutation.forms import ColumnSums, Forms, forms_of
-from tellapart.permutation.gram_sums import gram_forms
-from tellapart.permutation.labels import MEMORY_BUDGET
-from tellapart.permutation.nulls import PermutationNull, null_of
-from tellapart.permutation.random_sums import random_forms
+from tellapart.permutation.labels import (
+    MEMORY_BUDGET,
+    PermutedBins,
+    binned_sizes,
+    draw_permutations,
+)
+from tellapart.permutation.pvalues import PermutationNull, null_of
+from tellapart.progress import Progress, ShareDone, silent
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
+
+# Sums of any kernel between groups of rows: all pairs once, in tiles, not once per permutation.
+
+
+# Rows on a side of a tile at most: 2 MB, a few of which stay in cache.
+SIDE = 512
+
+
+def gram_forms(tiles: GramTiles, bins: PermutedBins, memory_budget: int, n_jobs: int) -> Forms:
+    """Return the forms of a kernel; the rows of `tiles` stand group after group.
+
+    Bands of groups with all groups from there on: the pairs above the diagonal are enough.
+    """
+    forms = forms_of(bins, n_jobs)
+    n_rows = int(bins.starts[-1])
+    # A band may take a quarter of the budget, and a tile is made in about three arrays.
+    side = int(min(SIDE, max(memory_budget // (32 * n_rows), 1)))
+    tile_rows = max(min(SIDE, memory_budget // (128 * side)), 1)
+    first = 0
+    while first < bins.n_groups:
+        check_interrupts()
+        # As many groups as have no more rows than a side, but one at least.
+        reach = int(bins.starts[first]) + side
+        last = max(int(np.searchsorted(bins.starts, reach, side="right")) - 1, first + 1)
+        band, largest = _band(tiles, bins.starts, first, last, side, tile_rows, n_jobs)
+        forms.add_band(first, band)
+        forms.magnitude = max(forms.magnitude, largest)
+        first = last
+    return forms
+
+
+def _band(
+    tiles: GramTiles,
+    starts: IntArray,
+    first: int,
+    last: int,
+    side: int,
+    tile_rows: int,
+    n_jobs: int,
+) -> tuple[FloatArray, float]:
+    """Return the sums of K between the groups first..last−1 and those from `first` on, and max |K|.
+
+    No row is paired with itself.
+    """
+    begin, end, n_rows = int(starts[first]), int(starts[last]), int(starts[-1])
+    tasks = [
+        (slice(row, min(row + side, end)), slice(column, min(column + tile_rows, n_rows)))
+        for row in range(begin, end, side)
+        for column in range(begin, n_rows, tile_rows)
+    ]
+
+    def work(task: tuple[slice, slice]) -> tuple[FloatArray, float]:
+        rows, columns = task
+        tile = tiles.tile(rows, columns)
+        low, high = max(rows.start, columns.start), min(rows.stop, columns.stop)
+        own = np.arange(low, max(low, high))
+        tile[own - rows.start, own - columns.start] = 0.0
+        of_rows, of_columns = _groups(starts, rows), _groups(starts, columns)
+        sums = np.zeros((int(of_rows[-1]) + 1, int(of_columns[-1]) + 1))
+        return sums, float(_add_tile(tile, of_rows, of_columns, sums))
+
+    band = np.zeros((last - first, starts.shape[0] - 1 - first))
+    magnitude = 0.0
+    # One BLAS thread in each of ours; some tiles at a time bound the memory.
+    with one_blas_thread():
+        for i in range(0, len(tasks), 4 * n_jobs):
+            some = tasks[i : i + 4 * n_jobs]
+            for (rows, columns), (sums, largest) in zip(
+                some, in_threads(work, some, n_jobs), strict=True
+            ):
+                row, column = _group_at(starts, rows.start), _group_at(starts, columns.start)
+                band[
+                    row - first : row - first + sums.shape[0],
+                    column - first : column - first + sums.shape[1],
+                ] += sums
+                magnitude = max(magnitude, largest)
+    return band, magnitude
+
+
+def _group_at(starts: IntArray, row: int) -> int:
+    return int(np.searchsorted(starts, row, side="right")) - 1
+
+
+def _groups(starts: IntArray, rows: slice) -> IntArray:
+    """Return the groups of some rows, counted from that of the first."""
+    return np.asarray(
+        np.searchsorted(starts, np.arange(rows.start, rows.stop), side="right")
+        - 1
+        - _group_at(starts, rows.start)
+    )
+
+
+@compiled
+def _add_tile(tile, of_rows, of_columns, sums):  # type: ignore[no-untyped-def]
+    """Add up a tile by the groups of its rows and columns; return its largest magnitude."""
+    largest = 0.0
+    for i in range(tile.shape[0]):
+        row = sums[of_rows[i]]
+        for j in range(tile.shape[1]):
+            value = tile[i, j]
+            row[of_columns[j]] += value
+            largest = max(largest, abs(value))
+    return largest
+
+
+# Sums of random features over groups of rows.
+
+
+# Rows of features at a time in each thread: 16 MB at 2,048 of them.
+BLOCK_ROWS = 2_048
+
+
+def random_forms(
+    samples: Samples, features: RandomFeatures, bins: PermutedBins, n_jobs: int
+) -> Forms:
+    """Return the forms of the kernel that the features approximate."""
+    every = np.arange(samples.n_columns)
+    pooled = np.concatenate([samples.x[:, every], samples.y[:, every]])
+    centre = np.where([kind == "categorical" for kind in samples.kinds], 0.0, _middle(pooled))
+    sums = np.zeros((bins.n_groups, 2 * features.weights.shape[0]))
+    group = np.repeat(np.arange(bins.n_groups), bins.rows)
+    starts = range(0, pooled.shape[0], BLOCK_ROWS)
+
+    def work(start: int) -> tuple[int, FloatArray]:
+        rows = slice(start, min(start + BLOCK_ROWS, pooled.shape[0]))
+        values = features.of(pooled[bins.order[rows]], centre)
+        mine = group[rows]
+        part = np.zeros((int(mine[-1] - mine[0]) + 1, values.shape[1]))
+        _add_rows(values, mine - mine[0], part)
+        return int(mine[0]), part
+
+    with one_blas_thread():
+        for i in range(0, len(starts), 4 * n_jobs):
+            for first, part in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
+                sums[first : first + part.shape[0]] += part
+    forms = forms_of(bins, n_jobs)
+    forms.add_features(sums, np.tile(features.weights, 2))
+    forms.leave_out_diagonal(np.multiply(features.diagonal, bins.rows))
+    forms.magnitude = features.magnitude
+    return forms
+
+
+@compiled
+def _add_rows(values, group, sums):  # type: ignore[no-untyped-def]
+    for i in range(values.shape[0]):
+        row = sums[group[i]]
+        for j in range(values.shape[1]):
+            row[j] += values[i, j]
+
+
+def _middle(pooled: FloatArray) -> FloatArray:
+    return np.asarray(np.median(pooled, axis=0))
+
 
 TIE_TOLERANCE = 1e-12
 """Two statistics closer than this times the largest |K| are a tie."""
@@ -51,11 +214,11 @@ def permutation_test(
     p = #{i : T_i ≥ T} / count. Statistics equal up to rounding count as ties, against the
     rejection: P(p ≤ α) ≤ α under H₀ for every sample size.
 
-    Where both samples are large, bins of rows are permuted (`tellapart.permutation.bins`), and what
-    is needed of the kernel are its sums between bins: by short features of the columns, or over
-    all pairs of rows once. Beyond 40,000 rows a kernel without short features takes random ones,
-    drawn without labels; one that has none either is tested on 20,000 rows of each sample at most,
-    drawn at random. `PermutationNull.note` says so.
+    Where both samples are large, bins of rows are permuted (`tellapart.permutation.labels`), and
+    what is needed of the kernel are its sums between bins: by short features of the columns, or
+    over all pairs of rows once. Beyond 40,000 rows a kernel without short features takes random
+    ones, drawn without labels; one that has none either is tested on 20,000 rows of each sample
+    at most, drawn at random. `PermutationNull.note` says so.
 
     With a design (`samples.design`) labels are permuted by it, and MMD² is adjusted for its blocks
     (`tellapart.permutation.forms.DesignedForms`).
@@ -162,3 +325,138 @@ def _column_forms(
     forms.leave_out_diagonal(np.multiply(z.sum(), bins.rows))
     forms.magnitude = float(np.abs(z).sum())
     return forms
+
+
+# The test of the rows held out of chunks: sums of short features over bins, in one pass.
+#
+# A row's place in the random order that held it out (`tellapart.data.chunks.holdout`) tells its
+# bin, so nobody holds the rows. What permutations of the bins need of them are the sums of the
+# chosen columns' features over every bin, as in `tellapart.permutation.mmd`.
+
+
+def permutation_test_in_chunks(
+    samples: ChunkedSamples,
+    halves: Halves,
+    kernel: FittedKernel,
+    z: FloatArray,
+    *,
+    n_permutations: int,
+    alpha: float,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    progress: Progress = silent,
+) -> PermutationNull:
+    """Test MMD²_u(z) of the rows held out of two samples against permutations of bins of them.
+
+    See `tellapart.permutation.mmd.permutation_test`. Where a chosen column has a long tail, or
+    very many levels, its kernel is cut off as `tellapart.kernels.feature_maps` says, whatever the
+    labels, and `PermutationNull.note` tells.
+
+    Parameters
+    ----------
+    samples : ChunkedSamples
+        All rows, those that chose included.
+    halves : Halves
+        Which of them are held out.
+    kernel, z, n_permutations, alpha, rng
+        As in `permutation_test`.
+    n_jobs : int
+        Threads, where the rows are not shared out already.
+    progress : callable
+        Told how far the work is.
+    """
+    used = np.flatnonzero(z)
+    maps = tuple(_map_of(samples, kernel, int(s)) for s in used)
+    n_x, n_y = halves.n_held_out
+    bins_x, bins_y, size = binned_sizes(n_x, n_y)
+    share = ShareDone(progress, "test", samples.n_x + samples.n_y)
+    sums = []
+    for sample, store in enumerate((samples.x, samples.y)):
+        threads = 1 if store.side_by_side else n_jobs
+        n_bins = (bins_x, bins_y)[sample]
+        fold = FeatureSums(maps, tuple(used.tolist()), halves, sample, n_bins, size, threads)
+        step = block_rows(samples.n_columns)
+        sums.append(store.fold(fold, step, share.after(sample * samples.n_x)))
+    rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
+    kept = np.flatnonzero(rest)
+    starts = np.arange(bins_x + bins_y + 1) * size
+    bins = PermutedBins(
+        order=np.empty(0, dtype=np.intp),
+        starts=np.append(starts, starts[-1] + np.cumsum(rest[kept])),
+        permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),
+        n_bins=bins_x + bins_y,
+        rows_per_bin=size,
+        kept=np.array([1.0, 0.0])[kept],
+        n_x=n_x,
+        n_y=n_y,
+    )
+    left_over = np.concatenate([sums[0][-1:], sums[1][-1:]])[kept]
+    features = np.concatenate([sums[0][:-1], sums[1][:-1], left_over])
+    forms = Forms(bins, n_jobs)
+    with one_blas_thread():
+        forms.add_features(features, np.repeat(z[used], [one.size for one in maps]))
+        # k(v, v) = 1.
+        forms.leave_out_diagonal(np.multiply(z.sum(), bins.rows))
+        forms.magnitude = float(np.abs(z).sum())
+        statistics = forms.mmd2()
+    cuts = [f"{samples.names[s]} {one.cut}" for s, one in zip(used, maps, strict=True) if one.cut]
+    return null_of(
+        statistics,
+        TIE_TOLERANCE * forms.magnitude,
+        alpha,
+        exact=bins.exact,
+        rows_per_bin=size,
+        note=f"with {'; '.join(cuts)}" if cuts else "",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSums:
+    """The fold that sums the features of the chosen columns over bins of the rows held out.
+
+    The last bin is that of the rows which keep their labels.
+    """
+
+    maps: tuple[FeatureMap, ...]
+    columns: tuple[int, ...]
+    halves: Halves
+    sample: int
+    n_bins: int
+    rows_per_bin: int
+    n_jobs: int = 1
+
+    def start(self) -> FloatArray:
+        """Return the sums over no rows."""
+        return np.zeros((self.n_bins + 1, sum(one.size for one in self.maps)))
+
+    def add(self, held: FloatArray, first_row: int, values: FloatArray) -> FloatArray:
+        """Add the features of the rows of a block that are held out."""
+        places = self.halves.places(self.sample, first_row, values.shape[0])
+        rows = np.flatnonzero(places < self.halves.n_held_out[self.sample])
+        if rows.size == 0:
+            return held
+        at = np.minimum(places[rows] // self.rows_per_bin, self.n_bins)
+        order = np.argsort(at, kind="stable")
+        rows, at = rows[order], at[order]
+        bins, starts = np.unique(at, return_index=True)
+        starts = np.append(starts, rows.size)
+        edges = np.cumsum([0, *(one.size for one in self.maps)])
+
+        def sum_column(i: int) -> None:
+            found = self.maps[i].sums(values[rows, self.columns[i]], starts)
+            held[bins, edges[i] : edges[i + 1]] += found
+
+        in_threads(sum_column, range(len(self.maps)), self.n_jobs)
+        return held
+
+    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return the sums over the rows of both."""
+        left += right
+        return left
+
+
+def _map_of(samples: ChunkedSamples, kernel: FittedKernel, s: int) -> FeatureMap:
+    low, high = float(samples.least[s]), float(samples.greatest[s])
+    found = kernel.scalar_kernels[s].feature_map(samples.pooled.values[:, s], low, high)
+    assert found is not None, "a kernel whose sums add up has features that chunks share"
+    return found

@@ -12,14 +12,7 @@ from scipy.stats import t as student
 from tellapart.arguments import check_choice, check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.planning.resampling import (
-    Drawn,
-    RowSource,
-    TiltedColumn,
-    latent_ranks,
-    reach,
-    tilt,
-)
+from tellapart.planning.simulation import Drawn, RowSource, TiltedColumn, latent_ranks, reach, tilt
 
 EFFECTS = ("location", "spread", "correlation")
 MARGINS = {"location": 0.0, "spread": 1.0}

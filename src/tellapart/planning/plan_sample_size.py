@@ -14,10 +14,9 @@ from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.interrupts import heeding_interrupts
 from tellapart.planning.named_effects import EffectsOnRows, NamedEffects, check_effects
-from tellapart.planning.plan import SamplePlan
+from tellapart.planning.plan import PlanSettings, SamplePlan
 from tellapart.planning.planner import Planner
-from tellapart.planning.resampling import RowSource
-from tellapart.planning.settings import PlanSettings
+from tellapart.planning.simulation import RowSource
 from tellapart.progress import Progress, check_progress, showing
 from tellapart.threads import blas_threads
 

@@ -13,9 +13,9 @@ from rich.text import Text
 from tellapart.text import safe, safe_lines
 
 if TYPE_CHECKING:
+    from tellapart.groups.result import GroupsResult
+    from tellapart.results.result import TestResult
     from tellapart.selection.selection import Selection
-    from tellapart.testing.groups_result import GroupsResult
-    from tellapart.testing.result import TestResult
 
 BAR_WIDTH = 20
 WHOLE = ("rows", "adjusted p", "differ")
@@ -47,7 +47,7 @@ def show_result(
             out.print(findings_table(result, None if all_findings else MOST_FINDINGS, rest))
     say("\n".join(result.evidence()), out)
     # Imported here: the command line must answer `--help` without loading the library.
-    from tellapart.testing.evidence import describe_selection
+    from tellapart.results.story import describe_selection
 
     caveat = describe_selection(result)
     if caveat:
@@ -62,7 +62,7 @@ def findings_table(
     result: TestResult, most: int | None = MOST_FINDINGS, rest: str = OPTIONS
 ) -> Table:
     """Return the findings of a scan as a rich table: the first ones, or all if `most` is None."""
-    from tellapart.report.findings import describe_finding
+    from tellapart.report.words import describe_finding
 
     title = "Significant differences, most significant first"
     table = Table(title=title, title_justify="left")

@@ -17,16 +17,21 @@ import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from tellapart.report.drawing import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
-from tellapart.report.group_plots import draw_profile
-from tellapart.report.plots import draw_embedding, draw_marginal, draw_null
-from tellapart.report.scan_plots import axis_label, draw_effects, draw_side
+from tellapart.groups.result import Profile
+from tellapart.report.plots import (
+    COLOUR_NULL,
+    COLOUR_STATISTIC,
+    COLOUR_X,
+    COLOUR_Y,
+    draw_embedding,
+    draw_marginal,
+    draw_null,
+)
+from tellapart.report.scan_plots import axis_label, draw_effects, draw_profile, draw_side
+from tellapart.results.columns import Marginal, Scatter
+from tellapart.results.embedding import Embedding
+from tellapart.results.result import TestResult
 from tellapart.scan.finding import Finding, Scale
-from tellapart.testing.embedding import Embedding
-from tellapart.testing.marginals import Marginal
-from tellapart.testing.pairs import Scatter
-from tellapart.testing.profile import Profile
-from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
 # Small, so that the letters stay legible on a phone.

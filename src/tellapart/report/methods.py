@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tellapart import __version__
+from tellapart.results.result import TestResult
+from tellapart.results.story import NOT_EQUIVALENT, describe_selection
 from tellapart.scan.finding import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
-from tellapart.testing.evidence import NOT_EQUIVALENT, describe_selection
-from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
 PAPER = "Wang, Dey and Xie, “Variable Selection for Kernel Two-Sample Tests”"

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-from tellapart.report.findings import describe_difference, describe_finding
 from tellapart.report.templates import breakable
-from tellapart.report.words import number
+from tellapart.report.words import describe_difference, describe_finding, number
+from tellapart.results.result import TestResult
+from tellapart.results.story import describe_selection
 from tellapart.selection.selection import Selection
-from tellapart.testing.evidence import describe_selection
-from tellapart.testing.result import TestResult
 from tellapart.text import safe
 
 MOST_ROWS = 15

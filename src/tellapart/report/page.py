@@ -4,35 +4,278 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from markupsafe import Markup
 
 from tellapart import __version__
 from tellapart.data.column_notes import UNNAMED, ColumnNotes
-from tellapart.report.figures import marginal_svg, null_svg
-from tellapart.report.plane import draw_view
-from tellapart.report.resamples import describe_stability
-from tellapart.report.scan_page import describe_scan
+from tellapart.report.figures import effects_svg, embedding_svg, marginal_svg, null_svg, scatter_svg
 from tellapart.report.templates import get_template
 from tellapart.report.words import (
+    ColumnGroup,
+    Family,
+    Row,
     describe_bandwidth,
     describe_choices,
+    describe_columns,
+    describe_difference,
+    describe_families,
+    describe_finding,
     describe_marginal,
     describe_null,
     describe_proof,
     describe_validity,
     describe_variables,
+    group_findings,
     listed,
     number,
+    percent,
     rows_used,
 )
-from tellapart.testing.call import design_arguments, write_arguments
-from tellapart.testing.evidence import NOT_EQUIVALENT, describe_selection
-from tellapart.testing.exhibit import Exhibit, described_columns
-from tellapart.testing.result import TestResult
-from tellapart.testing.settings import TestSettings
-from tellapart.testing.story import SELECTION_BIAS
+from tellapart.results.columns import Crosstab, PairView
+from tellapart.results.embedding import Embedding
+from tellapart.results.figure_data import Exhibit, described_columns
+from tellapart.results.result import TestResult, design_arguments, write_arguments
+from tellapart.results.settings import TestSettings
+from tellapart.results.story import NOT_EQUIVALENT, SELECTION_BIAS, describe_selection
+from tellapart.scan.finding import FINDING_KINDS, Finding, Scale
+from tellapart.selection.stability import Stability
+
+# What the page shows of a scan: findings in words and figures, pairs, families, columns.
+
+
+FIRST_ROWS = 25
+"""Findings of the table that is not folded."""
+MOST_ROWS = 10_000
+"""Findings of all folded tables together."""
+MOST_EFFECTS = 25
+"""Findings that the figures show."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns together: a figure, or the shares of pairs of categories in words."""
+
+    name: str
+    change: str
+    figure: Markup | None
+    names: tuple[str, str]
+    cells: tuple[tuple[str, str, str, str], ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class ScanView:
+    """All that the page shows of a scan, ready to lay out."""
+
+    difference: str
+    rows: list[Row]
+    by_kind: list[tuple[str, list[Row]]]
+    n_findings: int
+    n_listed: int
+    effects: list[tuple[str, Markup]]
+    n_drawn: int
+    pairs: list[Pair]
+    n_pairs: int
+    families: list[Family]
+    columns: list[ColumnGroup]
+    rows_per_bin: int
+
+
+def describe_scan(result: TestResult, exhibit: Exhibit) -> ScanView | None:
+    """Put a scan into words and figures; None for other tests."""
+    scan = result.scan
+    if scan is None:
+        return None
+    findings = result.findings if result.reject else ()
+    listed = [describe_finding(finding) for finding in findings[:MOST_ROWS]]
+    drawn = group_findings(findings, MOST_EFFECTS)
+    return ScanView(
+        difference=describe_difference(result),
+        rows=listed[:FIRST_ROWS],
+        by_kind=_by_kind(listed) if len(listed) > FIRST_ROWS else [],
+        n_findings=len(findings),
+        n_listed=len(listed),
+        effects=[
+            (_titled(scale, own, findings), _effects(place, scale, own))
+            for place, (scale, own) in enumerate(drawn.items())
+        ],
+        n_drawn=sum(map(len, drawn.values())),
+        pairs=[_pair(place, view, result) for place, view in enumerate(exhibit.pairs)],
+        n_pairs=sum(len(finding.variables) > 1 for finding in findings),
+        families=describe_families(result),
+        columns=describe_columns(result),
+        rows_per_bin=scan.rows_per_bin,
+    )
+
+
+def _by_kind(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Return the rows of each kind, in the order of the table of kinds."""
+    titles = [kind.title for kind in FINDING_KINDS.values()]
+    groups = {title: [row for row in rows if row.kind == title] for title in titles}
+    return [(title, members) for title, members in groups.items() if members]
+
+
+def _effects(place: int, scale: Scale, findings: Sequence[Finding]) -> Markup:
+    said = "; ".join(finding.summary() for finding in findings)
+    return effects_svg(scale, findings, f"effects{place}", scale.title, f"{said}.")
+
+
+def _titled(scale: Scale, shown: Sequence[Finding], findings: Sequence[Finding]) -> str:
+    every = len(group_findings(findings, len(findings)).get(scale, ()))
+    more = f" ({len(shown)} of {every} are shown)" if every > len(shown) else ""
+    return f"{scale.title}{more}"
+
+
+def _pair(place: int, view: PairView, result: TestResult) -> Pair:
+    name = " and ".join(view.names)
+    if view.where:
+        name = f"{name}, {view.where}"
+    # A triple is shown as two pairs: what changed is said of the three, in the table.
+    change = next((f.change() for f in result.findings if f.variables == view.names), "")
+    if view.where:
+        change = ""
+    if isinstance(view, Crosstab):
+        cells = tuple((a, b, percent(x), percent(y)) for a, b, x, y in view.cells)
+        return Pair(name, change, None, view.names, cells, view.n_cells - len(cells))
+    x, y = result.labels
+    shown = (
+        f"{len(view.x):,} of {view.n_rows[0]:,} rows of {x} on the left, "
+        f"{len(view.y):,} of {view.n_rows[1]:,} rows of {y} on the right."
+    )
+    said = f"{change}. {shown}" if change else shown
+    figure = scatter_svg(view, f"pair{place}", f"{name} in {x} and {y}", said)
+    return Pair(name, change, figure, view.names, (), 0)
+
+
+# Selection frequencies in words: of the selected variables and of those selected instead.
+
+
+MOST_OTHERS = 8
+
+
+@dataclass(frozen=True)
+class Count:
+    """One variable, how often it was selected in words, and as a proportion."""
+
+    name: str
+    text: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """The counts of the selected variables and of others, and how they were made."""
+
+    method: str
+    found: str
+    chosen: dict[str, Count]
+    others: list[Count]
+    left_out: int
+
+
+def describe_stability(stability: Stability, rows: str = "the training rows") -> Resamples:
+    """Put counts into words; `rows` are those the choice was made on."""
+    made = stability.n_resamples
+    counts = {
+        name: Count(name, f"{count} of {made}", count / made)
+        for name, count in (stability.chosen | stability.others).items()
+    }
+    others = [counts[name] for name in stability.others]
+    return Resamples(
+        method=_method(stability, rows),
+        found=_found(stability),
+        chosen={name: counts[name] for name in stability.chosen},
+        others=others[:MOST_OTHERS],
+        left_out=max(len(others) - MOST_OTHERS, 0),
+    )
+
+
+def _method(stability: Stability, rows: str) -> str:
+    x, y = stability.n_rows
+    of = f"halves of {rows}" if stability.halves else f"draws from {rows}"
+    return (
+        f"The selection was repeated on {stability.n_resamples} random {of} ({x:,} and {y:,} rows "
+        "each), with all settings and the number of variables unchanged."
+    )
+
+
+def _found(stability: Stability) -> str:
+    made = stability.n_resamples
+    (first, most), *rest = stability.chosen.items()
+    if not rest:
+        return f"{first} was selected in {_times(most, made)}."
+    last, least = rest[-1]
+    if least == most:
+        return (
+            f"Each of the {len(stability.chosen)} variables was selected in {_times(most, made)}."
+        )
+    return (
+        f"Most often selected was {first}, in {_times(most, made)}; least often {last}, "
+        f"in {_times(least, made)}."
+    )
+
+
+def _times(count: int, made: int) -> str:
+    if count == made:
+        return f"all {made} resamples" if made > 1 else "the one resample"
+    return f"{count or 'none'} of {made} resamples"
+
+
+# The report's view of both samples in two dimensions: the figure and what it says.
+
+
+@dataclass(frozen=True)
+class View:
+    """The figure, what its two dimensions are, and on which side of the witness the rows lie."""
+
+    figure: Markup
+    dimensions: str
+    sides: str
+
+
+def draw_view(embedding: Embedding, result: TestResult) -> View:
+    """Return the view of an embedding, drawn and in words."""
+    dimensions, sides = describe_dimensions(embedding, result), describe_sides(embedding, result)
+    title = f"{result.labels[0]} and {result.labels[1]} in two dimensions"
+    figure = embedding_svg(embedding, result.labels, title, f"{dimensions} {sides}")
+    return View(figure, dimensions, sides)
+
+
+def describe_dimensions(embedding: Embedding, result: TestResult) -> str:
+    """Say what the two dimensions are, and how many rows are shown."""
+    size = result.selection.support.size
+    far = f" Rows outside the frame: {embedding.outside}." if embedding.outside else ""
+    rows = " and ".join(
+        f"{len(places):,} of {n:,} rows of {label}"
+        for places, n, label in zip(
+            (embedding.x, embedding.y), result.n_test, result.labels, strict=True
+        )
+    )
+    if embedding.method == "variables":
+        axes = "the selected variable" if size == 1 else "the two selected variables"
+        more = " The vertical position of a point has no meaning." if size == 1 else ""
+        return f"{rows[0].upper()}{rows[1:]}, by {axes}.{more}{far}"
+    share = percent(embedding.explained or 0.0)
+    apart = " Points at the same place are jittered." if embedding.jittered else ""
+    return (
+        f"{rows[0].upper()}{rows[1:]}, in the plane that explains {share} of the variance of the "
+        f"{size} selected variables (principal components; each variable is divided by its robust "
+        f"SD and multiplied by its weight).{apart}{far}"
+    )
+
+
+def describe_sides(embedding: Embedding, result: TestResult) -> str:
+    """Say how many rows of each sample lie where their own sample prevails."""
+    x, y = result.labels
+    own_x, own_y = embedding.own_side
+    return (
+        f"Of {len(embedding.x):,} rows of {x}, {own_x:,} lie where {x} is denser; "
+        f"of {len(embedding.y):,} rows of {y}, {own_y:,} where {y} is."
+    )
 
 
 def render_page(result: TestResult, exhibit: Exhibit, reproduce: str | None = None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,20 +14,65 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 
-from tellapart.report.drawing import (
-    COLOUR_NULL,
-    COLOUR_STATISTIC,
-    COLOUR_X,
-    COLOUR_Y,
-    ShownFigure,
-    literal,
-    plain,
-    short,
-)
+from tellapart.planning.plan import SamplePlan
+from tellapart.results.columns import Marginal
+from tellapart.results.embedding import Embedding
+from tellapart.results.result import TestResult
 from tellapart.selection.stability import Stability
-from tellapart.testing.embedding import Embedding
-from tellapart.testing.marginals import Marginal
-from tellapart.testing.result import TestResult
+from tellapart.text import safe, safe_lines
+
+# What all figures share: the colours, and text from data drawn as it is.
+
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness.
+COLOUR_X = "#0072B2"
+COLOUR_Y = "#D55E00"
+COLOUR_NULL = "#999999"
+COLOUR_STATISTIC = "#009E73"
+
+
+class ShownFigure(Figure):
+    """A figure that a notebook shows, though pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
+class ShownAxes(Axes):
+    """Axes of which a notebook shows the figure they are on."""
+
+    def _repr_png_(self) -> bytes | None:
+        figure = self.figure
+        return figure._repr_png_() if isinstance(figure, ShownFigure) else None
+
+
+def new_axes(**options: Any) -> Axes:
+    """Return the only axes of a new figure, which a notebook shows."""
+    axes: Axes = ShownFigure(layout="constrained", **options).add_subplot(axes_class=ShownAxes)
+    return axes
+
+
+def short(text: str, width: int) -> str:
+    """Return text on one line of at most `width` characters; the end, often a number, is kept."""
+    text = safe(text)
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - 1 - tail]}…{text[-tail:]}"
+
+
+def literal(text: str) -> str:
+    """Return text that is drawn as it is: no formula between dollar signs, no control codes."""
+    return safe_lines(text).replace("$", r"\$")
+
+
+def plain(axes: Axes) -> Axes:
+    """Take away the frame's upper and right side."""
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
 
 MOST_MARGINALS = 20
 MOST_OTHERS = 8
@@ -247,3 +294,34 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
             linewidths=0.8,
             linestyles="dashed",
         )
+
+
+# The figure of a plan: predicted power over rows, its limits, and the rows needed.
+
+
+def draw_plan(plan: SamplePlan) -> Figure:
+    """Draw the curve of predicted power with a band for its limits."""
+    figure = ShownFigure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    guesses = plan.predictions
+    rows = [guess.n_x for guess in guesses]
+    axes.fill_between(
+        rows,
+        [guess.low for guess in guesses],
+        [guess.high for guess in guesses],
+        color=COLOUR_X,
+        alpha=0.2,
+        linewidth=0,
+        label=f"{100 * plan.confidence:.0f} % limits",
+    )
+    axes.plot(rows, [guess.power for guess in guesses], color=COLOUR_X, label="predicted power")
+    axes.axhline(plan.power, color=COLOUR_NULL, linewidth=0.8, linestyle="--")
+    if plan.n_x is not None:
+        axes.axvline(plan.n_x, color=COLOUR_NULL, linewidth=0.8, linestyle="--")
+        axes.annotate(
+            f"{plan.n_x:,} rows", (plan.n_x, 0.02), xytext=(4, 0), textcoords="offset points"
+        )
+    axes.set(ylim=(0, 1.02), xlabel="rows of the first sample", ylabel="power", xscale="log")
+    axes.set_title(textwrap.fill(plan.verdict, 78), fontsize="medium", loc="left")
+    axes.legend(loc="lower right", frameon=False)
+    return figure

@@ -5,29 +5,46 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, QuadMesh
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from tellapart.report.drawing import (
+from tellapart.arguments import check_number
+from tellapart.errors import InputError
+from tellapart.groups.result import Profile
+from tellapart.report.plots import (
     COLOUR_NULL,
     COLOUR_STATISTIC,
     COLOUR_X,
     COLOUR_Y,
     ShownFigure,
+    add_titles,
+    draw_embedding,
+    draw_marginal,
+    draw_null,
+    draw_result,
+    draw_stability,
+    draw_weights,
     literal,
+    new_axes,
     plain,
     short,
 )
-from tellapart.report.findings import group_findings
-from tellapart.report.plots import add_titles, draw_marginal, draw_null
+from tellapart.report.words import group_findings
+from tellapart.results.columns import Crosstab, Marginal, PairView, Scatter
+from tellapart.results.embedding import Embedding
+from tellapart.results.result import TestResult
 from tellapart.scan.finding import Finding, Scale
-from tellapart.testing.marginals import Marginal
-from tellapart.testing.pairs import Crosstab, PairView, Scatter
-from tellapart.testing.result import TestResult
+from tellapart.selection.stability import Stability
+from tellapart.writing import write_picture
 
 MOST_FINDINGS = 16
 MOST_COLUMNS = 30
@@ -297,3 +314,244 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
         if len(ticks) >= 3:
             break
     return ticks[:: math.ceil(len(ticks) / MOST_TICKS)] if ticks else []
+
+
+# A figure for a paper: sizes with their intervals, as wide as one column of a journal.
+
+
+ENDINGS = (".pdf", ".svg", ".png")
+WIDTHS = {"column": 3.35, "page": 7.0}
+"""Inches: 85 mm and 178 mm, what most journals set in one column and in two."""
+NARROWEST, WIDEST = 2.5, 12.0
+MOST_ROWS = 14
+ROW, LINE, AXIS, LEGEND = 0.19, 0.12, 0.55, 0.3
+"""Inches of one row, of one more line in it, of an axis with its label, and of the legend."""
+DOTS_PER_INCH = 600
+# Type 42 keeps text as text in a PDF, which journals ask for; paths look the same everywhere.
+STYLE: dict[Any, Any] = {
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "tellapart",
+    "font.size": 8,
+}
+LETTERS_PER_INCH = 6.5
+
+
+def check_width(width: object) -> float:
+    """Return the width in inches."""
+    if isinstance(width, str):
+        if width not in WIDTHS:
+            raise InputError(f"width must be 'column', 'page' or inches; got {width!r}")
+        return WIDTHS[width]
+    return check_number("width", width, NARROWEST, WIDEST)
+
+
+def check_ending(path: Path) -> Path:
+    """Return the path if a figure can be written in the format that it ends in."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(f"path must end in {', '.join(ENDINGS)}; got {str(path)!r}")
+    return path
+
+
+def draw_paper_figure(result: TestResult, width: float) -> Figure:
+    """Draw effects with their intervals: findings of a scan, else the selected variables.
+
+    Without any, the families of a scan or the weights are drawn. There is no title, which is for
+    the caption, and no text smaller than 7 points.
+    """
+    groups = group_findings(_shown(result), MOST_ROWS)
+    with matplotlib.rc_context(STYLE):
+        if not groups:
+            return _without_sizes(result, width)
+        # Each column of a pair has a line of its own.
+        rows = [sum(ROW + LINE * (len(f.variables) - 1) for f in own) for own in groups.values()]
+        height = LEGEND + sum(rows) + AXIS * len(rows)
+        figure = Figure(figsize=(width, height), layout="constrained")
+        stack = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows).ravel()
+        letters = max(int(LETTERS_PER_INCH * width), 12)
+        for axes, (scale, own) in zip(stack, groups.items(), strict=True):
+            names = [",\n".join(short(name, letters) for name in f.variables) for f in own]
+            draw_effects(axes, scale, own, names)
+            # From the right end leftwards there is room below the names.
+            axes.set_xlabel(axes.get_xlabel(), fontsize=8, loc="right")
+        figure.legend(
+            handles=effect_handles(result.labels),
+            loc="outside upper center",
+            ncols=2,
+            frameon=False,
+            fontsize=8,
+            columnspacing=1.0,
+            handletextpad=0.5,
+        )
+        return figure
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format that the path ends in."""
+    with matplotlib.rc_context(STYLE):
+        # Without a date equal results give equal files.
+        form = path.suffix[1:].lower()
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(form)
+        write_picture(path, figure, dpi=DOTS_PER_INCH, metadata=metadata)
+
+
+def _shown(result: TestResult) -> Sequence[Finding]:
+    if result.scan is not None:
+        return result.findings
+    changes = result.selection.changes
+    # A pair belongs to both its columns, and is drawn once.
+    known = [changes[name] for name in result.selection.weights if name in changes]
+    return list({change.variables: change for change in known}.values())
+
+
+def _without_sizes(result: TestResult, width: float) -> Figure:
+    rows = len(result.families) or len(result.selection.weights)
+    figure = Figure(figsize=(width, AXIS + LEGEND + ROW * max(rows, 3)), layout="constrained")
+    axes = figure.subplots()
+    (draw_families if result.scan is not None else draw_weights)(axes, result)
+    axes.set_title("", loc="left")
+    axes.set_title("")
+    return figure
+
+
+# The figure of a result, and its panels one by one: which drawing shows what was computed.
+
+
+DRAWN_BY_RESULT = {
+    "weights": draw_weights,
+    "null": draw_null,
+    "findings": draw_findings,
+    "families": draw_families,
+    "columns": draw_columns,
+}
+
+
+def draw_figure(result: TestResult, portraits: Sequence[Marginal | PairView]) -> Figure:
+    """Draw the figure of a result, with what was computed of its columns and pairs."""
+    if result.scan is not None:
+        return draw_scan(result, portraits)
+    return draw_result(result, [shown for shown in portraits if isinstance(shown, Marginal)])
+
+
+def draw_panel(
+    result: TestResult,
+    what: str,
+    shown: Embedding | Stability | Marginal | PairView | None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one panel, and what was computed for it, on the axes given or on new ones."""
+    axes = new_axes() if ax is None else ax
+    if isinstance(shown, Embedding):
+        return draw_embedding(axes, shown, result.labels)
+    if isinstance(shown, Stability):
+        return draw_stability(axes, shown)
+    if isinstance(shown, Marginal):
+        return draw_marginal(axes, shown, result.labels)
+    if isinstance(shown, Scatter):
+        return draw_scatter(axes, shown, result.labels)
+    if isinstance(shown, Crosstab):
+        return draw_crosstab(axes, shown, result.labels)
+    return DRAWN_BY_RESULT[what](axes, result)
+
+
+def check_axes(value: object) -> None:
+    """Raise unless `value` can be drawn on, or is None."""
+    if value is not None and not isinstance(value, Axes):
+        raise InputError(f"ax must be matplotlib Axes or None; got {type(value).__name__}")
+
+
+# Variables × groups: a dot plot, and a heatmap with numbers. What they show is computed before.
+
+
+LOWER_HIGHER = LinearSegmentedColormap.from_list("lower-higher", [COLOUR_X, "#f7f7f7", COLOUR_Y])
+# Effects beyond this many standard deviations have the same colour.
+MOST_DEVIATIONS = 3.0
+LARGEST_DOT = 190.0
+SHARES = (0.25, 0.5, 1.0)
+INCHES_PER_ROW, INCHES_PER_GROUP = 0.27, 0.5
+LABEL_WIDTH = 28
+COLOUR_LABEL = "difference from the mean of all other rows, SD"
+
+
+def draw_profile(profile: Profile, kind: str, ax: Axes | None = None) -> Axes:
+    """Draw the variables down and the groups across, with a line below those of each group."""
+    check_axes(ax)
+    if ax is None:
+        ax = new_axes(figsize=_inches(profile, kind))
+    largest = float(np.abs(profile.effects).max())
+    reach = min(max(largest, 0.5), MOST_DEVIATIONS)
+    norm = Normalize(-reach, reach)
+    drawn = (_draw_dots if kind == "dots" else _draw_fields)(ax, profile, norm)
+    _label(ax, profile)
+    bar = ax.figure.colorbar(
+        drawn, ax=ax, shrink=min(1.0, 12 / max(len(profile.variables), 1)), aspect=18,
+        anchor=(0.0, 1.0),
+        extend="both" if largest > reach else "neither",
+    )  # fmt: skip
+    bar.set_label(COLOUR_LABEL, fontsize=8)
+    bar.ax.tick_params(labelsize=8)
+    return ax
+
+
+def _inches(profile: Profile, kind: str) -> tuple[float, float]:
+    wide = INCHES_PER_GROUP * (1.2 if kind == "heatmap" else 1.0)
+    rows = INCHES_PER_ROW * len(profile.variables) + 1.1
+    return (4.2 + wide * len(profile.groups), max(rows, 3.4))
+
+
+def _draw_dots(ax: Axes, profile: Profile, norm: Normalize) -> PathCollection:
+    down, across = np.indices(profile.effects.shape)
+    dots = ax.scatter(
+        across.ravel(),
+        down.ravel(),
+        s=LARGEST_DOT * profile.shares.ravel(),
+        c=profile.effects.ravel(),
+        cmap=LOWER_HIGHER,
+        norm=norm,
+        edgecolors=["black" if ring else COLOUR_NULL for ring in profile.chosen.ravel()],
+        linewidths=[1.4 if ring else 0.3 for ring in profile.chosen.ravel()],
+    )
+    ax.set_xlim(-0.6, len(profile.groups) - 0.4)
+    sizes = [
+        Line2D([], [], marker="o", linestyle="", markerfacecolor="none", label=f"{share:.0%}",
+               markeredgecolor=COLOUR_NULL, markersize=np.sqrt(LARGEST_DOT * share))
+        for share in SHARES
+    ]  # fmt: skip
+    ring = Line2D([], [], marker="o", linestyle="", markerfacecolor="none", label="selected for it",
+                  markeredgecolor="black", markersize=8, markeredgewidth=1.4)  # fmt: skip
+    ax.legend(
+        handles=[*sizes, ring], title="rows above the most frequent value or the median", ncols=4,
+        loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=8, title_fontsize=8,
+    )  # fmt: skip
+    return dots
+
+
+def _draw_fields(ax: Axes, profile: Profile, norm: Normalize) -> QuadMesh:
+    edges = [np.arange(count + 1) - 0.5 for count in profile.effects.shape[::-1]]
+    fields = ax.pcolormesh(
+        *edges, profile.effects, cmap=LOWER_HIGHER, norm=norm, edgecolors="white", linewidth=0.5
+    )
+    for (row, column), effect in np.ndenumerate(profile.effects):
+        ax.text(
+            column, row, f"{round(effect, 1) + 0.0:+.1f}", ha="center", va="center", fontsize=7,
+            fontweight="bold" if profile.chosen[row, column] else "normal",
+            color="white" if abs(norm(effect) - 0.5) > 0.38 else "black",
+        )  # fmt: skip
+    return fields
+
+
+def _label(ax: Axes, profile: Profile) -> None:
+    names = [literal(short(name, LABEL_WIDTH)) for name in profile.variables]
+    ax.set_yticks(np.arange(len(names)), names, fontsize=8)
+    labels = [literal(short(group, LABEL_WIDTH)) for group in profile.groups]
+    turn = max(map(len, labels)) > 4
+    ax.set_xticks(
+        np.arange(len(labels)), labels, fontsize=8, rotation=45 if turn else 0,
+        ha="left" if turn else "center",
+    )  # fmt: skip
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.spines[:].set_visible(False)
+    for row in np.flatnonzero(np.diff(profile.listed_under)):
+        ax.axhline(row + 0.5, color=COLOUR_NULL, linewidth=0.6)

@@ -18,15 +18,16 @@ tail of its class nor lets another class name more than its share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray
-from tellapart.scan.permuted_tails import NOTHING
-from tellapart.scan.tails import tail_pvalue_of
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.scan.pairs import Largest, Remaining
+from tellapart.scan.tails import NOTHING, tail_pvalue_of
 
 WEIGHTS = {
     "columns": 6.0,
@@ -202,3 +203,202 @@ def rest_of(table: FloatArray, others: FloatArray) -> FloatArray:
     """
     table = np.concatenate([table, others[:, np.newaxis]], axis=1)
     return np.asarray(np.maximum.accumulate(table[:, ::-1], axis=1)[:, ::-1])
+
+
+# Pairs and triples that stand out: candidates, their scores, and step-down adjusted p-values.
+
+
+MOST_CANDIDATES = 2_000
+"""Pairs or triples of each kind that may be named, those that changed most at the true labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """One kind of product: its largest changes, and the score columns that each place stands for.
+
+    `what` is the kind itself, for whoever describes a finding; kinds come from simple to less so.
+    """
+
+    what: Any
+    largest: Largest
+    score_columns: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A pair or triple among those that changed most at the true labels.
+
+    `rank` is the place of its kind, 0 for the simplest.
+    """
+
+    what: Any
+    rank: int
+    score_columns: tuple[int, ...]
+    columns: tuple[int, ...]
+    score: float
+
+
+class GroupScores:
+    """Scores −log p of pairs or triples, each kind against the maxima of what is left of it.
+
+    What is left is that at the last call of `maxima`, until which sets that were taken still count.
+    `taken` holds, for every set of columns that was taken, its candidates, those of the simplest
+    kind first, with the scores that they had then.
+    """
+
+    def __init__(self, kinds: Sequence[Kind], parent: IntArray) -> None:
+        # A kind without any pair, or whose products never vary, has nothing to say.
+        kinds = [kind for kind in kinds if kind.largest.values.any()]
+        # One number for each set of columns; only those of candidates are ever left out.
+        self._base = int(parent.max(initial=0)) + 1
+        codes = [self._codes(parent[kind.score_columns]) for kind in kinds]
+        strongest = [kind.largest.strongest(MOST_CANDIDATES) for kind in kinds]
+        own = [code[places] for code, places in zip(codes, strongest, strict=True)]
+        self._sets = np.unique(np.concatenate(own)) if own else np.empty(0, dtype=np.intp)
+        self._gone = np.zeros(self._sets.size + 1, dtype=np.bool_)
+        self._parent = parent
+        self._kinds = [
+            _KindLeft(rank, kind, code, places, self._sets)
+            for rank, (kind, code, places) in enumerate(zip(kinds, codes, strongest, strict=True))
+        ]
+        self.taken: list[list[Candidate]] = []
+
+    @property
+    def candidates(self) -> bool:
+        """Whether anything may be named."""
+        return self.strongest() is not None
+
+    def maxima(self) -> FloatArray:
+        """Return the largest score of what is left, under every permutation."""
+        if not self._kinds:
+            return np.empty(0)
+        for kind in self._kinds:
+            kind.update(self._gone)
+        return np.asarray(np.max([kind.maximum_scores for kind in self._kinds], axis=0))
+
+    def strongest(self) -> float | None:
+        """Return the largest score at the true labels; None if no candidate is left."""
+        score = max((kind.best[0] for kind in self._kinds), default=-np.inf)
+        return score if np.isfinite(score) else None
+
+    def take(self) -> None:
+        """Leave out the columns of the strongest candidate, whatever the kind."""
+        number = max((kind.best for kind in self._kinds), key=lambda best: best[0])[1]
+        self.taken.append(
+            [own for kind in self._kinds for own in kind.of_set(number, self._parent)]
+        )
+        self._gone[number] = True
+        for kind in self._kinds:
+            kind.skip(self._gone)
+
+    def named(self, named: Named, alpha: float) -> list[tuple[Candidate, float]]:
+        """Return what was taken with its adjusted p-values, each set of columns once.
+
+        Of several kinds of change of the same columns the simplest that alone would be named is.
+        """
+        reported = []
+        for own, pvalue, reference in zip(self.taken, named.pvalues, named.references, strict=True):
+            pvalues = reference.pvalues(np.array([candidate.score for candidate in own]))
+            pvalues = np.maximum(pvalues, pvalue)
+            first = int(np.flatnonzero(pvalues <= alpha)[0])
+            reported.append((own[first], float(pvalues[first])))
+        return reported
+
+    def n_unlisted(self, named: Named, alpha: float) -> int:
+        """Return how many more sets of columns are significant than may be named.
+
+        They are those beyond `MOST_CANDIDATES`, by the reference of what was not named.
+        """
+        more: list[IntArray] = []
+        for kind in self._kinds:
+            codes, scores = kind.others(self._sets)
+            more.append(codes[named.rest(scores) <= alpha])
+        return int(np.unique(np.concatenate(more)).size) if more else 0
+
+    def _codes(self, members: IntArray) -> IntArray:
+        """Return one number for each set of columns."""
+        powers = self._base ** np.arange(members.shape[1], dtype=np.int64)
+        return np.asarray(np.sort(members, axis=1) @ powers)
+
+
+class _KindLeft:
+    """What is left of one kind: its candidates, the strongest first, and its maxima.
+
+    `codes` are those of the set of columns of every place, `sets` those of all candidates, rising.
+    `best` is the largest score of what is left at the true labels, and the number of its set of
+    columns; `maximum_scores` are the largest scores under every permutation.
+    """
+
+    best: tuple[float, int]
+    maximum_scores: FloatArray
+
+    def __init__(
+        self, rank: int, kind: Kind, codes: IntArray, strongest: IntArray, sets: IntArray
+    ) -> None:
+        self._rank, self._kind, self._codes, self._strongest = rank, kind, codes, strongest
+        at = np.searchsorted(sets, codes)
+        # Sets that are never left out share the last number.
+        known = np.append(sets, -1)[at] == codes
+        numbers = np.append(np.where(known, at, sets.size), sets.size)
+        largest = kind.largest
+        self._numbers = numbers[strongest]
+        self._values = _root(largest.observed[strongest])
+        self._first = 0
+        self._left = Remaining(largest.values, numbers[largest.places])
+        self._compare()
+
+    def skip(self, gone: BoolArray) -> None:
+        """Pass over the candidates that are gone, with the maxima as they are."""
+        first = self._first
+        while self._first < self._numbers.size and gone[self._numbers[self._first]]:
+            self._first += 1
+        if first < self._first:
+            self._rate()
+
+    def update(self, gone: BoolArray) -> None:
+        """Set the maxima to those of what is left."""
+        if self._left.leave_out(gone) or self._rated < self._first:
+            self._compare()
+
+    def of_set(self, number: int, parent: IntArray) -> list[Candidate]:
+        """Return the candidates of one set of columns, with their scores."""
+        at = np.flatnonzero(self._numbers == number)
+        members = self._kind.score_columns[self._strongest[at]].tolist()
+        scores = self._scores(self._values[at]).tolist() if at.size else []
+        return [
+            Candidate(
+                what=self._kind.what,
+                rank=self._rank,
+                score_columns=tuple(own),
+                columns=tuple(sorted(parent[own].tolist())),
+                score=score,
+            )
+            for own, score in zip(members, scores, strict=True)
+        ]
+
+    def others(self, sets: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return the codes and scores of all sets of columns that are no candidates."""
+        other = np.flatnonzero((self._kind.largest.observed > 0) & ~np.isin(self._codes, sets))
+        return self._codes[other], self._scores(_root(self._kind.largest.observed[other]))
+
+    def _compare(self) -> None:
+        self._maxima, self._rated = _root(self._left.maxima), self._first
+        if self._first < self._numbers.size:
+            # All candidates are known at the true labels, whatever was kept of permutations.
+            self._maxima[0] = self._values[self._first]
+        self.maximum_scores = self._scores(self._maxima)
+        self._rate()
+
+    def _rate(self) -> None:
+        """Find the best candidate."""
+        self.best = -np.inf, -1
+        if self._first < self._numbers.size:
+            score = self._scores(self._values[self._first : self._first + 1])
+            self.best = float(score[0]), int(self._numbers[self._first])
+
+    def _scores(self, values: FloatArray) -> FloatArray:
+        return np.asarray(-np.log(tail_pvalue_of(values, self._maxima)))
+
+
+def _root(values: FloatArray | NDArray[np.float32]) -> FloatArray:
+    return np.asarray(np.cbrt(values.astype(np.float64)))

@@ -3,17 +3,137 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.scan.units import LEAST_REST
 
-Singles = NDArray[np.float32]
+# Values in robust units: V, clipped, and G, its square without what V says of it.
+
+
+CLIP = 3.5
+FAR_OUT = 1.8
+"""Spreads beyond which a value counts as far out."""
+# A spread below this share of the largest distance from the median is none.
+LEAST_SPREAD = 1e-12
+# What is left of a score after its regression on another must vary by at least this share.
+LEAST_REST = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """How score columns turn values v into c = clip((v/2 − centre/2)/half_spread), V and G.
+
+    V = (c − mean)·scale and G = square·c² + slope·c + offset, all arrays of length P. `far_scale`
+    is 1/deviation of max(|V| − 1.8, 0). `is_level` marks indicators of levels, whose V is their U.
+    """
+
+    centre: FloatArray
+    half_spread: FloatArray
+    mean: FloatArray
+    scale: FloatArray
+    square: FloatArray
+    slope: FloatArray
+    offset: FloatArray
+    far_scale: FloatArray
+    is_level: NDArray[np.bool_]
+
+    @classmethod
+    def of_levels(cls, size: int) -> Units:
+        """Return the units of indicators, which need none."""
+        zero = np.zeros(size)
+        one = np.ones(size)
+        return cls(zero, one, zero, zero, zero, zero, zero, zero, np.ones(size, dtype=bool))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Units]) -> Units:
+        """Return the units of several parts, one after the other."""
+        empty = cls.of_levels(0)
+        names = [field.name for field in fields(cls)]
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in (empty, *parts)]) for name in names)
+        )
+
+    @cached_property
+    def turning(self) -> FloatArray:
+        """What turns values into V and G: the arrays from `centre` to `offset`, one per row."""
+        return np.stack(
+            [
+                self.centre,
+                self.half_spread,
+                self.mean,
+                self.scale,
+                self.square,
+                self.slope,
+                self.offset,
+            ]
+        )
+
+    def some(self, places: IntArray | slice) -> Units:
+        """Return the units of some score columns."""
+        return Units(*(getattr(self, field.name)[places] for field in fields(self)))
+
+
+def measure_units(values: FloatArray) -> Units:
+    """Return the units of numeric columns, from pooled rows of shape (rows, columns)."""
+    centre, half_spread = robust_scale(values)
+    clipped = robust_units(values, centre, half_spread)
+    mean, scale = _moments(clipped)
+    square_mean, square_scale = _moments(np.square(clipped))
+    own = (clipped - mean) * scale
+    unit = (np.square(clipped) - square_mean) * square_scale
+    slope = np.mean(unit * own, axis=0)
+    rest = np.mean(np.square(unit - slope * own), axis=0)
+    keep = rest >= LEAST_REST
+    # G = ((c² − m₂)/s₂ − slope·(c − m₁)/s₁)/deviation of that.
+    inverse = np.where(keep, 1 / np.sqrt(np.where(keep, rest, 1.0)), 0.0)
+    return Units(
+        centre=centre,
+        half_spread=half_spread,
+        mean=mean,
+        scale=scale,
+        square=square_scale * inverse,
+        slope=-slope * scale * inverse,
+        offset=(slope * scale * mean - square_mean * square_scale) * inverse,
+        far_scale=_moments(np.maximum(np.abs(own) - FAR_OUT, 0))[1],
+        is_level=np.zeros(mean.size, dtype=bool),
+    )
+
+
+def _moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return means and inverse deviations; 0 for what does not vary."""
+    mean = values.mean(axis=0)
+    deviation = values.std(axis=0)
+    flat = deviation <= 1e-9 * np.maximum(np.abs(values).max(axis=0), 1e-300)
+    return mean, np.where(flat, 0.0, 1 / np.where(flat, 1.0, deviation))
+
+
+def robust_units(values: FloatArray, centre: FloatArray, half_spread: FloatArray) -> FloatArray:
+    """Return (v − median)/spread clipped at ±3.5."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.clip((values / 2 - centre / 2) / half_spread, -CLIP, CLIP)
+
+
+def robust_scale(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the median and half the spread of each column: the MAD, else the deviation.
+
+    Halves, as the difference of two huge numbers of opposite sign is not a number.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        median = np.median(values, axis=0)
+        half = values / 2 - median / 2
+        largest = np.abs(half).max(axis=0)
+        scaled = half / np.where(largest > 0, largest, 1.0)
+        spread = 1.4826 * np.median(np.abs(scaled), axis=0)
+        spread = np.where(spread > LEAST_SPREAD, spread, scaled.std(axis=0)) * largest
+    return median, np.where(spread > 0, spread, 1.0)
+
 
 CELL_SCORES = (
     "normal",
@@ -284,3 +404,127 @@ class CellScores:
         _rank_and_sign(normal, counts, cells)
         _fill_squares(cells)
         return cells
+
+
+# Compiled look-ups: from values to their cells, and from cells to scores.
+#
+# Columns are many where rows are few: what is done for each of them is done in one call for a
+# slice.
+
+
+# Edges of one bucket that are counted one by one: no branch to guess wrong.
+_FEW = 8
+
+
+@compiled
+def count_before(edges, low, scale, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[j], zeros, to how many edges lie in the buckets before the j-th, as `find_cells`."""
+    last = out.size - 2
+    for i in range(edges.size):
+        place = (edges[i] - low) * scale
+        step = 0
+        if place > 0:  # neither below nor not a number
+            step = int(min(place, float(last)))
+        out[step + 1] += 1
+    for j in range(1, out.size):
+        out[j] += out[j - 1]
+
+
+@compiled
+def count_all_before(edges, edge_start, low, scale, out, starts):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Count the edges before the buckets of every column."""
+    for q in range(low.size):
+        own = edges[edge_start[q] : edge_start[q + 1]]
+        count_before(own, low[q], scale[q], out[starts[q] : starts[q + 1]])
+
+
+@compiled
+def find_cells(values, edges, gaps, buckets, low, scale, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[i] to the cell of values[i]; see `tellapart.scan.tables.Tables`."""
+    last = buckets.size - 2
+    size = edges.size
+    for i in range(values.size):
+        value = values[i]
+        step = int(min(max((value - low) * scale, 0.0), float(last)))
+        left, right = buckets[step], buckets[step + 1]
+        # The first edge that is not below the value.
+        while right - left > _FEW:
+            middle = (left + right) >> 1
+            if edges[middle] < value:
+                left = middle + 1
+            else:
+                right = middle
+        place = left
+        for k in range(left, right):
+            place += 1 if edges[k] < value else 0
+        if gaps:
+            hit = place < size and edges[place] == value
+            out[i] = 2 * place + (1 if hit else 0)
+        else:
+            out[i] = min(place, size - 1)
+
+
+@compiled
+def take_scores(found, cells, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set out[i] to one score of each cell found."""
+    for i in range(found.size):
+        out[i] = cells[found[i], kind]
+
+
+@compiled
+def clip_values(values, centre, half_spread, mean, scale, square, slope, offset, v, g):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set v[i] and g[i] to V and G of values[i]; see `tellapart.scan.cells.Units`."""
+    for i in range(values.size):
+        c = (values[i] / 2 - centre / 2) / half_spread
+        c = min(max(c, -CLIP), CLIP)
+        v[i] = (c - mean) * scale
+        g[i] = (square * c + slope) * c + offset
+
+
+@compiled
+def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
+    values, order, columns, edges, edge_start, gaps, buckets, bucket_start, low, scale,
+    cells, cell_start, missing, is_level, units, first, found, v, g,
+):  # fmt: skip
+    """Write the cells, V and G of score columns, from `first` on, one per row of what is written.
+
+    `order` says which rows come one after the other, `units` has one row for each number of
+    `tellapart.scan.cells.Units` that turns values into V and G. Of a level V is U, and there is no
+    G; a value that is missing has the last cell of its column, and neither.
+    """
+    own = np.empty(order.size)
+    absent = np.zeros(order.size, dtype=np.bool_)
+    for q in range(found.shape[0]):
+        p = first + q
+        mine = edges[edge_start[p] : edge_start[p + 1]]
+        for i in range(order.size):
+            own[i] = values[order[i], columns[p]]
+            if missing:
+                absent[i] = math.isnan(own[i])
+                own[i] = mine[0] if absent[i] else own[i]
+        steps = buckets[bucket_start[p] : bucket_start[p + 1]]
+        find_cells(own, mine, gaps[p], steps, low[p], scale[p], found[q])
+        if missing:
+            last = cell_start[p + 1] - cell_start[p] - 1
+            for i in range(order.size):
+                found[q, i] = last if absent[i] else found[q, i]
+        if is_level[p]:
+            take_scores(found[q], cells[cell_start[p] : cell_start[p + 1]], 0, v[q])
+            g[q, :] = 0.0
+            continue
+        clip_values(
+            own, units[0, p], units[1, p], units[2, p], units[3, p], units[4, p], units[5, p],
+            units[6, p], v[q], g[q],
+        )  # fmt: skip
+        if missing:
+            for i in range(order.size):
+                if absent[i]:
+                    v[q, i] = 0.0
+                    g[q, i] = 0.0
+
+
+@compiled
+def take_columns(found, cells, cell_start, first, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write one score of the cells found of score columns, from `first` on."""
+    for q in range(found.shape[0]):
+        take_scores(found[q], cells[cell_start[first + q] :], kind, out[q])

@@ -7,7 +7,7 @@ spread     (s_x − s_y)/s of U and of V, the less sure of the two, s the deviat
 shape      δ of the scores of skew, fourth, waves and atom, all without what U says of them
 share      of a categorical column, δ of the indicator of each level
 
-Each is scored by its own tails (`tellapart.scan.permuted_tails`), each side by itself. What is
+Each is scored by its own tails (`tellapart.scan.tails`), each side by itself. What is
 bounded, or a sum, has tails that are known: the logarithm of a ratio of spreads, or the kurtosis
 of a sample, is far off any other where a rare value happens to occur once in it, or not at all.
 
@@ -19,16 +19,18 @@ permutations, by which the chance of the largest of six is made that of one.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.permutation.bins import Singles
+from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
+from tellapart.scan.adjusted import Named, TableUnits
 from tellapart.scan.families.shape import WAVES
-from tellapart.scan.permuted_tails import NOTHING, BinMoments, PermutedTails
 from tellapart.scan.pool import Pool
 from tellapart.scan.sums import Halves
+from tellapart.scan.tails import NOTHING, BinMoments, PermutedTails
+from tellapart.scan.wide import WideShifts
 
 KINDS = ("location", "spread", "shape")
 SHAPE_SCORES = ("skew", "fourth", *WAVES, "atom")
@@ -153,3 +155,123 @@ def _moments(pool: Pool, halves: Halves) -> BinMoments:
     """Return the moments of what is permuted of sums."""
     moved = pool.labels.n_moved_of
     return BinMoments.of(halves.permuted(pool.labels), moved[0] / sum(moved))
+
+
+# How much columns changed under every permutation: all of them, or the strongest of very many.
+#
+# Adjusted p-values step down from the column with the largest score at the true labels. What they
+# need of the other columns is the largest score under every permutation. So of columns that come
+# in blocks those that lead so far are kept, and of all others the maximum: until more columns are
+# named than are kept, the p-values are those of the whole table; from then on the maxima are no
+# longer made smaller, and p-values only become a little larger.
+
+
+KEPT_ENTRIES = 4_000_000
+"""Columns times permutations that are kept."""
+FEWEST_KEPT = 100
+"""Columns that are kept however many permutations there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnContest:
+    """The scores of columns, the largest of their kinds.
+
+    Attributes
+    ----------
+    columns : array of length C
+        Columns of the samples that vary.
+    own : array of length C
+        Their scores at the true labels.
+    kept : array of length K
+        Places among them of those that are kept: no other has a larger score.
+    table : array of shape (permutations, K)
+        Their scores.
+    others : array of length permutations, or None
+        The largest score of all others; None where all are kept.
+    """
+
+    columns: IntArray
+    own: FloatArray
+    kept: IntArray
+    table: FloatArray
+    others: FloatArray | None = None
+
+    @classmethod
+    def of(cls, changes: ColumnChanges) -> ColumnContest:
+        """Return the contest of columns that are all there."""
+        table = changes.largest()
+        return cls(changes.columns, table[0], np.arange(changes.columns.size), table)
+
+    @classmethod
+    def joined(cls, parts: Sequence[ColumnContest]) -> ColumnContest:
+        """Return the contest of all columns of several, one after the other."""
+        most = max(KEPT_ENTRIES // parts[0].table.shape[0], FEWEST_KEPT)
+        first = np.cumsum([0, *(part.columns.size for part in parts)])
+        kept = np.concatenate(
+            [part.kept + start for part, start in zip(parts, first[:-1], strict=True)]
+        )
+        own = np.concatenate([part.own for part in parts])
+        columns = np.concatenate([part.columns for part in parts])
+        others = [part.others for part in parts if part.others is not None]
+        lead = np.sort(np.argsort(-own[kept], kind="stable")[:most])
+        inside = np.zeros(kept.size, dtype=np.bool_)
+        inside[lead] = True
+        tables, start = [], 0
+        for part in parts:
+            mine = inside[start : start + part.kept.size]
+            start += part.kept.size
+            tables.append(part.table[:, mine])
+            if not mine.all():
+                others.append(part.table[:, ~mine].max(axis=1))
+        table = np.concatenate(tables, axis=1)
+        left = np.max(others, axis=0) if others else None
+        return cls(columns, own, kept[lead], table, left)
+
+    def units(self) -> TableUnits:
+        """Return the kept columns as units to be named."""
+        return TableUnits(self.table, self.others)
+
+    def adjusted(self, units: TableUnits, named: Named) -> FloatArray:
+        """Return the adjusted p-value of every column."""
+        adjusted = named.rest(self.own)
+        adjusted[self.kept] = units.adjusted(named)
+        return adjusted
+
+
+# Columns of a wide table that are named by their location alone, with adjusted p-values.
+
+
+OTHERS = "others"
+"""The class of these columns among those that share one level."""
+
+
+class OtherUnits:
+    """The columns that are named here, as units of `tellapart.scan.adjusted.step_down`."""
+
+    def __init__(self, shifts: WideShifts) -> None:
+        named = np.flatnonzero(shifts.named)
+        self._order = named[np.argsort(-shifts.own[named], kind="stable")]
+        self._shifts = shifts
+        self._n_taken = 0
+
+    def strongest(self) -> float | None:
+        """Return the largest score at the true labels; None if all were taken."""
+        if self._n_taken == self._order.size:
+            return None
+        return float(self._shifts.own[self._order[self._n_taken]])
+
+    def maxima(self) -> FloatArray:
+        """Return the largest score of what is left, under every permutation."""
+        return self._shifts.maximum_without(set(self._order[: self._n_taken].tolist()))
+
+    def take(self) -> None:
+        """Leave out the strongest column."""
+        self._n_taken += 1
+
+    def adjusted(self, named: Named) -> FloatArray:
+        """Return the adjusted p-values of the columns that are named here, 1 for the others."""
+        adjusted = np.ones(self._shifts.own.size)
+        taken, left = np.split(self._order, [self._n_taken])
+        adjusted[taken] = named.pvalues
+        adjusted[left] = named.rest(self._shifts.own[left])
+        return adjusted

@@ -17,20 +17,20 @@ from dataclasses import dataclass
 
 from tellapart.data.chunks.fold import Cut, block_rows
 from tellapart.permutation.keyed_bins import count_bins
-from tellapart.scan.budget import (
+from tellapart.scan.blocks import PART_BYTES
+from tellapart.scan.families.pair import N_PRODUCTS
+from tellapart.scan.families.plan import (
     BYTES_PER_COLUMN,
     MOST_CORRELATED,
     MOST_ENTRIES,
     MOST_PRODUCTS,
+    TRIPLES_SHARE,
     USUAL_PERMUTATIONS,
     columns_for_pairs,
     columns_for_triples,
     columns_held,
     in_blocks,
 )
-from tellapart.scan.families.pair import N_PRODUCTS
-from tellapart.scan.families.plan import TRIPLES_SHARE
-from tellapart.scan.in_blocks import PART_BYTES
 from tellapart.scan.requests import N_DERIVED, SINGLES
 
 COEFFICIENTS = (0.17, 7.3e-8, 8.6e-11, 0.0, 5.5e-11, 2.8e-7)

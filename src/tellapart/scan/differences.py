@@ -14,13 +14,11 @@ from tellapart.data.samples import Samples
 from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.scan.bin_sums import BinSums
-from tellapart.scan.design_scales import normal_tail, pair_scales, studentised
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.families.missingness import asked_missing
-from tellapart.scan.outline import Outline
 from tellapart.scan.requests import SINGLES, Pairs, Requests
-from tellapart.scan.sums import Halves, Sums
-from tellapart.scan.tables import Tables, tables_of
+from tellapart.scan.sums import Halves, Sums, normal_tail, pair_scales, studentised
+from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.threads import one_blas_thread
 
 CLEAR = 4.0
@@ -38,7 +36,7 @@ class Differences:
 
     The variance is that over permutations of the labels: N²/(m n (N − 1)) for scores of variance 1
     over the N = m + n pooled rows. Under a design it is that of sums over its units within blocks
-    and samples, and z has the tail of the t statistic (`tellapart.scan.design_scales.studentised`).
+    and samples, and z has the tail of the t statistic (`tellapart.scan.sums.studentised`).
 
     Attributes
     ----------

@@ -2,25 +2,455 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.data.columns import place_of_yes
+from tellapart.effects import columns as column_effects
+from tellapart.effects.columns import Column
+from tellapart.effects.estimate import Estimate, holm
+from tellapart.effects.groups import pair_effects, triple_effect
 from tellapart.effects.raw_columns import RawColumns
-from tellapart.scan.adjusted import TableUnits, Units, step_down
-from tellapart.scan.column_changes import column_changes
-from tellapart.scan.column_contest import ColumnContest
-from tellapart.scan.describe import Describer, NamedGroup, describe_groups
+from tellapart.effects.values import level_changes, new_levels, value_proportions
+from tellapart.scan.adjusted import GroupScores, Kind, TableUnits, Units, step_down
+from tellapart.scan.column_changes import OTHERS, ColumnContest, OtherUnits, column_changes
 from tellapart.scan.families.correlation import PairScan
 from tellapart.scan.families.missingness import MissingScan
 from tellapart.scan.families.triple import TripleKind, TripleScan
-from tellapart.scan.finding import Finding, sort_findings
-from tellapart.scan.groups_of_columns import GroupScores, Kind
-from tellapart.scan.new_values import ValuesScan
+from tellapart.scan.families.values import ValuesScan
+from tellapart.scan.finding import (
+    CORRELATION,
+    DEPENDENCE,
+    DISTRIBUTION,
+    LOCATION,
+    MISSING,
+    NEW_VALUES,
+    SHAPE,
+    SHARE,
+    SPREAD,
+    TRIPLE,
+    Finding,
+    sort_findings,
+)
 from tellapart.scan.pool import Pool
-from tellapart.scan.wide_names import OTHERS, OtherUnits
+
+# From names to findings: what kind of difference, how large, with an interval.
+#
+# The maxima over permutations say *that* a column or pair is part of a difference, with the
+# familywise error rate under control. *What* differs is another question, as under a permutation
+# null every feature is equal at once. It is answered by studentised tests of raw values
+# (`tellapart.effects`), adjusted by Holm's method for each kind over all columns, or pairs, that
+# were compared. A kind is reported where its adjusted p-value and that of the name are at most α:
+#
+#     mean, standard deviation    each on its own
+#     shape                       where neither of them is
+#     distribution                where no other is: what the name itself shows
+#
+# So for each kind the probability of any false one is at most α, in large samples.
+
+
+BLOCK_ENTRIES = 4_000_000
+"""Values of columns that are looked at at a time."""
+UNTESTED = math.nan
+"""The p-value of an effect of a column that no test named."""
+STANDARDISED = ", standardised to the strata"
+"""What follows a measure where strata count alike in both samples."""
+NUMERIC_KINDS = (LOCATION, SPREAD, SHAPE)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """What can be said of one column: the effect of each kind, with unadjusted p-values.
+
+    `effects` are those that come first; shape and distribution are computed where they are wanted,
+    while the values are held. `statistics` are mean, standard deviation and median of a numeric
+    column in both samples, `details` what else there is to say of some kinds.
+    """
+
+    name: str
+    column: Column | None
+    effects: Mapping[str, Estimate]
+    rows: tuple[int, int]
+    statistics: Mapping[str, tuple[float, float]]
+    details: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        column: Column,
+        effects: Mapping[str, Estimate | None],
+        details: Mapping[str, str] | None = None,
+    ) -> Described:
+        """Return the description of a column with some effects of it."""
+        x, y = column.sides
+        statistics = {}
+        if LOCATION in effects:
+            statistics = {
+                "mean": (float(x.values.mean()), float(y.values.mean())),
+                "SD": (_deviation(x.values), _deviation(y.values)),
+                "median": (x.median, y.median),
+            }
+        known = {kind: found for kind, found in effects.items() if found is not None}
+        if column.sampling.standardised:
+            known = {
+                kind: replace(found, measure=f"{found.measure}{STANDARDISED}")
+                for kind, found in known.items()
+            }
+        return cls(name, column, known, (x.n, y.n), statistics, details or {})
+
+    def without_values(self) -> Described:
+        """Return the same without the values."""
+        return replace(self, column=None)
+
+    @cached_property
+    def _shapes(self) -> list[Estimate]:
+        """The measures of the shape of a numeric column."""
+        assert self.column is not None
+        return column_effects.shapes(self.column) if self.statistics else []
+
+    def estimate(self, kind: str) -> Estimate | None:
+        """Return the effect of a kind; None where the column has none."""
+        if kind == SHAPE:
+            return column_effects.most_significant(self._shapes)
+        if kind != DISTRIBUTION:
+            return self.effects.get(kind)
+        if DISTRIBUTION in self.effects or not min(self.rows):
+            return self.effects.get(kind)
+        if SHARE in self.effects:
+            return self.effects[SHARE]
+        assert self.column is not None
+        candidates = [*column_effects.distribution(self.column), *self._shapes]
+        return min(candidates, key=lambda estimate: estimate.pvalue)
+
+    def finding(
+        self, kind: str, pvalue: float, n_effects: int, floor: float = 0.0
+    ) -> Finding | None:
+        """Return the finding of one kind; None where the column has none of it."""
+        estimate = self.estimate(kind)
+        if estimate is None:
+            return None
+        return finding_of(
+            kind,
+            (self.name,),
+            estimate,
+            pvalue,
+            n_effects=n_effects,
+            rows=self.rows,
+            statistics=self.statistics,
+            detail=self.details.get(kind, ""),
+            floor=floor,
+        )
+
+
+def finding_of(
+    kind: str,
+    variables: tuple[str, ...],
+    estimate: Estimate,
+    pvalue: float,
+    *,
+    n_effects: int,
+    rows: tuple[int, int],
+    statistics: Mapping[str, tuple[float, float]] | None = None,
+    detail: str = "",
+    floor: float = 0.0,
+) -> Finding:
+    """Return an estimate as a finding, one of `n_effects` that were looked at."""
+    return Finding(
+        kind,
+        variables,
+        pvalue,
+        estimate.effect,
+        estimate.interval,
+        estimate.values,
+        estimate.measure,
+        simultaneous=estimate.interval_for(n_effects),
+        rows=rows,
+        statistics=statistics or {},
+        detail=detail,
+        floor=floor,
+    )
+
+
+class Describer:
+    """Describes columns, pairs and triples of two samples from their raw values."""
+
+    def __init__(self, raw: RawColumns) -> None:
+        self._raw = raw
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return self._raw.names
+
+    def each(self, columns: Sequence[int]) -> Iterator[tuple[int, Described]]:
+        """Yield what can be said of some columns, in their order."""
+        self._raw.gather(columns)
+        start = 0
+        while start < len(columns):
+            x, y = self._raw.values(columns[start : start + 1])
+            step = max(BLOCK_ENTRIES // (x.shape[0] + y.shape[0]), 1)
+            block = columns[start : start + step]
+            if len(block) > 1:
+                x, y = self._raw.values(block)
+            for place, column in enumerate(block):
+                yield column, self._described(column, x[:, place], y[:, place])
+            start += step
+
+    def _described(self, column: int, x: FloatArray, y: FloatArray) -> Described:
+        name, own = self.names[column], Column.of(x, y, self._raw.sampling)
+        if not min(own.x.n, own.y.n):
+            return Described.of(name, own, {})
+        if self._raw.kinds[column] == "categorical":
+            return self._category(name, own)
+        values = column_effects.two_values(own)
+        if values is not None and values[0] == values[1]:
+            return Described.of(name, own, {})
+        if values is not None:
+            measure = "prevalence" if values == (0.0, 1.0) else f"proportion of {values[1]:g}"
+            estimate = replace(column_effects.share(own, values[1], ""), measure=measure, pvalue=0)
+            return Described.of(name, own, {SHARE: estimate})
+        first = {LOCATION: column_effects.location(own), SPREAD: column_effects.spread(own)}
+        return Described.of(name, own, first)
+
+    def _category(self, name: str, own: Column) -> Described:
+        """Describe a column of categories.
+
+        Of two there is one proportion, and where the column differs it does. Of a few, the
+        proportion that differs most significantly is reported, and of many the distance between
+        all of them; levels that occur in one sample only are another kind.
+        """
+        labels, sampling = self._raw.categories[name], own.sampling
+        codes, counts = np.unique(np.concatenate([own.x.values, own.y.values]), return_counts=True)
+        present = [labels[int(code)] for code in codes]
+        if len(present) == 1:
+            return Described.of(name, own, {})
+        if len(present) == 2:
+            yes = place_of_yes(present)
+            place = int(counts.argmax()) if yes is None else yes
+            measure = f"proportion of {present[place]!r}" if yes is None else "prevalence"
+            found = column_effects.share(own, float(codes[place]), "")
+            return Described.of(name, own, {SHARE: replace(found, measure=measure, pvalue=0)})
+        effects: dict[str, Estimate | None] = {}
+        details: dict[str, str] = {}
+        fresh = new_levels(own.x.values, own.y.values, labels, sampling)
+        if fresh is not None:
+            effects[NEW_VALUES], details[NEW_VALUES] = fresh.estimate, fresh.detail
+        many = level_changes(own.x.values, own.y.values, labels, sampling)
+        if many is not None:
+            effects[DISTRIBUTION], details[DISTRIBUTION] = many.estimate, many.detail
+            return Described.of(name, own, effects, details)
+        every = [
+            column_effects.share(own, float(code), repr(label))
+            for code, label in zip(codes, present, strict=True)
+        ]
+        effects[SHARE] = column_effects.most_significant(every)
+        return Described.of(name, own, effects, details)
+
+    def columns(
+        self,
+        named: Sequence[tuple[int, float]],
+        n_compared: int,
+        alpha: float,
+        floor: float,
+    ) -> list[Finding]:
+        """Return the findings of columns that were named with these p-values.
+
+        `n_compared` columns were compared in all, and `floor` is the smallest p-value that the
+        permutations can give.
+        """
+        pvalue_of = dict(named)
+        described = {column: about.without_values() for column, about in self.each([*pvalue_of])}
+        kinds: dict[int, dict[str, float]] = {column: {} for column in described}
+
+        def judge(kind: str, raw: Mapping[int, Estimate | None]) -> None:
+            present = {column: found.pvalue for column, found in raw.items() if found is not None}
+            adjusted = holm([*present.values()], 0 if kind == SHARE else n_compared)
+            for column, p in zip(present, adjusted.tolist(), strict=True):
+                if max(p, pvalue_of[column]) <= alpha:
+                    kinds[column][kind] = max(p, pvalue_of[column])
+
+        for kind in (LOCATION, SHARE, SPREAD, NEW_VALUES):
+            judge(kind, {column: about.effects.get(kind) for column, about in described.items()})
+        for column, judged in kinds.items():
+            effects = described[column].effects
+            if {SHARE, NEW_VALUES} <= set(judged) and (
+                effects[SHARE].values == effects[NEW_VALUES].values
+            ):
+                # The level whose proportion differs most is the one that is new.
+                del judged[SHARE]
+        left = [column for column, judged in kinds.items() if not judged]
+        n_effects = len(NUMERIC_KINDS) * n_compared
+        shapes: dict[int, Estimate | None] = {}
+        others: dict[int, dict[str, Finding | None]] = {}
+        for column, about in self.each(left):
+            shapes[column] = about.estimate(SHAPE)
+            others[column] = {
+                kind: about.finding(kind, pvalue_of[column], n_effects, floor)
+                for kind in (SHAPE, DISTRIBUTION)
+            }
+        judge(SHAPE, shapes)
+        findings = []
+        for column, judged in kinds.items():
+            if column in others:
+                kind = SHAPE if SHAPE in judged else DISTRIBUTION
+                found = others[column][kind]
+                if found is not None:
+                    findings.append(replace(found, pvalue=judged.pop(kind, found.pvalue)))
+            for kind, p in judged.items():
+                found = described[column].finding(kind, p, n_effects, floor)
+                assert found is not None
+                findings.append(found)
+        return findings
+
+    def values_apart(
+        self,
+        column: int,
+        ranges: Sequence[tuple[float, float]],
+        pvalue: float,
+        n_compared: int,
+        floor: float,
+    ) -> Finding:
+        """Describe values of a column that stand apart from all others."""
+        x, y = (own[:, 0] for own in self._raw.values([column]))
+        found = value_proportions(x, y, ranges, self._raw.sampling)
+        kind = NEW_VALUES if 0 in found.estimate.values else SHARE
+        rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
+        return finding_of(
+            kind,
+            (self.names[column],),
+            found.estimate,
+            pvalue,
+            n_effects=n_compared,
+            rows=rows,
+            detail=found.detail,
+            floor=floor,
+        )
+
+    def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
+        """Describe the proportion of missing values of a column of the pattern."""
+        pattern = self._raw.pattern
+        assert pattern is not None
+        x, y = self._raw.missing(place)
+        estimate = column_effects.proportions(x, y, self._raw.sampling, "missing")
+        rows = x.size, y.size
+        return finding_of(
+            MISSING,
+            (pattern.names[place],),
+            estimate,
+            pvalue,
+            n_effects=n_compared,
+            rows=rows,
+            floor=floor,
+        )
+
+    def group(
+        self, columns: Sequence[int], levels: Sequence[str | None]
+    ) -> tuple[Mapping[str, Estimate], tuple[int, int]]:
+        """Return the effects of two or three columns together, and the rows that have them all.
+
+        Of a categorical column the indicator of a level takes part; there are no effects where it
+        stands for several levels.
+        """
+        sides: list[list[FloatArray]] = [[], []]
+        for column, level in zip(columns, levels, strict=True):
+            if level is None:
+                x, y = (own[:, 0] for own in self._raw.values([column]))
+            else:
+                indicator = self._raw.indicator(column, level)
+                if indicator is None:
+                    return {}, (0, 0)
+                x, y = (own[:, 0] for own in indicator)
+            sides[0].append(x)
+            sides[1].append(y)
+        x, y = (np.column_stack(side) for side in sides)
+        rows = tuple(int((~np.isnan(side).any(axis=1)).sum()) for side in (x, y))
+        names = [
+            self.names[column] if level is None else f"{self.names[column]} = {level}"
+            for column, level in zip(columns, levels, strict=True)
+        ]
+        sampling = self._raw.sampling
+        if len(columns) == 2:
+            effects = dict(pair_effects(x, y, sampling))
+            if sampling.standardised:
+                # Strata in other proportions bend any dependence but that within them.
+                judged = CORRELATION in effects
+                x, y = (sampling.within_strata(k, side) for k, side in enumerate((x, y)))
+                inside = pair_effects(x, y, sampling).get(CORRELATION) if judged else None
+                effects = {} if inside is None else {CORRELATION: inside}
+        elif sampling.standardised:
+            effects = {}
+        else:
+            triple = triple_effect(x, y, sampling)
+            effects = {} if triple is None else {TRIPLE: triple}
+        measures = {kind: found.measure.format(*names) for kind, found in effects.items()}
+        if CORRELATION in effects and any(level is not None for level in levels):
+            measures[CORRELATION] = f"correlation of {names[0]} with {names[1]}"
+        if sampling.standardised and effects:
+            measures[CORRELATION] += " within strata"
+        named = {kind: replace(found, measure=measures[kind]) for kind, found in effects.items()}
+        return named, (rows[0], rows[1])
+
+
+@dataclass(frozen=True)
+class NamedGroup:
+    """A pair or triple that was named: its columns, their levels, and its p-value."""
+
+    columns: tuple[int, ...]
+    levels: tuple[str | None, ...]
+    pvalue: float
+
+
+def describe_groups(
+    describer: Describer,
+    named: Sequence[NamedGroup],
+    n_compared: int,
+    alpha: float,
+    floor: float,
+    explained: set[int],
+) -> list[tuple[NamedGroup, Finding]]:
+    """Return the findings of pairs, or of triples, that were named.
+
+    A kind is reported where it is significant among the `n_compared` groups. A group without one
+    differs as a whole: that is reported where none of its columns is `explained` by a finding of
+    its own.
+    """
+    every = [describer.group(group.columns, group.levels) for group in named]
+    kinds = (CORRELATION, DEPENDENCE, TRIPLE)
+    adjusted: dict[str, dict[int, float]] = {}
+    for kind in kinds:
+        own = [q for q, (effects, _) in enumerate(every) if kind in effects]
+        raw = [every[q][0][kind].pvalue for q in own]
+        adjusted[kind] = dict(zip(own, holm(raw, n_compared).tolist(), strict=True))
+    findings = []
+    for q, (group, (effects, rows)) in enumerate(zip(named, every, strict=True)):
+        names = tuple(describer.names[column] for column in group.columns)
+        pvalues = {
+            kind: max(adjusted[kind].get(q, 1.0), group.pvalue) for kind in kinds if kind in effects
+        }
+        significant = [kind for kind, p in pvalues.items() if p <= alpha]
+        if significant:
+            kind = significant[0]
+            estimate, pvalue = effects[kind], pvalues[kind]
+        elif effects and not explained & set(group.columns):
+            kind, pvalue = DISTRIBUTION, group.pvalue
+            estimate = min(effects.values(), key=lambda estimate: estimate.pvalue)
+        else:
+            continue
+        found = finding_of(
+            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
+        )
+        findings.append((group, found))
+    return findings
+
+
+def _deviation(values: FloatArray) -> float:
+    return float(values.std(ddof=1)) if values.size > 1 else math.nan
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,147 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
+from scipy.linalg import lapack
 
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.permutation.bins import Singles
+from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.interrupts import check_interrupts
 from tellapart.permutation.designed_bins import DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.scan.design_scales import scales
-from tellapart.scan.reductions import mean_changes, noise_ratios
+from tellapart.permutation.shared_orders import RowOrders, SharedLabels, WholeMatrix
+from tellapart.scan.loops import mean_changes, noise_ratios
 from tellapart.scan.requests import Requests
-from tellapart.scan.row_forms import RowForms
 from tellapart.scan.scores import Scores
-from tellapart.scan.sums import Halves, Sums
+from tellapart.scan.sums import Halves, Sums, scales
 from tellapart.scan.tables import Tables
-from tellapart.scan.wide_shifts import WideShifts
-from tellapart.threads import in_slices
+from tellapart.scan.wide import WideShifts
+from tellapart.threads import MadeOnce, in_slices
+
+# Matrices of pooled rows that statistics of whole rows sum over: made without labels.
+
+
+def distances(points: Singles, lengths: Singles, rows: slice) -> Singles:
+    """Return the distances of some of the points from all of them; `lengths` are their squares."""
+    return np.asarray(_distances(points[rows] @ points.T, lengths, rows))
+
+
+def distances_by_products(products: FloatArray, rows: slice) -> FloatArray:
+    """Return the same distances from the inner products of all points."""
+    return np.asarray(_distances(products[rows], np.diagonal(products), rows))
+
+
+def _distances(
+    products: FloatArray | Singles, lengths: FloatArray | Singles, rows: slice
+) -> FloatArray | Singles:
+    squares = -2 * products
+    squares += lengths[rows, np.newaxis]
+    squares += lengths
+    return np.sqrt(np.maximum(squares, 0, out=squares))
+
+
+def ridge_matrix(points: Singles, ridge: float) -> FloatArray:
+    """Return M with δᵀ(Σ + ridge·I)⁻¹δ = wᵀMw, Σ = VᵀV/N, δ = Vᵀw: M = K(K/N + ridge·I)⁻¹, K = VVᵀ.
+
+    K(K/N + ridge·I)⁻¹ = N·(I − ridge·(K/N + ridge·I)⁻¹): one factorisation, no spectrum.
+    """
+    return ridge_by_products((points @ points.T).astype(np.float64), ridge)
+
+
+def ridge_by_products(products: FloatArray, ridge: float) -> FloatArray:
+    """Return the same matrix from K, the inner products of all points."""
+    n_rows = products.shape[0]
+    matrix = products / n_rows
+    matrix[np.diag_indices_from(matrix)] += ridge
+    matrix = inverse_definite(matrix)
+    matrix *= -ridge * n_rows
+    matrix[np.diag_indices_from(matrix)] += n_rows
+    return matrix
+
+
+def inverse_definite(matrix: FloatArray) -> FloatArray:
+    """Return the inverse of a symmetric positive definite matrix, by Cholesky's factor.
+
+    >>> inverse_definite(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6).tolist()
+    [[0.666667, -0.333333], [-0.333333, 0.666667]]
+    """
+    factor, _ = lapack.dpotrf(matrix, lower=1, clean=0)
+    inverse, _ = lapack.dpotri(factor, lower=1)
+    lower = np.tril(inverse)
+    return np.asarray(lower + np.tril(inverse, -1).T)
+
+
+def crowd(parent: IntArray) -> Singles:
+    """Return what score columns are divided by: the levels of one column count as one column."""
+    _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
+    return np.sqrt(counts[place]).astype(np.float32)
+
+
+# Statistics of whole rows that several comparisons share: one matrix, summed by shared orders.
+#
+# The matrices are those of `tellapart.scan.row_statistics`, of all rows; what the orders of the
+# rows give for every size of a sample is summed once for all comparisons.
+
+
+T = TypeVar("T")
+
+BLOCK_ENTRIES = 4_000_000
+
+
+class RowForms:
+    """Quadratic forms of pooled rows, as points in the space of the clipped scores.
+
+    Parameters
+    ----------
+    values : array of shape (N, P)
+        V of all rows.
+    parent : array of length P
+        The columns that the score columns belong to.
+    orders : RowOrders
+        The permutations of all comparisons.
+    """
+
+    def __init__(self, values: Singles, parent: IntArray, orders: RowOrders) -> None:
+        self._points = np.ascontiguousarray(values / crowd(parent))
+        self._orders = orders
+        self._made = MadeOnce()
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` makes, made by whoever asks for it first."""
+        return self._made.get(name, make)
+
+    def energy(self, labels: SharedLabels) -> FloatArray:
+        """Return the energy distance of each permutation."""
+        return -self._contrast("energy", self._distances, labels)
+
+    def decorrelated(self, ridge: float, labels: SharedLabels) -> FloatArray:
+        """Return δᵀ(Σ + ridge·I)⁻¹δ of each permutation."""
+        return self._contrast("ridge", lambda: ridge_matrix(self._points, ridge), labels)
+
+    def _contrast(
+        self, name: str, make: Callable[[], FloatArray | Singles], labels: SharedLabels
+    ) -> FloatArray:
+        def sums() -> tuple[WholeMatrix, FloatArray, FloatArray, FloatArray]:
+            matrix = np.asarray(make(), dtype=np.float32)
+            # Centred, what single precision has to hold is small: constants cancel.
+            matrix -= matrix.mean(dtype=np.float64).astype(np.float32)
+            rows, whole = matrix.sum(axis=1, dtype=np.float64), WholeMatrix.of(matrix)
+            return whole, rows, self._orders.form_sums(whole), self._orders.vector_sums(rows)
+
+        return labels.contrast(*self.once(name, sums))
+
+    def _distances(self) -> Singles:
+        n_rows = self._points.shape[0]
+        lengths = np.square(self._points).sum(axis=1)
+        found = np.empty((n_rows, n_rows), dtype=np.float32)
+        step = max(BLOCK_ENTRIES // n_rows, 1)
+        for start in range(0, n_rows, step):
+            check_interrupts()
+            rows = slice(start, min(start + step, n_rows))
+            found[rows] = distances(self._points, lengths, rows)
+        return found
+
 
 # A deviation below this share of the pooled one is rounding: the column does not vary there.
 FLAT = 1e-3
@@ -132,7 +257,7 @@ class Pool:
         A difference of means has as much noise, times this, as one of all rows. So where only the
         share of what is missing differs, a difference is no larger at the true labels than under
         permutations, which even the shares out. It is 0 where a sample has nothing, or too few
-        values for that to hold (`tellapart.scan.reductions.too_few`), at the true labels as under
+        values for that to hold (`tellapart.scan.loops.too_few`), at the true labels as under
         every permutation.
         """
         k_x, k_y = self.counts(present)
@@ -159,7 +284,7 @@ class Pool:
     def differences(self, name: str) -> Singles:
         """Return δ = mean_x − mean_y of one kind of score, one row per permutation.
 
-        Under a design in units of its deviation there, see `tellapart.scan.design_scales`.
+        Under a design in units of its deviation there, see `tellapart.scan.sums`.
         """
         of_x, of_y = self.score_means(name)
         if self.design is not None:
@@ -174,7 +299,7 @@ class Pool:
 
 
 def noise_ratio(k_x: Singles, k_y: Singles, n_x: int, n_y: int) -> Singles:
-    """Return √((1/m + 1/n)/(1/k_x + 1/k_y)); 0 where `tellapart.scan.reductions.too_few`.
+    """Return √((1/m + 1/n)/(1/k_x + 1/k_y)); 0 where `tellapart.scan.loops.too_few`.
 
     >>> noise_ratio(np.float32([8, 10, 2]), np.float32([10, 10, 10]), 10, 10).round(2).tolist()
     [0.9399999976158142, 1.0, 0.0]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.data.missing_pattern import MissingPattern
+from tellapart.data.missing import MissingPattern
 from tellapart.scan.cells import CELL_SCORES
 
 PRESENT = "present"

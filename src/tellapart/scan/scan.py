@@ -16,13 +16,10 @@ from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.permutation.nulls import PermutationNull, null_of
+from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
-from tellapart.scan.budget import BYTES_PER_COLUMN, columns_held, in_blocks
-from tellapart.scan.column_folds import ColumnStatistics
-from tellapart.scan.combination import TIE, combine, family_score
+from tellapart.scan.blocks import ColumnsInBlocks, ColumnStatistics, pool_in_blocks
 from tellapart.scan.differences import Differences
-from tellapart.scan.families.asked import Asked, ask_families
 from tellapart.scan.families.correlation import (
     CORRELATED,
     PairScan,
@@ -33,19 +30,27 @@ from tellapart.scan.families.kernel import kernel_statistics
 from tellapart.scan.families.location import location_statistics
 from tellapart.scan.families.missingness import MissingScan, asked_missing, missing_statistics
 from tellapart.scan.families.pair import pair_statistics
-from tellapart.scan.families.plan import Plan, make_plan
+from tellapart.scan.families.plan import (
+    BYTES_PER_COLUMN,
+    Asked,
+    Plan,
+    ask_families,
+    columns_held,
+    in_blocks,
+    make_plan,
+)
 from tellapart.scan.families.shape import shape_statistics
 from tellapart.scan.families.triple import TripleScan, triple_statistics
+from tellapart.scan.families.values import ValuesScan, values_apart, values_statistics
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
-from tellapart.scan.in_blocks import ColumnsInBlocks, pool_in_blocks
-from tellapart.scan.new_values import ValuesScan, values_apart, values_statistics
-from tellapart.scan.outline import OUTLINED, Outline
+from tellapart.scan.loops import FEWEST_UNEVEN
 from tellapart.scan.pool import Pool
-from tellapart.scan.reductions import FEWEST_UNEVEN
 from tellapart.scan.scores import score_rows
 from tellapart.scan.sums import sum_bins
-from tellapart.scan.tables import tables_of
+from tellapart.scan.tables import OUTLINED, Outline, tables_of
+from tellapart.scan.tails import COMBINATION_TIE as TIE
+from tellapart.scan.tails import combine, family_score
 from tellapart.threads import in_threads, one_blas_thread
 
 # How much each family counts in the combination. Chosen with the statistics of the families on

@@ -8,16 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.samples import Samples
-from tellapart.scan.cells import CELL_SCORES
-from tellapart.scan.lookup import score_columns, take_columns
-from tellapart.scan.outline import Outline
-from tellapart.scan.tables import Tables, tables_of
-from tellapart.scan.units import LEAST_REST
+from tellapart.scan.cells import CELL_SCORES, LEAST_REST, score_columns, take_columns
+from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.threads import in_slices
-
-Singles = NDArray[np.float32]
 
 # Values that a thread takes at a time.
 BLOCK_ENTRIES = 40_000

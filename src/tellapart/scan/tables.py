@@ -35,17 +35,177 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.samples import Samples
+from tellapart.data.columns import place_of_yes
+from tellapart.data.samples import Samples, draw_rows
 from tellapart.interrupts import check_interrupts
-from tellapart.scan.cells import CellScores
-from tellapart.scan.lookup import count_all_before
-from tellapart.scan.outline import Outline
-from tellapart.scan.table_parts import TablePart, level_part, numeric_part
-from tellapart.scan.units import Units
+from tellapart.scan.cells import (
+    CellScores,
+    Units,
+    count_all_before,
+    cut_columns,
+    measure_units,
+    score_cells,
+)
 from tellapart.threads import in_threads
+
+# The tables of some columns, before they are put one after the other.
+
+
+# Levels of a categorical column with a score of their own; the others share one.
+MOST_LEVELS = 20
+# Edges of a column of which not all rows were drawn.
+MOST_EDGES = 2_048
+# A value is frequent where it makes up at least this share of the rows.
+LEAST_ATOM = 0.02
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """Tables of some score columns: their edges and cells follow each other.
+
+    `n_edges` and `n_cells` say how many belong to each.
+    """
+
+    column: list[int]
+    level: list[str | None]
+    told_by: list[str | None]
+    edges: FloatArray
+    n_edges: IntArray
+    cells: Singles
+    n_cells: IntArray
+    gaps: bool
+    units: Units
+    frequent: FloatArray
+
+
+def numeric_part(
+    own: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
+) -> TablePart:
+    """Return the tables of columns, one per row of `own`, which is sorted in place."""
+    units = measure_units(own.T)
+    own.sort(axis=1)
+    # A column of which the rows drawn show one value only: its extremes stand for the others.
+    still = own[:, 0] == own[:, -1]
+    if still.any():
+        own[still, 0], own[still, -1] = low[places[still]], high[places[still]]
+    cut = cut_columns(own, own.shape[1] if complete else MOST_EDGES, gaps=not complete)
+    normal = special.ndtri(cut.quantile)
+    least = max(5, LEAST_ATOM * own.shape[1])
+    cells, frequent = score_cells(cut, normal, least)
+    return TablePart(
+        column=places.tolist(),
+        level=[None] * places.size,
+        told_by=[None] * places.size,
+        edges=cut.edges,
+        n_edges=np.diff(cut.edge_start),
+        cells=cells,
+        n_cells=np.diff(cut.cell_start),
+        gaps=not complete,
+        units=units,
+        frequent=frequent,
+    )
+
+
+def level_part(
+    codes: FloatArray, column: int, labels: tuple[str, ...], *, complete: bool
+) -> TablePart:
+    """Return the indicators of the levels that occur; one of two levels says all."""
+    present, counts = np.unique(codes, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    named, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
+    if present.size == 2:
+        named = named[:1]
+    names = [labels[int(present[i])] for i in named]
+    chosen = [np.arange(present.size) == i for i in named]
+    if rare.size > 1:
+        chosen.append(np.isin(np.arange(present.size), rare))
+        names.append(f"{rare.size} rare levels")
+    gaps = not complete
+    cells = [
+        CellScores.of_level(indicator.astype(np.float64), counts.astype(np.float64), gaps)
+        for indicator in chosen
+    ]
+    size = len(names)
+    told_by: list[str | None] = [None] * size
+    if present.size == 2:
+        pair = [labels[int(code)] for code in present]
+        yes = place_of_yes(pair)
+        told_by = [None if yes is None or pair[yes] == names[0] else pair[yes]]
+    return TablePart(
+        column=[column] * size,
+        level=list(names),
+        told_by=told_by,
+        edges=np.tile(present.astype(np.float64), size),
+        n_edges=np.full(size, present.size),
+        cells=np.concatenate(cells),
+        n_cells=np.array([own.shape[0] for own in cells]),
+        gaps=gaps,
+        units=Units.of_levels(size),
+        frequent=np.full(size, np.nan),
+    )
+
+
+# Pooled rows that make the tables and the plan: all of them, or some drawn without labels.
+
+
+COMPLETE_ROWS = 16_384
+"""Rows of both samples up to which ranks are those of all rows, if all of them were drawn."""
+OUTLINE_ENTRIES = 40_000_000
+FEWEST_OUTLINED = 2_000
+OUTLINED = ("normal", "clipped", "sign", "rank")
+"""The scores that the plan looks at."""
+# A sparse sample is made dense so many columns at a time.
+COLUMNS_AT_A_TIME = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Pooled rows, and the least and greatest value of every column over all rows.
+
+    `complete` says whether these are all rows, `missing` whether values may be missing: NaN.
+    """
+
+    values: FloatArray
+    limits: tuple[FloatArray, FloatArray]
+    complete: bool
+    missing: bool = False
+
+    @classmethod
+    def of(cls, samples: ChunkedSamples) -> Outline:
+        """Return the rows drawn from both samples together, whatever their labels."""
+        values, limits = samples.pooled.values, (samples.least, samples.greatest)
+        every = values.shape[0] == samples.n_x + samples.n_y
+        pattern = samples.pattern
+        if pattern is not None:
+            values = pattern.values(values)
+        complete = every and values.shape[0] <= COMPLETE_ROWS
+        return cls(values, limits, complete=complete, missing=pattern is not None)
+
+    @classmethod
+    def of_all_rows(cls, samples: Samples) -> Outline:
+        """Return all pooled rows, those of X first."""
+        values = np.empty((samples.n_x + samples.n_y, samples.n_columns), order="F")
+        for start in range(0, samples.n_columns, COLUMNS_AT_A_TIME):
+            places = np.arange(start, min(start + COLUMNS_AT_A_TIME, samples.n_columns))
+            values[: samples.n_x, places] = samples.x[:, places]
+            values[samples.n_x :, places] = samples.y[:, places]
+        limits = values.min(axis=0), values.max(axis=0)
+        if samples.as_read is None or samples.as_read.pattern.whole_rows:
+            return cls(values, limits, complete=True)
+        values[samples.as_read.absent()] = np.nan
+        return cls(values, limits, complete=True, missing=True)
+
+    def some_rows(self, n_scores: int, rng: np.random.Generator) -> FloatArray:
+        """Return the rows that the plan looks at: all, or some where they are many."""
+        most = min(COMPLETE_ROWS, max(OUTLINE_ENTRIES // max(n_scores, 1), FEWEST_OUTLINED))
+        if self.values.shape[0] <= most:
+            return self.values
+        return np.asfortranarray(self.values[draw_rows(self.values.shape[0], most, rng)])
+
 
 # Values a thread takes at a time: tables of a few hundred columns are shared out, too.
 BLOCK_ENTRIES = 250_000
@@ -54,7 +214,6 @@ BUCKETS_PER_EDGE, MORE_BUCKETS_PER_EDGE = 2, 8
 # Buckets span the edges but for this share of them on either side.
 BUCKET_MARGIN = 0.01
 
-Singles = NDArray[np.float32]
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -312,7 +471,7 @@ def _buckets(
     """Return for each of M + 1 equal steps along the line how many edges come before it.
 
     The step of a value is found by one product: the same, in the same order, as in
-    `tellapart.scan.lookup`, so that rounding puts an edge and its equals into one step. With the
+    `tellapart.scan.cells`, so that rounding puts an edge and its equals into one step. With the
     steps of all columns, one after the other, come where those of each begin, the least value and
     the scale of each.
     """

@@ -20,10 +20,9 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
 from tellapart.search.annealing import Trace
-from tellapart.search.linear import linear_problem, ratio_problem
 from tellapart.search.many_rows import Goal
 from tellapart.search.solver import QUICK, Annealing
-from tellapart.search.starts import Start
+from tellapart.search.starts import Start, linear_problem, ratio_problem
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.control import Control
@@ -137,7 +136,7 @@ def choose_weights(
     nonnegative : bool
         Whether z ≥ 0: K_z is a kernel for such z only. Where ω(z) = z² it is no restriction.
     objective : {"regularized", "ratio"}
-        F = MMD² − λσ², or the linear kernel's ratio, see `tellapart.search.linear.ratio_problem`.
+        F = MMD² − λσ², or the linear kernel's ratio, see `tellapart.search.starts.ratio_problem`.
     coefficients : LinearCoefficients or None
         Those of the linear kernel, where they are known already.
     """

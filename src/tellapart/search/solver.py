@@ -7,19 +7,139 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
+from tellapart.kernels.base import FittedKernel
 from tellapart.search.annealing import Trace, anneal
-from tellapart.search.many_rows import finished_by_frequencies
-from tellapart.search.rows import finished_on_all_rows, on_some_rows
-from tellapart.search.screening import Screen, widened
+from tellapart.search.many_rows import finished_by_frequencies, finished_on_all_rows, on_some_rows
 from tellapart.search.sphere import Peak, climb, pruned
-from tellapart.search.starts import Scores, Start, feasible, make_starts, score_columns
-from tellapart.search.swaps import improve_by_exchanges
+from tellapart.search.starts import (
+    Scores,
+    Screen,
+    Start,
+    feasible,
+    make_starts,
+    score_columns,
+    widened,
+)
 from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import FittedObjective
+from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
 from tellapart.threads import in_threads, one_blas_thread
+
+# Exchanges of one chosen variable for another, until none improves the objective.
+
+
+# Exchanges that are tried with their best weights in a sweep, the most promising first; where a
+# sweep has no more than that, all are tried, though a climb that promises too little is cut short.
+MOST_TRIALS = 40
+# Gains below this share of |F| are rounding error, and could make the search cycle.
+_LEAST_GAIN = 1e-9
+_NOBODY = -1
+
+
+def improve_by_exchanges(
+    objective: FittedObjective,
+    peak: Peak,
+    n_variables: int,
+    control: Control,
+    most_trials: int = MOST_TRIALS,
+) -> tuple[Peak, int]:
+    """Return a point that no tried exchange improves, and the number of exchanges made.
+
+    All exchanges are ranked by the second-order model of F in the weights ω: the newcomer takes
+    the whole weight of the one that leaves. The best `most_trials` are then judged by F at the
+    best weights of the new support, found by `climb`. Where a place is unused, additions compete.
+    """
+    made = 0
+    while not control.out_of_time:
+        found = _first_improvement(objective, peak, n_variables, control, most_trials)
+        if found is None:
+            break
+        peak = found
+        made += 1
+    return peak, made
+
+
+def _first_improvement(
+    objective: FittedObjective, peak: Peak, n_variables: int, control: Control, most_trials: int
+) -> Peak | None:
+    to_beat = peak.value + _LEAST_GAIN * abs(peak.value)
+    for trial in promising_exchanges(objective, peak.z, n_variables, most_trials):
+        if control.out_of_time:
+            return None
+        found = climb(objective, trial, to_beat=to_beat, control=control)
+        if found.value > to_beat:
+            return found
+    return None
+
+
+def promising_exchanges(
+    objective: FittedObjective, z: FloatArray, n_variables: int, most: int
+) -> list[FloatArray]:
+    """Return the points after one exchange, or one addition, the most promising first."""
+    chosen, others = np.flatnonzero(z), np.flatnonzero(z == 0)
+    if others.size == 0:
+        return []
+    second = objective.in_weights(z)
+    signs = np.array([1.0, -1.0] if objective.signed else [1.0])
+    weights = objective.weights(z)
+    gains = _transfer_gains(second, weights, chosen, others, signs)
+    if chosen.size < n_variables:
+        added = _addition_gains(second, weights, chosen, others, signs, objective.squares_weights)
+        gains = np.concatenate([gains, added], axis=1)
+        chosen = np.append(chosen, _NOBODY)
+    order = np.argsort(-gains, axis=None, kind="stable")[:most]
+    sign, leaving, coming = np.unravel_index(order, gains.shape)
+    return [
+        _exchanged(z, int(chosen[s]), int(others[r]), float(signs[k]))
+        for k, s, r in zip(sign, leaving, coming, strict=True)
+    ]
+
+
+def _transfer_gains(
+    second: Derivatives,
+    weights: FloatArray,
+    chosen: IntArray,
+    others: IntArray,
+    signs: FloatArray,
+) -> FloatArray:
+    """Return what the model in ω promises when r takes the weight of s: axes sign, s, r."""
+    sign = signs[:, None, None]
+    moved = weights[chosen][:, None]
+    slopes, own = second.gradient, np.diag(second.hessian)
+    first = moved * (sign * slopes[others] - slopes[chosen][:, None])
+    cross = second.hessian[np.ix_(chosen, others)]
+    bend = own[others] - 2 * sign * cross + own[chosen][:, None]
+    return first + 0.5 * moved**2 * bend
+
+
+def _addition_gains(
+    second: Derivatives,
+    weights: FloatArray,
+    chosen: IntArray,
+    others: IntArray,
+    signs: FloatArray,
+    squares: bool,
+) -> FloatArray:
+    """Return what first-order information promises of an unused place: axes sign, 1, r."""
+    slopes = second.gradient
+    share = float(np.abs(weights[chosen]).min()) / 2
+    # Where Σω = 1 the newcomer's weight is taken from the others, at their common slope.
+    cost = float(weights[chosen] @ slopes[chosen]) if squares else 0.0
+    return share * (signs[:, None, None] * slopes[others] - cost)
+
+
+def _exchanged(z: FloatArray, leaving: int, coming: int, sign: float) -> FloatArray:
+    """Return z with `coming` in the place of `leaving`, or added where nobody leaves."""
+    moved = z.copy()
+    if leaving != _NOBODY:
+        moved[coming], moved[leaving] = sign * z[leaving], 0.0
+        return moved
+    moved[coming] = sign * float(np.abs(z[z != 0]).min()) / 2
+    return moved / np.linalg.norm(moved)
+
 
 FEW_COLUMNS = 20
 """Up to this many columns all starts are annealed."""
@@ -309,3 +429,73 @@ QUICK = Annealing(
     bound_seconds=0.0,
 )
 """Polished starts only: for many selections of one kind."""
+
+
+# A quick search for many problems of one kind, as in tuning: polished starts, nothing more.
+
+
+# Variables of the linear start; the pairs are looked for once, whatever the number asked for.
+_SCORED = 20
+_MOST_WORK = 4e9
+MOST_CANDIDATES = 100
+MOST_STEPS = 12
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class QuickSearch:
+    """The scores of columns and pairs, and the sums over rows, taken once for all d and λ."""
+
+    scores: Scores
+    screen: Screen
+
+    @classmethod
+    def of(
+        cls,
+        samples: Samples,
+        kernel: FittedKernel,
+        scores: Scores,
+        *,
+        nonnegative: bool = False,
+    ) -> QuickSearch:
+        """Prepare the sums of those samples, all of whose columns vary."""
+        objective = FittedObjective(samples, kernel, 0.0, nonnegative=nonnegative)
+        screen = Screen.of(objective, scores, min(_SCORED, samples.n_columns), MOST_CANDIDATES)
+        with one_blas_thread():
+            screen.objective.prepare()
+        return cls(screen.restricted(scores), screen)
+
+    def weights(self, n_variables: int, regularization: float) -> FloatArray:
+        """Return the best of the polished starts, a point of all columns."""
+        part = self.screen.objective.at(regularization)
+        size = min(n_variables, self.screen.columns.shape[0])
+        with one_blas_thread():
+            starts = make_starts(
+                part,
+                size,
+                self.scores,
+                n_random=0,
+                rng=np.random.default_rng(0),
+                control=Control(),
+            )
+            peaks = [
+                climb(part, start.z, most_steps=MOST_STEPS, tolerance=TOLERANCE) for start in starts
+            ]
+        return self.screen.embedded(max(peaks, key=lambda peak: peak.value).z)
+
+
+def quick_scores(samples: Samples, n_jobs: int, *, nonnegative: bool = False) -> Scores:
+    """Score columns and groups, the strongest pair and the strongest triple only."""
+    size = min(_SCORED, samples.n_columns)
+    scores = score_columns(
+        samples,
+        size,
+        0.0,
+        Control(),
+        largest_group=3,
+        n_jobs=n_jobs,
+        most_work=_MOST_WORK,
+        nonnegative=nonnegative,
+    )
+    best = {len(group): group for group in reversed(scores.groups)}
+    return replace(scores, groups=tuple(best.values()))

@@ -10,7 +10,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.statistics.objective_sums import Derivatives
 from tellapart.strs.control import Control
-from tellapart.strs.domains.faces import FaceSearch
+from tellapart.strs.domains import FaceSearch
 from tellapart.strs.trust_region import maximise_on_sphere
 
 MOST_STEPS = 50

@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
+from tellapart.errors import InputError
 from tellapart.kernels import Linear
-from tellapart.search.feature_groups import strongest_groups_of_many
-from tellapart.search.interactions import MOST_WORK, strongest_groups
-from tellapart.search.linear import linear_problem
+from tellapart.search.interactions import MOST_WORK, strongest_groups, strongest_groups_of_many
 from tellapart.search.sphere import Hill, climb
-from tellapart.statistics.coefficients import linear_coefficients
+from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
 from tellapart.strs.base import truncate
 from tellapart.strs.control import Control
+from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
+from tellapart.strs.ratio import SparseRatio
 from tellapart.strs.solvers.thresholding import Thresholding
+
+# The linear kernel's choice, written as a sparse trust region problem or as a sparse ratio.
+
+
+MOST_RATIO_COLUMNS = 2_000
+"""The ratio needs V as a matrix: columns at most."""
+
+
+def linear_problem(
+    coefficients: LinearCoefficients, regularization: float, d: int, nonnegative: bool = False
+) -> SparseTrustRegion:
+    """Return max aᵀz − λ zᵀVz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, and z ≥ 0 if `nonnegative`.
+
+    A is −λV: variance is a cost.
+    """
+    if coefficients.B is not None:
+        factor = ShiftedFactor(0.0, math.sqrt(regularization) * coefficients.B)
+        return SparseTrustRegion(factor, coefficients.a, d, nonnegative)
+    matrix = -regularization * coefficients.variance_matrix()
+    return SparseTrustRegion(matrix, coefficients.a, d, nonnegative)
+
+
+def ratio_problem(
+    coefficients: LinearCoefficients, d: int, shrinkage: float, nonnegative: bool = False
+) -> SparseRatio:
+    """Return max aᵀz/√(zᵀ(V + r·v·I)z) over ‖z‖₀ ≤ d, and z ≥ 0 if `nonnegative`.
+
+    r is the `shrinkage` and v the median of the positive variances V_ss. Where there are none, as
+    between a sample and its copy, v = 1: a alone decides then.
+    """
+    n_columns = coefficients.a.shape[0]
+    if n_columns > MOST_RATIO_COLUMNS:
+        raise InputError(
+            f"the ratio takes at most {MOST_RATIO_COLUMNS:,} columns; got {n_columns:,}; "
+            "choose by the regularized objective"
+        )
+    M = coefficients.variance_matrix().copy()
+    own = np.diag(M)
+    positive = own[own > 0]
+    unit = float(np.median(positive)) if positive.size > 0 else 1.0
+    M[np.diag_indices_from(M)] += shrinkage * unit
+    return SparseRatio(M, coefficients.a, d, nonnegative)
+
 
 MANY_ROWS = 4_000
 """Rows of a sample beyond which groups are looked for by features in place of pairs of rows."""
@@ -210,3 +256,99 @@ def _distinct(starts: list[Start]) -> list[Start]:
             seen.add(key)
             kept.append(start)
     return kept
+
+
+# Candidates among many columns: those that first-order information speaks for.
+
+
+# Newcomers in one round of screening at most.
+_NEWCOMERS = 30
+MOST_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The candidate columns and the objective restricted to them.
+
+    Attributes
+    ----------
+    columns : sorted int array
+        The candidates.
+    objective : FittedObjective
+        F of the candidates alone, the kernel as it is for all columns.
+    size : int
+        Number of all columns.
+    rounds : int
+        How often candidates were chosen.
+    """
+
+    columns: IntArray
+    objective: FittedObjective
+    size: int
+    rounds: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        objective: FittedObjective,
+        scores: Scores,
+        n_variables: int,
+        most: int,
+        must: Sequence[int] = (),
+    ) -> Screen:
+        """Choose candidates: those of the starts, then the best by themselves and by slope.
+
+        By slope: ∂F/∂ω_s at equal weights, where every column has its say.
+        """
+        size = scores.single.shape[0]
+        wanted = max(most, 4 * n_variables)
+        if size <= wanted:
+            return cls(np.arange(size), objective, size)
+        lift = objective.lift(objective.weight_slopes(np.full(size, 1 / np.sqrt(size))))
+        first = [*must, *(s for group in scores.groups for s in group)]
+        first += np.flatnonzero(scores.linear).tolist()
+        ranked = zip(np.argsort(-scores.single), np.argsort(-lift), strict=True)
+        queue = [*first, *(int(s) for pair in ranked for s in pair)]
+        # Starts are never cut short, however few candidates were asked for.
+        wanted = max(wanted, len(set(first)))
+        columns = np.sort(np.array(list(dict.fromkeys(queue))[:wanted]))
+        return cls(columns, objective.columns(columns), size)
+
+    def restricted(self, scores: Scores) -> Scores:
+        """Return the scores of the candidates, by their positions among them."""
+        place = {int(s): i for i, s in enumerate(self.columns)}
+        groups = tuple(tuple(place[s] for s in group) for group in scores.groups)
+        return Scores(scores.single[self.columns], scores.linear[self.columns], groups)
+
+    def embedded(self, z: FloatArray) -> FloatArray:
+        """Return z of the candidates as a point of all columns."""
+        full = np.zeros(self.size)
+        full[self.columns] = z
+        return full
+
+
+def widened(
+    screen: Screen, objective: FittedObjective, z: FloatArray, n_variables: int
+) -> Screen | None:
+    """Return a screen with more columns if some outside promise as much as those in use.
+
+    Where Σω = 1, a column is worth a look if its ∂F/∂ω_s at z is above that of the chosen ones,
+    which have one in common at a maximum. Elsewhere any slope helps while a place is unused, and
+    one above the least of the chosen ones after that.
+    """
+    outside = np.setdiff1d(np.arange(screen.size), screen.columns)
+    if outside.size == 0 or screen.rounds == MOST_ROUNDS:
+        return None
+    slopes = objective.weight_slopes(z)
+    lift = objective.lift(slopes)
+    used = np.flatnonzero(z)
+    if objective.squares_weights:
+        least = float(objective.weights(z) @ slopes)
+    else:
+        least = float(lift[used].min()) if used.shape[0] == n_variables else 0.0
+    promising = outside[lift[outside] > least]
+    if promising.size == 0:
+        return None
+    newcomers = promising[np.argsort(-lift[promising], kind="stable")[:_NEWCOMERS]]
+    columns = np.union1d(screen.columns, newcomers)
+    return Screen(columns, objective.columns(columns), screen.size, screen.rounds + 1)

@@ -15,7 +15,6 @@ from itertools import combinations, islice
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
-from tellapart.scan.describe import UNTESTED, Describer, finding_of
 from tellapart.scan.finding import (
     LOCATION,
     MISSING,
@@ -24,6 +23,7 @@ from tellapart.scan.finding import (
     SPREAD,
     Finding,
 )
+from tellapart.scan.findings import UNTESTED, Describer, finding_of
 from tellapart.selection.selection import Selection
 
 MOST_DESCRIBED = 200

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import BoolArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.canonical_order import canonical_order, in_order
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
-from tellapart.kernels import FittedKernel
+from tellapart.kernels import Kernel
+from tellapart.kernels.bandwidth import adds_up, fit_on_draw
+from tellapart.kernels.base import FittedKernel, with_multiplier
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import REGULARIZED, Selection
-from tellapart.statistics.coefficients import LinearCoefficients
+from tellapart.statistics.coefficients import (
+    LinearCoefficients,
+    coefficients_in_chunks,
+    linear_part,
+)
 from tellapart.strs.control import Control
 
 NAMES_SHOWN = 10
@@ -131,3 +141,116 @@ def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -
             ConstantColumnWarning,
         )
     return keep
+
+
+# The best choice of the linear kernel at λ = 0 with weights of at least 0, in closed form.
+
+
+def best_linear_weights(a: FloatArray, n_variables: int, nonnegative: bool = True) -> FloatArray:
+    """Return z of length 1 with at most `n_variables` non-zeros that maximises aᵀz: z ∝ a on top.
+
+    With z ≥ 0 only positive a_s count; where none is, the largest of them alone is the best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_linear_weights(np.array([3.0, -9.0, 4.0, 1.0]), 2).tolist()
+    [0.6, 0.0, 0.8, 0.0]
+    """
+    gains = a if nonnegative else np.abs(a)
+    top = np.argsort(-gains, kind="stable")[:n_variables]
+    if nonnegative:
+        top = top[: max(np.count_nonzero(a[top] > 0), 1)]
+    z = np.zeros(a.shape[0])
+    length = float(np.linalg.norm(a[top]))
+    if length > 0 and gains[top[0]] > 0:
+        z[top] = a[top] / length
+    else:
+        z[top] = 1.0 / math.sqrt(top.size)
+    return z
+
+
+def choose_nonnegative(
+    samples: Samples,
+    kernel: FittedKernel,
+    n_variables: int,
+    n_jobs: int,
+    coefficients: LinearCoefficients | None = None,
+) -> Selection:
+    """Return z ≥ 0 with at most `n_variables` non-zeros that maximises aᵀz: z_s ∝ a_s > 0.
+
+    Columns that `kernel` found constant are left out and named in a warning. `coefficients` are
+    those of the others, where they are known already.
+    """
+    started = time.perf_counter()
+    keep = varying_columns(samples, kernel)
+    a = linear_part(samples, kernel, n_jobs)[keep] if coefficients is None else coefficients.a
+    weights = best_linear_weights(a, min(n_variables, keep.size))
+    value = float(a @ weights)
+    z = np.zeros(samples.n_columns)
+    z[keep] = weights
+    return Selection(
+        support=np.flatnonzero(z),
+        z=z,
+        value=value,
+        # A sum of n squares is off by less than n units in the last place.
+        upper_bound=value + (keep.size + 4) * np.finfo(np.float64).eps * abs(value),
+        status="optimal",
+        solver="closed form",
+        seconds=time.perf_counter() - started,
+        kernel=kernel.name,
+        names=samples.names,
+        regularization=0.0,
+        constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
+        nonnegative=True,
+        n_variables=n_variables,
+    )
+
+
+# The linear kernel of samples in chunks, with its coefficients summed over all their rows.
+
+
+FEW_ROWS = 50
+
+
+@dataclass(frozen=True)
+class SummedKernel:
+    """A kernel frozen on drawn rows, and a and V over all rows of the columns that vary."""
+
+    kernel: FittedKernel
+    coefficients: LinearCoefficients
+
+
+def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
+    """Say whether a choice with the kernel can be made of sums over chunks.
+
+    Not where the kernel is no sum over columns, not with Laplace kernels, which need every value,
+    and not where values are missing: what is missing is filled in among drawn rows, and those
+    choose.
+    """
+    if samples.pattern is not None or not kernel.abilities.fast_sums:
+        return False
+    # Any bandwidth will do to tell.
+    few = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
+    return adds_up(with_multiplier(kernel, 1.0).fit(samples.drawn.rows(few, few)))
+
+
+def sum_over_chunks(
+    samples: ChunkedSamples,
+    kernel: Kernel,
+    *,
+    n_jobs: int,
+    progress: Progress,
+    with_variance: bool = True,
+) -> SummedKernel | None:
+    """Fit the kernel on drawn rows and sum its coefficients over all rows.
+
+    None for kernels whose sums do not add up over chunks: see `sums_add_up`.
+    """
+    if not sums_add_up(samples, kernel):
+        return None
+    fitted = fit_on_draw(kernel, samples, n_jobs=n_jobs)
+    found = coefficients_in_chunks(
+        samples, fitted, n_jobs=n_jobs, with_variance=with_variance, progress=progress
+    )
+    return SummedKernel(*found)

@@ -11,10 +11,10 @@ from tellapart.data.chunks.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples, extremes_of
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.evidence.known_scores import KnownScores
+from tellapart.evidence.shared_scores import KnownScores
 from tellapart.kernels import FittedKernel, Linear, resolve_kernel
 from tellapart.kernels.bandwidth import median_bandwidths
-from tellapart.kernels.tuned import with_multiplier
+from tellapart.kernels.base import with_multiplier
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
 from tellapart.search.choice import PROOF_SECONDS
@@ -25,13 +25,11 @@ from tellapart.selection.by_evidence import (
     enough_variables,
     select_by_evidence,
 )
-from tellapart.selection.choose import check_varying, choose
-from tellapart.selection.over_chunks import sum_over_chunks
-from tellapart.selection.prepared import Prepared
+from tellapart.selection.choose import check_varying, choose, sum_over_chunks
 from tellapart.selection.runner_up import find_runner_up
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
-from tellapart.selection.tuning import Tuning, tune
+from tellapart.selection.tuning import Prepared, Tuning, tune
 from tellapart.strs.control import Control
 
 TUNING_SHARE = 0.5

@@ -157,7 +157,7 @@ def measure_stability(
     n_variables, regularization, nonnegative, objective : int, float, bool, str
         The d and λ they were chosen with, whether with weights of at least 0 only, and by what.
     n_resamples, time_limit, random_state, n_jobs, progress
-        See `tellapart.testing.result.TestResult.stability`.
+        See `tellapart.results.result.TestResult.stability`.
     most_rows : int
         Rows of each sample in a resample at most.
     clock : function

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from tellapart.arrays import FloatArray
+import narwhals.stable.v1 as nw
+import numpy as np
+from scipy import sparse
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.columns import Column, as_series, read_column, to_arrow
 from tellapart.data.samples import Samples
+from tellapart.data.sources import NamedMatrix, Source, is_anndata, open_matrix
+from tellapart.data.times import part_of, parts_of, split_name
+from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 
 BLOCK_BYTES = 100_000_000
@@ -24,3 +32,87 @@ def mean_difference(
         for start in range(0, points.shape[0], step)
     ]
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+# Points at which to look at a fitted kernel: rows like those of the samples it was fitted on.
+
+
+def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
+    """Return the `needed` columns of points as a matrix; no others are read.
+
+    Tables are matched by name and their categories by label; a label that the samples do not
+    have gets the code −1, which equals none of theirs. Arrays hold codes for categories.
+    """
+    if sparse.issparse(points) or isinstance(points, NamedMatrix) or is_anndata(points):
+        return _from_matrix(open_matrix("points", points), like, needed)
+    frame = nw.from_native(points, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _from_table(frame, like, needed)
+    try:
+        if np.iscomplexobj(points):
+            raise TypeError  # NumPy would drop the imaginary parts
+        values = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"points must be a table or an array of numbers; got {type(points).__name__}"
+        ) from None
+    if values.ndim != 2 or values.shape[1] != like.n_columns:
+        raise InputError(f"points must have {like.n_columns} columns; got shape {values.shape}")
+    return _checked(values[:, needed], like, needed)
+
+
+def _from_matrix(source: Source, like: Samples, needed: IntArray) -> FloatArray:
+    if source.names is None:
+        if source.shape[1] != like.n_columns:
+            raise InputError(f"points must have {like.n_columns} columns; got shape {source.shape}")
+        places = needed
+    else:
+        found = {name: place for place, name in enumerate(source.names)}
+        absent = [like.names[s] for s in needed if like.names[s] not in found]
+        if absent:
+            raise InputError(
+                f"points must have the column {absent[0]!r}; got {list(source.names[:10])}"
+            )
+        places = np.array([found[like.names[s]] for s in needed], dtype=np.intp)
+    columns = [
+        source.column(int(place), like.names[s]).values
+        for place, s in zip(places, needed, strict=True)
+    ]
+    return _checked(np.stack(columns, axis=1), like, needed)
+
+
+def _from_table(frame: nw.DataFrame[Any], like: Samples, needed: IntArray) -> FloatArray:
+    columns = frame.columns
+    values = np.zeros((frame.shape[0], needed.size))
+    for place, s in enumerate(needed):
+        name = like.names[s]
+        column = _column(frame, columns, name)
+        if (column.form == "numeric") != (like.kinds[s] == "numeric"):
+            raise InputError(f"column {name!r} of points must be {like.kinds[s]}")
+        if like.kinds[s] == "numeric":
+            values[:, place] = column.values
+        else:
+            codes = column.codes_among(like.categories[name])
+            values[:, place] = np.where(np.isnan(codes), -1.0, codes)
+    return _checked(values, like, needed)
+
+
+def _column(frame: nw.DataFrame[Any], columns: list[str], name: str) -> Column:
+    """Read a column, or the part of a date that was compared under its name."""
+    if name in columns:
+        return read_column("points", name, frame[name])
+    whole = split_name(name)
+    if whole is None or whole[0] not in columns:
+        raise InputError(f"points must have the column {name!r}; got {columns[:10]}")
+    values = to_arrow(frame[whole[0]])
+    if values is None or whole[1] not in parts_of(values.type):
+        raise InputError(f"column {whole[0]!r} of points must hold dates, times or durations")
+    return read_column("points", name, as_series(part_of(values, whole[1])))
+
+
+def _checked(values: FloatArray, like: Samples, needed: IntArray) -> FloatArray:
+    finite = np.isfinite(values).all(axis=0)
+    broken = [like.names[s] for s in needed[~finite]]
+    if broken:
+        raise InputError(f"points must hold finite numbers; column {broken[0]!r} does not")
+    return values

@@ -14,10 +14,15 @@ from tellapart.arguments import check_flag, check_integer
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
 from tellapart.strs.base import PLAIN_ONLY, Solver, check_plain
-from tellapart.strs.checking import checked_indices, checked_symmetric, checked_vector
 from tellapart.strs.control import Control
-from tellapart.strs.domains.space import Space, SpaceOrthant
-from tellapart.strs.problem import SMALLEST, SparseQuadratic
+from tellapart.strs.domains import Space, SpaceOrthant
+from tellapart.strs.problem import (
+    SMALLEST,
+    SparseQuadratic,
+    checked_indices,
+    checked_symmetric,
+    checked_vector,
+)
 from tellapart.strs.rounding import EPS, linear_terms, power_of, quadratic_terms
 from tellapart.strs.solution import Solution
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.control import Control
-from tellapart.strs.domains.base import Domain
+from tellapart.strs.domains import Domain
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.trust_region import polish
 

@@ -5,15 +5,14 @@ from contextlib import closing
 
 import pytest
 
-from each import each
-from tellapart.data.chunks.ahead import ahead
+from tellapart.data.chunks.files import ahead
 
 
 def threads():
     return [t for t in threading.enumerate() if t.name == "tellapart-ahead"]
 
 
-@each("depth", [1, 3])
+@pytest.mark.parametrize("depth", [1, 3])
 def test_all_items_come_in_order(depth):
     assert list(ahead(iter(range(100)), depth)) == list(range(100))
     assert list(ahead([], depth)) == []

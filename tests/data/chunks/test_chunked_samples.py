@@ -10,7 +10,6 @@ import pytest
 from pyarrow import dataset as ds
 from pyarrow import parquet
 
-from each import each
 from row_sums import numbers, write_parts
 from tellapart.data.chunks import chunked_samples, summary
 from tellapart.data.chunks.chunked_samples import as_chunked
@@ -130,7 +129,7 @@ def gappy(frame, seed):
     return frame
 
 
-@each("missing", ["pairwise", "drop-rows", "drop-columns"])
+@pytest.mark.parametrize("missing", ["pairwise", "drop-rows", "drop-columns"])
 def test_missing_values_are_left_out_or_filled_in(missing, tmp_path):
     x, y = gappy(X, 0), gappy(Y, 1)
     expected = read_samples(x, y, missing=missing)

@@ -1,9 +1,9 @@
 """Marks depend on seed, sample and row number alone; draws keep the smallest of them."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
-from each import each
 from tellapart.data.chunks.draw import Sketch, draw_pooled, drawn_places, marks
 
 
@@ -33,7 +33,7 @@ def test_seeds_samples_and_rows_give_other_marks():
     assert np.unique(every).size == every.size
 
 
-@each("cuts", [(), (1,), (500,), (3, 4, 100, 999), tuple(range(10, 1000, 10))])
+@pytest.mark.parametrize("cuts", [(), (1,), (500,), (3, 4, 100, 999), tuple(range(10, 1000, 10))])
 def test_draws_do_not_depend_on_chunks(cuts):
     values = np.random.default_rng(0).normal(size=(1000, 3))
     found = sketch_of(values, 7, 1, 50, cuts)

@@ -9,11 +9,9 @@ import pytest
 from distributed import Client, LocalCluster
 from scipy import sparse
 
-from each import each
 from row_sums import DyingSums, Sums, numbers, write_parts
-from tellapart.data.chunks.arrays import ArrayRows
 from tellapart.data.chunks.chunked_samples import as_chunked
-from tellapart.data.chunks.fold import LANES, Cut
+from tellapart.data.chunks.fold import LANES, ArrayRows, Cut
 from tellapart.data.chunks.open_dataset import open_dataset
 from tellapart.data.chunks.read_chunked import read_chunked
 from tellapart.data.column_store import SparseColumns
@@ -62,7 +60,7 @@ def store_of(X, values):
     return read_chunked(X, values[:5]).x
 
 
-@each("n_blocks", [1, 63, 64, 65, 127, 128, 129, 1000])
+@pytest.mark.parametrize("n_blocks", [1, 63, 64, 65, 127, 128, 129, 1000])
 def test_lanes_are_at_most_64_and_cover_all_blocks(n_blocks):
     lanes = Cut(n_blocks, 1).lanes
     assert len(lanes) <= LANES
@@ -74,7 +72,7 @@ def test_the_order_of_addition_shows(values, answers):
     assert not np.array_equal(answers[2], answers[3])
 
 
-@each("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_arrays(values, answers, n_jobs):
     for array in (values, np.asfortranarray(values), np.repeat(values, 2, axis=0)[::2]):
         check(ArrayRows(array, n_jobs), values, answers)
@@ -92,7 +90,7 @@ def test_memory_mapped_arrays(values, answers, tmp_path):
     check(as_chunked(samples).x, values, answers)
 
 
-@each("form", ["parquet", "feather", "csv"])
+@pytest.mark.parametrize("form", ["parquet", "feather", "csv"])
 def test_files(values, answers, form, tmp_path):
     folder = tmp_path / form
     write_parts(folder, values, (1, 333, 334, 900), form)

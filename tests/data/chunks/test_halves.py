@@ -4,13 +4,12 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from each import each
 from row_sums import Sums, numbers
 from tellapart.data.chunks import chunked_samples
 from tellapart.data.chunks.chunked_samples import as_chunked
-from tellapart.data.chunks.halves import Halves
+from tellapart.data.chunks.draw import places_of, shuffled
+from tellapart.data.chunks.holdout import Halves
 from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.chunks.shuffle import places_of, shuffled
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
@@ -22,7 +21,7 @@ def make_chunks(n_x=300, n_y=200, most=None, monkeypatch=None):
     return x, y, as_chunked(Samples(x, y, tuple("abc"), ("numeric",) * 3))
 
 
-@each("n_rows", [1, 7, 1000])
+@pytest.mark.parametrize("n_rows", [1, 7, 1000])
 def test_places_of_any_rows_are_those_of_all_rows(n_rows):
     every = shuffled(3, 1, n_rows, 0, n_rows)
     rows = np.random.default_rng(0).integers(n_rows, size=40)

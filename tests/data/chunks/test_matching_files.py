@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from tellapart.cli.inputs import files_of
-from tellapart.data.chunks import matching_files
-from tellapart.data.chunks.matching_files import files_in, files_matching, is_pattern
+from tellapart.cli.files import files_of
+from tellapart.data.chunks import open_dataset as matching_files
+from tellapart.data.chunks.open_dataset import files_in, files_matching, is_pattern
 from tellapart.errors import InputError
 
 FILES = (

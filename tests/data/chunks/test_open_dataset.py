@@ -10,7 +10,6 @@ import pytest
 from pyarrow import dataset as ds
 from pyarrow import feather, parquet
 
-from each import each
 from row_sums import numbers, table, write_parts
 from tellapart.data.chunks.open_dataset import open_dataset
 from tellapart.data.chunks.read_chunked import read_chunked
@@ -24,7 +23,7 @@ def rows_of(dataset):
     return store.rows(np.arange(store.shape[0]))
 
 
-@each("form", ["parquet", "feather", "csv"])
+@pytest.mark.parametrize("form", ["parquet", "feather", "csv"])
 def test_folders_patterns_and_lists(form, tmp_path):
     values = numbers(50)
     folder = tmp_path / form
@@ -104,7 +103,7 @@ LATE = {
 }
 
 
-@each("case", LATE)
+@pytest.mark.parametrize("case", LATE)
 def test_types_may_show_late_in_a_text_file(case, tmp_path):
     early, late = LATE[case]
     path = tmp_path / f"{case}.csv"

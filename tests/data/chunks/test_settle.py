@@ -11,7 +11,6 @@ from pyarrow import dataset as ds
 from pyarrow import parquet
 
 import tellapart as ta
-from each import each
 from tellapart.cli import run
 from tellapart.data.chunks import chunked_samples, summary
 from tellapart.data.chunks.chunked_samples import as_chunked
@@ -59,7 +58,7 @@ def in_forms(tmp_path, x=X, y=Y):
     yield open_dataset(tmp_path / "xcsv"), open_dataset(tmp_path / "ycsv")
 
 
-@each("most", [300, 1 << 16])
+@pytest.mark.parametrize("most", [300, 1 << 16])
 def test_as_in_memory(most, tmp_path, monkeypatch):
     monkeypatch.setattr(chunked_samples, "MOST_POOLED", most)
     with pytest.warns(UserWarning, match="is excluded"):
@@ -107,8 +106,8 @@ def test_numbers_that_repeat_are_measurements(tmp_path):
         assert read_chunked(ds.dataset(pa.table(x)), x, keep=()).names == ("key", "u")
 
 
-@each(
-    "other, keep, message",
+@pytest.mark.parametrize(
+    ("other", "keep", "message"),
     [
         ({"when": [1.0, 2, 3]}, (), "'when' must be of one kind in X and Y; got dates"),
         ({"when": pd.to_datetime(["2024-01-01"] * 3)}, ["wen"], "keep must name columns"),

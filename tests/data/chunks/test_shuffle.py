@@ -1,13 +1,15 @@
 """The shuffle is a bijection that depends on seed and sample, and looks random."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
-from each import each
-from tellapart.data.chunks.shuffle import shuffled
+from tellapart.data.chunks.draw import shuffled
 
 
-@each("n", [1, 2, 3, 4, 5, 7, 8, 9, 10, 15, 16, 17, 63, 64, 65, 100, 1000, 12_345, 10**6])
+@pytest.mark.parametrize(
+    "n", [1, 2, 3, 4, 5, 7, 8, 9, 10, 15, 16, 17, 63, 64, 65, 100, 1000, 12_345, 10**6]
+)
 def test_every_place_is_taken_once(n):
     for seed in range(3):
         places = shuffled(seed, 0, n, 0, n)

@@ -1,9 +1,9 @@
 """Sums over chunks tell consecutive numbers from others, however they are cut and merged."""
 
 import numpy as np
+import pytest
 
-from each import each
-from tellapart.data.chunks.whole_numbers import WholeNumbers
+from tellapart.data.identifiers import WholeNumbers
 
 RNG = np.random.default_rng(0)
 
@@ -20,8 +20,8 @@ def consecutive(values, cuts=(10, 700)) -> bool:
 RUN = RNG.permutation(1000) - 300
 
 
-@each(
-    "values, expected",
+@pytest.mark.parametrize(
+    ("values", "expected"),
     [
         (RUN, True),
         (np.concatenate([RUN, RUN]), True),

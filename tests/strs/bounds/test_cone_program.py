@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tellapart.strs.bounds.cone_program import ConeProgram, triangle
+from tellapart.strs.bounds.conic import ConeProgram, triangle
 
 
 def test_linear_rows_and_their_multipliers():

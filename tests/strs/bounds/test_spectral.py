@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples
 
-from tellapart.strs.bounds.spectral import spectral_bound
+from tellapart.strs.solvers.misdp import spectral_bound
 from tellapart.strs.trust_region import maximise_on_sphere
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tellapart.strs.domains.local_maximum import other_local_maximiser
+from tellapart.strs.domains import other_local_maximiser
 from tellapart.strs.trust_region import maximise_on_sphere
 
 

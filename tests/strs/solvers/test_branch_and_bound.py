@@ -5,8 +5,9 @@ import pytest
 from held_clock import stopped_after
 from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
 
-from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, open_nodes, solve
-from tellapart.strs.bounds.hull import node
+from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, solve
+from tellapart.strs import incumbent as open_nodes
+from tellapart.strs.bounds import hull as node
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.solvers import branch_and_bound
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound

@@ -12,9 +12,7 @@ from instances import KINDS, best_value, examples, gram, problem_of, scale_of
 
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
-from tellapart.strs.bounds.l1.model import Program, run_scip
-from tellapart.strs.bounds.l1.region import best_threshold
-from tellapart.strs.bounds.l1.socp import solve_socp, tangent_bound
+from tellapart.strs.bounds.l1 import Program, best_threshold, run_scip, solve_socp, tangent_bound
 from tellapart.strs.control import Control
 from tellapart.strs.solvers.convex_integer import ConvexInteger
 
@@ -197,7 +195,7 @@ def test_missing_dependency(monkeypatch, module):
 
 
 def test_a_failure_inside_scip_leaves_the_cone_programs_bound(monkeypatch):
-    monkeypatch.setattr("tellapart.strs.bounds.l1.model._run", lambda *_: True)
+    monkeypatch.setattr("tellapart.strs.bounds.l1._run", lambda *_: True)
     problem = problem_of("no linear term", 8, 3)
     solution = solve(problem, ConvexInteger())
     assert best_value(problem) <= solution.upper_bound
@@ -210,7 +208,7 @@ SPEAKING = """
 import numpy as np
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.solvers.convex_integer import ConvexInteger
-import tellapart.strs.bounds.l1.model as model
+import tellapart.strs.bounds.l1 as model
 
 def press(*_):
     raise KeyboardInterrupt

@@ -12,9 +12,8 @@ from instances import examples
 
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
-from tellapart.strs.bounds.sdp.acceleration import Anderson
-from tellapart.strs.bounds.sdp.admm import AdmmSettings, solve_admm
-from tellapart.strs.bounds.sdp.conic import solve_conic
+from tellapart.strs.bounds.admm import AdmmSettings, Anderson, solve_admm
+from tellapart.strs.bounds.conic import solve_conic
 from tellapart.strs.control import Control
 from tellapart.strs.solvers.sdp import Sdp
 

@@ -11,8 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.columns import BOOLEAN_LABELS, Column, read_arrow, read_column, to_arrow
-from tellapart.data.large_integers import rounded_extremes
+from tellapart.data.columns import (
+    BOOLEAN_LABELS,
+    Column,
+    read_arrow,
+    read_column,
+    rounded_extremes,
+    to_arrow,
+)
 from tellapart.data.times import part_of, parts_of, split_name
 from tellapart.errors import InputError
 

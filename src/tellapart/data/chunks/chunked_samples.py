@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.chunks.arrays import ArrayRows
 from tellapart.data.chunks.chunk import Labels
 from tellapart.data.chunks.draw import DrawnRows, Sketch, draw_pooled, drawn_places
-from tellapart.data.chunks.fold import RowStore
+from tellapart.data.chunks.fold import ArrayRows, RowStore
 from tellapart.data.design import Design
-from tellapart.data.missing import settle_missing
-from tellapart.data.missing_pattern import AsRead, MissingPattern
+from tellapart.data.missing import AsRead, MissingPattern, settle_missing
 from tellapart.data.samples import Kind, Samples, extremes_of
 
 # Rows drawn of both samples together, and of each.

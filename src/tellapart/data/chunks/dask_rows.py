@@ -23,8 +23,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.data.chunks.chunk import ColumnKind, Labels, Reading, kind_of
 from tellapart.data.chunks.fold import A, Cut, Fold, RowsDone, RowStore, lanes_of
-from tellapart.data.chunks.source import ChunkSource
-from tellapart.data.chunks.summary import Summary, Survey
+from tellapart.data.chunks.summary import ChunkSource, Summary, Survey
 from tellapart.data.columns import to_arrow
 from tellapart.data.in_memory import dead_workers_told
 from tellapart.data.sources import distinct

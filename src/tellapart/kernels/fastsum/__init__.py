@@ -4,15 +4,22 @@ Gaussian by boxes of moments, O(n); Laplace by sorting, O(n log n); indicator by
 sums between groups of rows, which is what permutations of bins need.
 """
 
-from tellapart.kernels.fastsum.boxes import BoxExpansion, BoxGrid, BoxMoments
-from tellapart.kernels.fastsum.cells import gaussian_group_sums
-from tellapart.kernels.fastsum.counting import (
+from tellapart.kernels.fastsum.gaussian import (
+    BoxExpansion,
+    BoxGrid,
+    BoxMoments,
+    count_modes,
+    extent_of,
+    fourier_sums,
+    gaussian_group_sums,
+)
+from tellapart.kernels.fastsum.sorting import (
     CountExpansion,
     LevelCounts,
+    SortedExpansion,
     indicator_group_sums,
+    laplace_group_sums,
 )
-from tellapart.kernels.fastsum.fourier import count_modes, extent_of, fourier_sums
-from tellapart.kernels.fastsum.sorting import SortedExpansion, laplace_group_sums
 
 __all__ = [
     "BoxExpansion",

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.permutation.bins import Singles
-from tellapart.scan.largest import Largest
-from tellapart.scan.pairs import each_pair
+from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.scan.loops import spectral_norms
+from tellapart.scan.pairs import Largest, each_pair
 from tellapart.scan.pool import Pool
-from tellapart.scan.reductions import spectral_norms
 from tellapart.scan.requests import Pairs, ProductOfTwo
 
 # Values kept of each permutation, for the maxima of what is not named: of all pairs, and of those

@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.samples import draw_rows
 from tellapart.interrupts import check_interrupts
-from tellapart.permutation.bins import Singles
-from tellapart.scan.design_scales import scales
 from tellapart.scan.families.triple import SCORES, usable_scores
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import Directions, ProductOfFour, Requests
 from tellapart.scan.scores import Scores
-from tellapart.scan.sums import Halves
+from tellapart.scan.sums import Halves, scales
 
 # Columns among which fours are sought: their pairs are multiplied with their pairs.
 FOUR_COLUMNS = 40

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
-from tellapart.permutation.bins import Singles
-from tellapart.scan.design_scales import mean_squares
+from tellapart.arrays import FloatArray, Singles
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import N_WAVES, PERIOD
+from tellapart.scan.sums import mean_squares
 from tellapart.scan.tails import tail_pvalues
 
 NUMBERS = (1, 3, 8)

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
-from tellapart.permutation.bins import Singles
-from tellapart.permutation.shared_labels import SharedLabels
-from tellapart.scan.designed_rows import DesignedRows
-from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.row_forms import RowForms
-from tellapart.scan.row_products import RowProducts
+from tellapart.arrays import FloatArray, Singles
+from tellapart.permutation.shared_orders import SharedLabels
+from tellapart.scan.pool import Pool, RowForms, top_sums
+from tellapart.scan.row_statistics import DesignedRows, RowProducts, WholeRows
 from tellapart.scan.scores import Scores
-from tellapart.scan.whole_rows import WholeRows
 
 FEW = 5
 LARGEST = (1, FEW)

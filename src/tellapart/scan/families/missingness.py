@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, Singles
 from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.permutation.bins import Singles
-from tellapart.scan.permuted_tails import BinMoments
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import MissingValues
+from tellapart.scan.tails import BinMoments
 
 FEW = 5
 # Columns whose pairs are looked at: those that are missing most evenly in the pooled rows.
@@ -28,7 +27,7 @@ MOST_PAIRED = 40
 class MissingScan:
     """The statistics of the family, and how much the share of each column changed.
 
-    `scores` are those of `tellapart.scan.permuted_tails`, one row per permutation and one entry for
+    `scores` are those of `tellapart.scan.tails`, one row per permutation and one entry for
     every column of the pattern, and `names` those columns.
     """
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellapart.scan.families.correlation import PairScan, ProductKind
-from tellapart.scan.largest import Largest
-from tellapart.scan.pairs import each_pair
+from tellapart.scan.pairs import Largest, each_pair
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import Pairs
 

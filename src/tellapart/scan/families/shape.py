@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import special
 
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.permutation.bins import Singles
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.scores import Scores

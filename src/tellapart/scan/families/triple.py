@@ -15,17 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.interrupts import check_interrupts
-from tellapart.permutation.bins import Singles
-from tellapart.scan.design_scales import triple_scales
-from tellapart.scan.largest import Largest
-from tellapart.scan.pairs import BLOCK_ENTRIES
+from tellapart.scan.bin_sums import Segments, add_triples
+from tellapart.scan.loops import cumulant_changes, present_cumulant_changes
+from tellapart.scan.pairs import BLOCK_ENTRIES, Largest
 from tellapart.scan.pool import Pool
-from tellapart.scan.products import Segments, add_triples
-from tellapart.scan.reductions import cumulant_changes, present_cumulant_changes
 from tellapart.scan.requests import Pairs, ProductOfThree, ProductOfTwo, Requests, Triples
 from tellapart.scan.scores import Scores
+from tellapart.scan.sums import triple_scales
 
 # Values kept of each permutation, for the maxima of what is not named.
 MANY_KEPT = 8

@@ -9,12 +9,11 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.strs.base import finish, is_plain, until_interrupted
-from tellapart.strs.bounds.enumeration.enumeration import Enumeration
-from tellapart.strs.bounds.hull.node import Node, Relaxed, fix_variables, relax, tighten
+from tellapart.strs.bounds.enumeration import Enumeration
+from tellapart.strs.bounds.hull import Node, Relaxed, fix_variables, relax, tighten
 from tellapart.strs.control import Control
 from tellapart.strs.curvature import DENSE_LIMIT, Curvature
-from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.open_nodes import OpenNodes
+from tellapart.strs.incumbent import Incumbent, OpenNodes
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp

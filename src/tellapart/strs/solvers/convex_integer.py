@@ -10,8 +10,7 @@ import numpy as np
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
 from tellapart.strs.base import check_columns, check_plain, truncate, until_interrupted
-from tellapart.strs.bounds.l1.model import Program, run_scip
-from tellapart.strs.bounds.l1.socp import solve_socp
+from tellapart.strs.bounds.l1 import Program, run_scip, solve_socp
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import require

@@ -9,11 +9,8 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.strs.base import check_columns, check_plain, until_interrupted
-from tellapart.strs.bounds.cuts.cut import CutSource
-from tellapart.strs.bounds.cuts.hull import HullCuts, shrink_root
-from tellapart.strs.bounds.cuts.loop import close_gap
-from tellapart.strs.bounds.cuts.master import Master
-from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
+from tellapart.strs.bounds.cut_loop import Master, close_gap
+from tellapart.strs.bounds.cuts import CutSource, HullCuts, SdpCuts, shrink_root
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.optional import require

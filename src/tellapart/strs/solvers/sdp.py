@@ -8,7 +8,7 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.strs.base import check_columns, check_plain, truncate, until_interrupted
-from tellapart.strs.bounds.sdp.admm import AdmmSettings, Standing, solve_admm
+from tellapart.strs.bounds.admm import AdmmSettings, Standing, solve_admm
 from tellapart.strs.control import Control
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseQuadratic

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import KINDS, examples, problem_of, scale_of
 
-from tellapart.strs.bounds.cuts.cut import Cut, support_cut
-from tellapart.strs.bounds.cuts.hull import shrink_root
-from tellapart.strs.bounds.cuts.semidefinite import SdpCuts
+from tellapart.strs.bounds.cuts import Cut, SdpCuts, shrink_root, support_cut
 from tellapart.strs.control import Control
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.trust_region import polish

@@ -5,9 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tellapart.strs.bounds.cuts.cut import Cut
-from tellapart.strs.bounds.cuts.loop import close_gap
-from tellapart.strs.bounds.cuts.master import Master
+from tellapart.strs.bounds.cut_loop import Master, close_gap
+from tellapart.strs.bounds.cuts import Cut
 from tellapart.strs.control import Control
 
 SIZE, PICKS = 7, 3

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from held_clock import stopped_after
 
-from tellapart.strs.bounds.cuts.cut import Cut
-from tellapart.strs.bounds.cuts.master import Master
+from tellapart.strs.bounds.cut_loop import Master
+from tellapart.strs.bounds.cuts import Cut
 from tellapart.strs.control import Control
 
 

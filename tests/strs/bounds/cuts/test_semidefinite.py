@@ -7,8 +7,8 @@ from held_clock import stopped_after
 from instances import problem_of
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.bounds.cuts.semidefinite import SdpCuts, inner_multiplier
-from tellapart.strs.bounds.sdp.dual import dual_bound
+from tellapart.strs.bounds.cuts import SdpCuts, inner_multiplier
+from tellapart.strs.bounds.sdp import dual_bound
 from tellapart.strs.control import Control
 from tellapart.strs.trust_region import maximise_on_sphere, polish
 

@@ -5,12 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tellapart.strs.bounds.enumeration import enumeration as module
-from tellapart.strs.bounds.enumeration.close import dual_bounds
-from tellapart.strs.bounds.enumeration.enumeration import Enumeration
-from tellapart.strs.domains.space import Space, SpaceOrthant
-from tellapart.strs.domains.sphere import SPHERE
-from tellapart.strs.domains.sphere_orthant import SphereOrthant
+from tellapart.strs.bounds import enumeration as module
+from tellapart.strs.bounds.enumeration import Enumeration, dual_bounds
+from tellapart.strs.domains import SPHERE, Space, SpaceOrthant, SphereOrthant
 
 DOMAINS = [SPHERE, SphereOrthant(), Space(), SpaceOrthant()]
 

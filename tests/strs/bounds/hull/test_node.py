@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from instances import KINDS, examples, problem_of, scale_of, sparse_points
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.bounds.hull import node as node_module
-from tellapart.strs.bounds.hull.node import Node, fix_variables, relax, tighten
+from tellapart.strs.bounds import hull as node_module
+from tellapart.strs.bounds.hull import Node, fix_variables, relax, tighten
 from tellapart.strs.curvature import Curvature
 from tellapart.strs.trust_region import polish
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from instances import examples, gram
 from scipy import sparse
 
-from tellapart.strs.bounds.hull.pairwise_qp import maximise_over_capped_simplex
+from tellapart.strs.bounds.hull import maximise_over_capped_simplex
 
 
 def oracle(q, gradient, hessian):

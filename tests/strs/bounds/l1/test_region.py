@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples
 
-from tellapart.strs.bounds.l1.region import best_threshold, ranges, support_function
+from tellapart.strs.bounds.l1 import best_threshold, ranges, support_function
 
 
 def searched(g, d):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from instances import any_matrix
 
-from tellapart.strs.bounds.sdp.conic import solve_conic
-from tellapart.strs.bounds.sdp.dual import dual_bound, sphere_bound
+from tellapart.strs.bounds.conic import solve_conic
+from tellapart.strs.bounds.sdp import dual_bound, sphere_bound
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.trust_region import maximise_on_sphere, polish
 

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tellapart.strs.bounds.sdp.dual import row_supports
-from tellapart.strs.bounds.sdp.projection import project_rows, project_spectrum
-from tellapart.strs.bounds.sdp.rows import row_support
+from tellapart.strs.bounds.sdp import project_rows, project_spectrum, row_support, row_supports
 
 
 def project(X, d, forced=None, guess=None):

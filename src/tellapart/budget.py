@@ -1,0 +1,50 @@
+"""Limits of work: how much one call may look at, draw or hold, in one object.
+
+A limit decides how much work is done and how much memory it takes, never whether an answer is
+valid: p-values and bounds hold under every budget. Code reads the limits of the present call from
+`current_budget`; `using_budget` sets others for the calls inside it, in their threads too.
+
+>>> from tellapart.budget import Budget, current_budget, using_budget
+>>> with using_budget(Budget(block_entries=10)):
+...     current_budget().block_entries
+10
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of work, one field each, in the order of the rooms that read them.
+
+    Attributes
+    ----------
+    block_entries : int
+        Entries of a matrix that is made block by block.
+    """
+
+    # kernels and statistics
+    block_entries: int = 4_000_000
+
+
+_CURRENT = ContextVar("budget", default=Budget())  # noqa: B039 -- it is frozen
+
+
+def current_budget() -> Budget:
+    """Return the limits of the present call."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def using_budget(budget: Budget) -> Iterator[Budget]:
+    """Use other limits for what is called inside."""
+    token = _CURRENT.set(budget)
+    try:
+        yield budget
+    finally:
+        _CURRENT.reset(token)

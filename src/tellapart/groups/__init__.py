@@ -1,0 +1,1 @@
+"""More than two groups: every group against the rest, or every pair."""

@@ -1,0 +1,562 @@
+"""What a comparison of groups answers: one test per comparison, and all of them together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from numpy import bool_
+from numpy.typing import NDArray
+
+from tellapart.arguments import check_choice
+from tellapart.arrays import FloatArray
+from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.design_labels import ARGUMENTS
+from tellapart.data.frames import make_frame
+from tellapart.errors import InputError, UnknownKeyError
+from tellapart.results.columns import ColumnSummary
+from tellapart.results.export import encoded
+from tellapart.results.figure_data import summarise_heaviest
+from tellapart.results.result import TestResult
+from tellapart.scan.finding import p_text
+from tellapart.text import safe
+from tellapart.writing import check_writable, strict_json, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+# Look up a comparison by its two labels, in either order.
+
+
+T = TypeVar("T")
+MOST_LISTED = 10
+"""Comparisons that a message lists."""
+
+
+class ByPair(Mapping[tuple[str, str], T]):
+    """What was found for pairs of labels: ("B", "A") finds what is listed as ("A", "B").
+
+    What is found is the same object either way, so which label comes first in it (and with it
+    the sign of differences) is as listed. A single label finds the comparison it is in, where
+    there is only one: with comparisons of one group against the rest, the name of the group.
+
+    Examples
+    --------
+    >>> found = ByPair({("A", "B"): 0.03})
+    >>> found["A", "B"], found["B", "A"], ("B", "A") in found, list(found)
+    (0.03, 0.03, True, [('A', 'B')])
+    >>> found["A"]
+    0.03
+    """
+
+    def __init__(self, found: Mapping[tuple[str, str], T]) -> None:
+        self._found = dict(found)
+
+    def __getitem__(self, key: str | tuple[str, str]) -> T:
+        found = self._found
+        if isinstance(key, tuple) and key in found:
+            return found[key]
+        if isinstance(key, tuple) and key[::-1] in found:
+            return found[key[::-1]]
+        containing = [pair for pair in found if key in pair]
+        if len(containing) == 1:
+            return found[containing[0]]
+        raise UnknownKeyError(self._unknown(key, len(containing)))
+
+    def _unknown(self, key: object, n_containing: int) -> str:
+        """Return the message for a key that finds nothing, or too much."""
+        if n_containing:
+            hint = f", which is in {n_containing:,} comparisons"
+        else:
+            labels = {label.casefold(): label for pair in self._found for label in pair}
+            near = get_close_matches(key.casefold(), labels) if isinstance(key, str) else []
+            hint = f"; did you mean {' or '.join(repr(labels[n]) for n in near)}?" if near else ""
+        listed = ", ".join(map(repr, list(self._found)[:MOST_LISTED]))
+        more = ", …" if len(self._found) > MOST_LISTED else ""
+        return (
+            "the key of results must be a group that is compared once or a pair of groups; "
+            f"got {key!r}{hint}; there are {len(self._found):,}: {listed}{more}"
+        )
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return repr(self._found)
+
+
+# The chosen variables in every group, as figures show them.
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Variables × groups: the heaviest variables of the comparisons that differ.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        What is shown, group by group; of a category the level that differs most.
+    groups : tuple of str
+        All groups.
+    listed_under : tuple of int
+        For each variable the place of the group it is listed under: of those it was chosen for,
+        the one it differs most in.
+    effects : array of shape (variables, groups)
+        Mean of the group less that of all other rows, in SDs within both.
+    shares : array of the same shape
+        Rows of the group above the most common value of the variable, where a tenth of all rows
+        has it (for counts: the share that is not 0), else above its median; of a category, rows
+        of that level.
+    chosen : array of the same shape
+        Whether the variable was chosen in a comparison of the group that differs.
+    pvalues : array of the same shape
+        The smallest p-value of the variable in these comparisons, adjusted within its comparison;
+        1 in others.
+    """
+
+    variables: tuple[str, ...]
+    groups: tuple[str, ...]
+    listed_under: tuple[int, ...]
+    effects: FloatArray
+    shares: FloatArray
+    chosen: NDArray[bool_]
+    pvalues: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain Python values, ready for JSON."""
+        return {
+            "variables": list(self.variables),
+            "groups": list(self.groups),
+            "listed_under": [self.groups[g] for g in self.listed_under],
+            "effects": self.effects.tolist(),
+            "shares": self.shares.tolist(),
+            "chosen": self.chosen.tolist(),
+            "pvalues": self.pvalues.tolist(),
+        }
+
+
+REST = "rest"
+"""What one-versus-rest comparisons call all the other groups together."""
+# What a summary tells of variables, where there are few comparisons.
+MOST_TOLD, FEW_VARIABLES = 20, 3
+# What the page tells in detail.
+MOST_SECTIONS = 100
+MOST_VARIABLES = 20
+# What a line of the summary names.
+MOST_IN_A_LINE = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """One comparison and its place among all.
+
+    Attributes
+    ----------
+    group, against : str
+        The labels of the two sides; `against` is "rest" in one-versus-rest comparisons.
+    adjusted_pvalue : float
+        Holm's adjusted p-value.
+    n_rows : pair of int
+        Rows of both sides.
+    result : TestResult
+        The test; its own `pvalue`, `reject` and `findings` know nothing of the other
+        comparisons. Of the data it holds the tested rows of the chosen variables.
+    notes : tuple of str
+        Warnings that came up.
+    """
+
+    group: str
+    against: str
+    adjusted_pvalue: float
+    n_rows: tuple[int, int]
+    result: TestResult
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of this test by itself."""
+        return self.result.pvalue
+
+    @property
+    def reject(self) -> bool:
+        """Whether the two sides differ: adjusted p-value ≤ alpha."""
+        return self.adjusted_pvalue <= self.result.alpha
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each chosen variable, the heaviest first."""
+        return self.result.selection.weights
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the chosen variables, the heaviest first."""
+        return tuple(self.weights)
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        x, y = map(safe, self.result.labels)
+        p = f"adjusted {self.adjusted_text}, α = {self.result.alpha:g}"
+        if self.reject:
+            return f"{x} and {y} differ ({p})."
+        return f"No significant difference between {x} and {y} ({p})."
+
+    @property
+    def adjusted_text(self) -> str:
+        """The adjusted p-value; "p ≤ 0.003" where permutations can give no smaller one."""
+        smallest = self.pvalue <= self.result.pvalue_floor
+        return p_text(self.adjusted_pvalue, self.adjusted_pvalue if smallest else 0.0)
+
+    @property
+    def difference(self) -> str:
+        """What differs, in one sentence; empty where nothing does, and with a split."""
+        story = self.result.story() if self.reject else []
+        return story[0] if story else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one row of the table of comparisons as plain values."""
+        return {
+            "group": self.group,
+            "against": self.against,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "reject": self.reject,
+            "findings": self.difference,
+            "variables": list(self.variables),
+            "weights": list(self.weights.values()),
+            "differs": list(self.result.selection.description.values()),
+            "n_group": self.n_rows[0],
+            "n_against": self.n_rows[1],
+        }
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A comparison that was not made, and why."""
+
+    group: str
+    against: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupsResult:
+    """The answer of `compare_groups`.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        In the order of the labels.
+    skipped : tuple of Skipped
+        Comparisons that were not made, with the reason.
+    by : str
+        What the labels are called.
+    mode : "one-versus-rest" or "pairwise"
+        How the groups were compared; two groups are one pair, whatever was asked.
+    alpha : float
+        The familywise error rate: the probability of any false rejection is at most this.
+    sizes : mapping
+        Rows of each group, after rows with missing values were dropped.
+    n_unlabelled : int
+        Rows left out because their label is missing.
+    dropped_rows : mapping
+        Rows left out for missing values, of each group.
+    dropped_columns : tuple of str
+        Columns left out for missing values.
+    n_columns : int
+        Columns that were compared.
+    column_notes : ColumnNotes
+        Columns that were left out for other reasons, or split into parts.
+    settings : mapping
+        What was asked for; `settings["random_state"]` is the seed from which that of each
+        comparison is derived.
+    seconds : float
+        Wall time.
+    library : str or None
+        The library of the table, which `to_frame` answers in.
+    profile : Profile
+        The heaviest variables of the comparisons that differ, in every group: what `plot` shows.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    skipped: tuple[Skipped, ...]
+    by: str
+    mode: str
+    alpha: float
+    sizes: Mapping[str, int]
+    n_unlabelled: int
+    dropped_rows: Mapping[str, int]
+    dropped_columns: tuple[str, ...]
+    n_columns: int
+    column_notes: ColumnNotes
+    settings: Mapping[str, Any]
+    seconds: float
+    profile: Profile
+    library: str | None = field(default=None)
+
+    @property
+    def results(self) -> ByPair[TestResult]:
+        """The tests by (group, against), or by (against, group): that is the same test."""
+        return ByPair({(c.group, c.against): c.result for c in self.comparisons})
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        found = sum(c.reject for c in self.comparisons)
+        count = len(self.comparisons)
+        if count == 1 and not self.skipped:
+            return self.comparisons[0].verdict
+        by = safe(self.by)
+        what = f"groups of {by} differ from the rest"
+        if self.mode == "pairwise":
+            what = f"pairs of groups of {by} differ"
+        return f"{found} of {count} {what} (Holm-adjusted p ≤ {self.alpha:g})."
+
+    def notes(self) -> list[str]:
+        """Return one sentence for everything that was left out or needs a word."""
+        asked = [f"{name}={self.settings[name]!r}" for name in ARGUMENTS if name in self.settings]
+        lines = [f"Design of every comparison: {', '.join(asked)}."] if asked else []
+        lines += [f"Not compared: {s.group} and {s.against}: {s.reason}." for s in self.skipped]
+        if self.n_unlabelled:
+            lines.append(f"Excluded: {self.n_unlabelled} rows whose {self.by} is missing.")
+        dropped = {label: n for label, n in self.dropped_rows.items() if n}
+        if dropped:
+            parts = ", ".join(f"{n} of {label}" for label, n in dropped.items())
+            lines.append(f"Excluded for missing values: {parts} rows.")
+        if self.dropped_columns:
+            lines.append(f"Excluded for missing values: columns {', '.join(self.dropped_columns)}.")
+        lines += self.column_notes.lines()
+        for c in self.comparisons:
+            design = c.result.held_out.design
+            unused = "" if design is None else design.describe_left_out()
+            notes = (*c.notes, unused) if unused else c.notes
+            lines += [f"{c.group} and {c.against}: {note}." for note in notes]
+        return [safe(line) for line in lines]
+
+    def summary(self) -> str:
+        """Return the verdict, a table of the comparisons, what differs, and notes, as plain text.
+
+        Examples
+        --------
+        >>> import numpy as np, pyarrow as pa, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> kind = np.repeat(["B", "NK", "T"], 60)
+        >>> table = pa.table({"kind": kind, "u": rng.normal(size=180) + 3 * (kind == "T")})
+        >>> result = ta.compare_groups(table, by="kind", random_state=0)
+        >>> print(result.summary())
+        3 of 3 groups of kind differ from the rest (Holm-adjusted p ≤ 0.05).
+        <BLANKLINE>
+        group  against  rows           p  adjusted  differ  variables
+        B      rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
+        NK     rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
+        T      rest     60, 120  ≤ 0.001   ≤ 0.003  yes     u
+        <BLANKLINE>
+        B and rest: One mean differs (u); one standard deviation differs (u).
+          u: mean 0.0773 in B, 1.508 in the rest; SMD −0.94 (95 % CI −1.22 to −0.68)
+        NK and rest: One mean differs (u); one standard deviation differs (u).
+          u: mean 0.08513 in NK, 1.504 in the rest; SMD −0.93 (95 % CI −1.21 to −0.66)
+        T and rest: One mean differs (u).
+          u: mean 2.931 in T, 0.08121 in the rest; SMD +2.93 (95 % CI +2.52 to +3.37)
+        """
+        heading = ["group", "against", "rows", "p", "adjusted", "differ", "variables"]
+        rows = [heading, *(_cells(c) for c in self.comparisons)]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if name in ("p", "adjusted") else cell.ljust(width)
+                for name, cell, width in zip(heading, row, widths, strict=True)
+            ).rstrip()
+            for row in rows
+        ]
+        few = len(self.comparisons) <= MOST_TOLD
+        differing = [line for c in self.comparisons if c.reject for line in _described(c, few)]
+        parts = [[self.verdict], lines, differing, self.notes()]
+        return "\n\n".join("\n".join(part) for part in parts if part)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the data as plain Python values, ready for JSON."""
+        return {
+            "by": self.by,
+            "mode": self.mode,
+            "alpha": self.alpha,
+            "comparisons": [
+                {**c.to_dict(), "notes": list(c.notes), "result": c.result.to_dict()}
+                for c in self.comparisons
+            ],
+            "skipped": [
+                {"group": s.group, "against": s.against, "reason": s.reason} for s in self.skipped
+            ],
+            "sizes": dict(self.sizes),
+            "n_unlabelled": self.n_unlabelled,
+            "dropped_rows": dict(self.dropped_rows),
+            "dropped_columns": list(self.dropped_columns),
+            "n_columns": self.n_columns,
+            "columns": self.column_notes.to_dict(),
+            "settings": dict(self.settings),
+            "seconds": self.seconds,
+            "profile": self.profile.to_dict(),
+        }
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, what: str = "comparisons"
+    ) -> str:
+        """Return a table as CSV; write it to `path` too if given, whole or not at all.
+
+        Parameters
+        ----------
+        path : str, path-like or None
+            Where to write it.
+        what : {"comparisons", "variables"}
+            One row per comparison, or one per comparison and selected variable, with how it
+            differs and by how much.
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.groups import groups_csv
+
+        text = groups_csv(self, what)
+        if target is not None:
+            write_atomically(target, encoded(text))
+        return text
+
+    def to_latex(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the comparisons as a LaTeX table with the rules of booktabs.
+
+        `caption` and `label` are those of `TestResult.to_latex`; the file is written if `path` is
+        given.
+        """
+        target = None if path is None else check_writable("path", path)
+        from tellapart.report.groups import groups_latex
+
+        text = groups_latex(self, caption, label)
+        if target is not None:
+            write_atomically(target, encoded(f"{text}\n"))
+        return text
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return `to_dict()` as strict JSON; write it to `path` too if given."""
+        target = None if path is None else check_writable("path", path)
+        text = strict_json(self.to_dict())
+        if target is not None:
+            write_atomically(target, f"{text}\n".encode())
+        return text
+
+    def to_frame(self) -> Any:
+        """Return the table of comparisons, one row each, in the library of the data.
+
+        pandas, polars or pyarrow, as the table that was compared; pandas, or pyarrow where
+        pandas is not installed, if it was none of them.
+        """
+        columns = [c.to_dict() for c in self.comparisons]
+        return make_frame({key: [row[key] for row in columns] for key in columns[0]}, self.library)
+
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None
+    ) -> str:
+        """Return one HTML page with all comparisons; write it to `path` too if given.
+
+        The page needs no network and no script. `reproduce` is the command or code it gives
+        for repeating the comparison; the Python call if None.
+        """
+        target = None if path is None else check_writable("path", path)
+        # Only those who want the page wait for what draws it.
+        from tellapart.report.groups import render_groups
+
+        page = render_groups(self, self._summaries, reproduce)
+        if target is not None:
+            write_atomically(target, page.encode())
+        return page
+
+    def plot(self, kind: str = "dots", *, ax: Axes | None = None) -> Axes:
+        """Draw the selected variables in every group: which way each differs, and how much.
+
+        Variables are listed under the group they were selected for, at most five for each
+        comparison that differs. Colour is the difference of means between the group and all other
+        rows, in SDs.
+
+        Parameters
+        ----------
+        kind : {"dots", "heatmap"}
+            Dots, as large as the share of the group's rows that are above the variable's most
+            common value (for counts: above 0) or above its median, with a ring where the variable
+            was selected for the group; or fields with the numbers in them.
+        ax : matplotlib Axes or None
+            Where to draw; new axes on a new figure if None. Save it with `ax.figure.savefig`.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> kind = np.repeat(["B", "NK", "T"], 60)
+        >>> values = rng.normal(size=(180, 4))
+        >>> values[kind == "T", 2] += 3
+        >>> result = ta.compare_groups(values, kind, random_state=0)
+        >>> axes = result.plot("heatmap")
+        >>> [tick.get_text() for tick in axes.get_xticklabels()]
+        ['B', 'NK', 'T']
+        """
+        check_choice("kind", kind, ("dots", "heatmap"))
+        if not self.profile.variables:
+            raise InputError("plot must have a comparison that differs; none does")
+        from tellapart.report.scan_plots import draw_profile
+
+        return draw_profile(self.profile, kind, ax)
+
+    @cached_property
+    def _summaries(self) -> list[tuple[ColumnSummary, ...]]:
+        """The heaviest variables of the comparisons that the page tells in detail, in numbers."""
+        told = self.comparisons[:MOST_SECTIONS]
+        return [summarise_heaviest(c.result, MOST_VARIABLES) for c in told]
+
+    def _repr_html_(self) -> str:
+        from tellapart.report.groups import render_table
+
+        return render_table(self)
+
+    def __repr__(self) -> str:
+        found = sum(c.reject for c in self.comparisons)
+        return f"<GroupsResult: {found} of {len(self.comparisons)} comparisons differ>"
+
+
+def _described(comparison: Comparison, with_variables: bool) -> list[str]:
+    """Return what differs, and how the variables with the largest weights do, one line each."""
+    head = f"{safe(comparison.group)} and {safe(comparison.against)}: {comparison.difference}"
+    described = list(comparison.result.selection.description.items()) if with_variables else []
+    lines = [f"  {safe(name)}: {text}" for name, text in described[:FEW_VARIABLES] if text]
+    return [head.rstrip(), *lines] if comparison.difference or lines else []
+
+
+def _cells(comparison: Comparison) -> list[str]:
+    return [
+        safe(comparison.group),
+        safe(comparison.against),
+        f"{comparison.n_rows[0]}, {comparison.n_rows[1]}",
+        _cell(p_text(comparison.pvalue, comparison.result.pvalue_floor)),
+        _cell(comparison.adjusted_text),
+        "yes" if comparison.reject else "no",
+        _few(comparison.variables),
+    ]
+
+
+def _cell(text: str) -> str:
+    return text.removeprefix("p ").removeprefix("= ")
+
+
+def _few(names: tuple[str, ...]) -> str:
+    """Return the first names, and how many more there are: a line of text is not endless."""
+    text = ", ".join(map(safe, names[:MOST_IN_A_LINE]))
+    left = len(names) - MOST_IN_A_LINE
+    return f"{text} and {left} more" if left > 0 else text

@@ -1,0 +1,265 @@
+"""The result of a check: a test result, its place in the sequence, and whether to alarm."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar
+
+from tellapart.data.frames import make_frame
+from tellapart.monitor.settings import USUAL
+from tellapart.results.result import TestResult, write_arguments
+from tellapart.results.story import ALL_FINDINGS, MOST_LINES, describe_findings
+from tellapart.scan.finding import DISTANCE, Finding
+from tellapart.selection.selection import Selection
+
+# One line of a monitor's history, and the history as a table.
+
+
+@dataclass(frozen=True)
+class CheckRecord:
+    """One line of a monitor's history: the answer without the data.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first check against the reference.
+    label : str
+        What the batch was called; dates in ISO's form.
+    n_rows : int
+        Rows of the batch.
+    pvalue : float
+        The check's own p-value.
+    alarm_level : float
+        The largest p-value that would have raised an alarm; see `CheckResult`.
+    alarm : bool
+        Whether an alarm was raised.
+    variables : tuple of str
+        The selected variables.
+    findings : tuple of str
+        What differs, one line each; none with a split.
+    capital, capital_needed : float or None
+        The e-value of the sequence, and what an alarm needs; None with a planned end.
+    large_enough : bool
+        Whether the interval of a finding excludes effects below the smallest of interest.
+    fingerprint : str
+        A text that changes with the rows of the batch: the same rows twice are no news.
+    """
+
+    number: int
+    label: str
+    n_rows: int
+    pvalue: float
+    alarm_level: float
+    alarm: bool
+    variables: tuple[str, ...]
+    findings: tuple[str, ...] = ()
+    capital: float | None = None
+    capital_needed: float | None = None
+    large_enough: bool = True
+    fingerprint: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        lists = {"variables": list(self.variables), "findings": list(self.findings)}
+        return asdict(self) | lists
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> CheckRecord:
+        """Return the record that `to_dict` was made of."""
+        given = {field.name: plain[field.name] for field in fields(cls)}
+        tuples = {name: tuple(given[name]) for name in ("variables", "findings")}
+        return cls(**(given | tuples))
+
+
+def history_frame(history: Sequence[CheckRecord]) -> Any:
+    """Return a table with one row per check, the oldest first."""
+    columns = {
+        field.name: [getattr(record, field.name) for record in history]
+        for field in fields(CheckRecord)
+    }
+    texts = {
+        "variables": [", ".join(record.variables) for record in history],
+        "findings": ["; ".join(record.findings) for record in history],
+    }
+    return make_frame(columns | texts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(TestResult):
+    """The answer of one check: a `TestResult` that knows its place in the sequence.
+
+    `reject` is about this batch alone, at level α. `alarm` is about the whole sequence: what the
+    monitor promises of false alarms holds for all its checks together.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first check against the reference.
+    alarm_level : float
+        The largest p-value that would have raised an alarm at this check: the share of α that a
+        plan gives it, or what the checks before leave to be shown; 0 if none would have.
+    capital, capital_needed : float or None
+        Without a planned end: the e-value of the sequence after this check (a test martingale,
+        `tellapart.monitor.state`), and what an alarm needs. None with a plan.
+    large_enough : bool
+        Whether the interval of a finding excludes effects smaller than `smallest_effect`; True
+        without one.
+    promise : str
+        What is promised of false alarms.
+    fingerprint : str
+        A text that changes with the rows of the batch.
+    """
+
+    number: int = 1
+    alarm_level: float = 0.0
+    capital: float | None = None
+    capital_needed: float | None = None
+    large_enough: bool = True
+    promise: str = ""
+    fingerprint: str = ""
+    usual: ClassVar[Mapping[str, object]] = USUAL
+
+    @classmethod
+    def of(cls, result: TestResult, **place: Any) -> CheckResult:
+        """Give a test result its place in the sequence."""
+        given = {f.name: getattr(result, f.name) for f in fields(TestResult) if f.init}
+        return cls(**given, **place)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether something changed, even for one check of many, and by enough to matter."""
+        return self.is_evident and self.large_enough
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether something changed, however little: the evidence suffices for an alarm."""
+        if self.capital is None or self.capital_needed is None:
+            return self.pvalue <= self.alarm_level
+        return self.capital >= self.capital_needed
+
+    @property
+    def record(self) -> CheckRecord:
+        """The answer without the data."""
+        return CheckRecord(
+            number=self.number,
+            label=self.labels[1],
+            n_rows=self.n_train[1] + self.n_test[1],
+            pvalue=self.pvalue,
+            alarm_level=self.alarm_level,
+            alarm=self.alarm,
+            variables=self.variables,
+            findings=tuple(reversed_finding(finding).summary() for finding in self.findings),
+            capital=self.capital,
+            capital_needed=self.capital_needed,
+            large_enough=self.large_enough,
+            fingerprint=self.fingerprint,
+        )
+
+    def story(
+        self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS
+    ) -> list[str]:
+        """Return lines that say what differs in the batch, compared with the reference."""
+        if self.scan is None or not self.reject:
+            return []
+        scan = replace(self.scan, findings=tuple(map(reversed_finding, self.scan.findings)))
+        return describe_findings(scan, self.alpha, max_findings, rest)
+
+    def _summarised_selection(self) -> Selection:
+        """Return the selection with what differs in the batch, compared with the reference."""
+        changes = {
+            name: reversed_finding(change) for name, change in self.selection.changes.items()
+        }
+        return replace(self.selection, changes=changes)
+
+    def evidence(self) -> list[str]:
+        """Return lines that say where the p-value comes from, and what the sequence allows."""
+        return [
+            *super().evidence(),
+            f"Check {self.number} against this reference: {self._alarm_text()} "
+            f"({self._evidence_text()}, so that {self.promise}).",
+        ]
+
+    def _alarm_text(self) -> str:
+        if self.alarm:
+            return "alarm"
+        if self.large_enough or not self.is_evident:
+            return "no alarm"
+        return "no alarm: no confidence interval excludes effects below the smallest relevant one"
+
+    def _evidence_text(self) -> str:
+        if self.capital is None:
+            return f"alarm level {self.alarm_level:.3g}"
+        return f"e-value {self.capital:.3g}, an alarm needs {self.capital_needed:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the data as plain Python values, ready for JSON."""
+        return super().to_dict() | {"check": self.record.to_dict()}
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        reproduce: str | None = None,
+        **options: Any,
+    ) -> str:
+        """Return the report as one HTML page; all options are those of `TestResult.to_html`."""
+        code = self._call() if reproduce is None else reproduce
+        return super().to_html(path, reproduce=code, **options)
+
+    def _call(self) -> str:
+        """Return the code that gives this result."""
+        given = write_arguments(self.settings, self.usual)
+        return (
+            "import tellapart as ta\n\n"
+            f"monitor = ta.compare_to_reference(reference{given})\n"
+            f"# batch: the rows of {' '.join(self.labels[1].split())}, check {self.number} "
+            "against this reference\n"
+            "result = monitor.check(batch)\n"
+            'result.to_html("report.html")'
+        )
+
+    def __repr__(self) -> str:
+        verdict = "alarm" if self.alarm else "no alarm"
+        return f"<CheckResult {self.number}: p = {self.pvalue:.4g}, {verdict}>"
+
+
+def reversed_finding(finding: Finding) -> Finding:
+    """Return a finding with the second sample first: what is said of a batch, not the reference.
+
+    >>> wider = Finding("spread", ("age",), 0.01, 0.5, (0.4, 0.8), (1.0, 2.0), "SD", ("ref", "May"))
+    >>> reversed_finding(wider).summary()
+    'age: SD 2 in May, 1 in ref; SD ratio 2.00 (95 % CI 1.25 to 2.50), p = 0.01'
+    """
+    # A distance has no direction.
+    distance = finding.measure == DISTANCE
+
+    def reverse(effect: float) -> float:
+        if distance:
+            return effect
+        if not finding.scale.ratio:
+            return -effect
+        return 1 / effect if effect else math.inf
+
+    def swap(pair: tuple[float, float]) -> tuple[float, float]:
+        return pair[1], pair[0]
+
+    def swap_limits(pair: tuple[float, float]) -> tuple[float, float]:
+        low, high = reverse(pair[0]), reverse(pair[1])
+        return (low, high) if distance else (high, low)
+
+    values = finding.values if distance else swap(finding.values)
+    if finding.measure == "probability of superiority":
+        values = 1 - finding.values[0], 1 - finding.values[1]
+    return replace(
+        finding,
+        effect=reverse(finding.effect),
+        interval=swap_limits(finding.interval),
+        simultaneous=swap_limits(finding.simultaneous),
+        values=values,
+        labels=(finding.labels[1], finding.labels[0]),
+        rows=(finding.rows[1], finding.rows[0]),
+        statistics={name: swap(pair) for name, pair in finding.statistics.items()},
+    )

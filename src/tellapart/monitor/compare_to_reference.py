@@ -1,0 +1,218 @@
+"""Keep a reference, check batch after batch: one valid p-value each, one promise for all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tellapart.data.column_notes import ColumnNotes
+from tellapart.errors import InputError
+from tellapart.kernels import Kernel
+from tellapart.monitor.reference_monitor import ReferenceMonitor
+from tellapart.monitor.settings import USUAL_RATIO, MonitorSettings, Planned
+from tellapart.monitor.state import MonitorState, read_file
+from tellapart.results.settings import TestSettings
+from tellapart.strs import Solver
+
+
+def compare_to_reference(
+    reference: object,
+    *,
+    method: str = "scan",
+    n_variables: int | None = None,
+    kernel: str | Kernel = "auto",
+    regularization: float | str = "cv",
+    solver: str | Solver = "auto",
+    test_size: float = 0.5,
+    n_permutations: int = 999,
+    alpha: float = 0.05,
+    n_checks: int | None = None,
+    run_length: float | None = None,
+    smallest_effect: float | Mapping[str, float] | None = None,
+    reference_ratio: float | None = USUAL_RATIO,
+    pool_rows: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    missing: str = "error",
+    keep: Sequence[str] = (),
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+) -> ReferenceMonitor:
+    """Store a reference sample, to check later batches against it.
+
+    Each `check(batch)` is a two-sample test with a p-value of its own. Whether to raise an alarm
+    is decided for the whole sequence, which needs no end: bets against "nothing changed" are laid
+    on the p-values, and the alarm comes when the capital reaches 1/α. The chance of *any* false
+    alarm is at most α, at whatever check one looks, and a change can still be found after
+    thousands of quiet checks: the delay grows with the logarithm of their number. With
+    `run_length` it does not grow at all, and false alarms are rare instead of improbable. With
+    `n_checks` check k alarms where p ≤ α/n_checks.
+
+    Parameters
+    ----------
+    reference : array, sparse matrix, table or AnnData
+        The sample that batches are compared to; a copy is kept.
+    method, n_variables, kernel, regularization, solver, test_size, n_permutations : optional
+        As in `two_sample_test`, for every check. Where an alarm needs more permutations than
+        `n_permutations`, more are drawn, up to 10,000, or 99,999 with `n_checks` (fewer with many
+        columns), but only if none of the first ones reached the statistic: the p-value stays
+        valid and most checks stay quick.
+    alpha : float
+        The level α of each check by itself (`reject`), and the chance of any false alarm in the
+        whole sequence, unless `run_length` is given.
+    n_checks : int or None
+        How many checks are planned, if that is known. Every batch is then compared with the
+        reference alone, and the p-values are joined by levels that add up to α, whatever they
+        have to do with each other.
+    run_length : float or None
+        Instead of a chance of at most α of any false alarm ever: the number of checks after which
+        a false alarm may come, on average at the earliest. Changes are found sooner.
+    smallest_effect : float, dict or None
+        The smallest effect worth an alarm: there is one only if a finding's 95 % interval holds
+        nothing smaller. In the units of the findings: SDs (location), proportions, correlations
+        and other differences; of a spread 0.1 is a tenth larger or smaller. A dict such as
+        {"location": 0.2, "share": 0.05} says it by kind; kinds it leaves out may be of any size.
+        It can only make alarms fewer. Needs `method="scan"`.
+    reference_ratio : float or None
+        Rows that a check compares with at most, for each row of the batch: drawn afresh
+        for every check (with a split, in each of the two parts). Tenfold rows have a standard
+        error only 5 % above that of endlessly many, and the cost of a check then depends on the
+        batch, not on the reference. None uses all rows.
+    pool_rows : int or None
+        Without a planned end: rows of the reference and of earlier batches to keep at most for
+        later checks; beyond that rows are let go at random, wherever they came from. None keeps
+        the reference's and 20,000 more.
+    random_state : int, numpy Generator or None
+        Seeds everything random: the same seed and the same sequence of batches give the same
+        answers.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    missing : str
+        What to do about missing values; see `tellapart.data.tables.read_samples`.
+    keep : sequence of str
+        Columns to compare although they seem to name rows; others of the reference that do are
+        left out with a warning, of all batches. Of dates and times the time of day is compared,
+        of durations their seconds: day, weekday and month are every batch's own.
+    gap, time_limit : float
+        As in `two_sample_test`.
+
+    Returns
+    -------
+    ReferenceMonitor
+        Call `check(batch)` on it; `save(path)` and `load_monitor` go on where it was.
+
+    Notes
+    -----
+    Without a planned end a batch is compared with the rows *seen before it*: the reference and
+    the batches since. Only then are the p-values independent, whatever the reference, so that
+    bets on them are fair; compared with one reference alone, an unlucky reference would make all
+    batches look different. After an alarm the sequence starts again from the reference: what was
+    promised is promised of the first false alarm. The promise needs rows that are independent,
+    and batches and their sizes that are not picked in view of earlier answers.
+
+    A change stays visible after it came: it fades only as changed rows become many among those
+    seen. A drift that is slow beside `pool_rows` is partly taken for what is usual; to compare
+    with the reference and nothing else, plan `n_checks`.
+
+    With a split and the linear kernel the bandwidths are found once, on the reference's training
+    rows: every batch is measured with the same ruler. Other kernels have a scale over all columns
+    together and are fitted on the pooled training rows of each check.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> last_month = rng.normal(size=(1000, 4))
+    >>> monitor = compare_to_reference(last_month, random_state=0)
+    >>> monitor.check(rng.normal(size=(100, 4)), label="2026-11-16").alarm
+    False
+    >>> result = monitor.check(rng.normal(size=(100, 4)) + [0, 0, 1, 0], label="2026-11-17")
+    >>> result.alarm, [(finding.kind, finding.variables) for finding in result.findings]
+    (True, [('location', ('x2',))])
+    >>> [(record.label, record.alarm) for record in monitor.history]
+    [('2026-11-16', False), ('2026-11-17', True)]
+    """
+    test = TestSettings(
+        method=method,
+        n_variables=n_variables,
+        kernel=kernel,
+        regularization=regularization,
+        solver=solver,
+        test_size=test_size,
+        n_permutations=n_permutations,
+        alpha=alpha,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        gap=gap,
+        time_limit=time_limit,
+    )
+    settings = MonitorSettings(
+        test=test,
+        n_checks=n_checks,
+        run_length=run_length,
+        smallest_effect=smallest_effect,
+        reference_ratio=reference_ratio,
+        pool_rows=pool_rows,
+        missing=missing,
+        keep=keep,
+    )
+    return ReferenceMonitor(reference, settings)
+
+
+def load_monitor(
+    path: str | os.PathLike[str], reference: object, *, n_jobs: int | None = None
+) -> ReferenceMonitor:
+    """Go on with a monitor that `ReferenceMonitor.save` stored.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    reference : array, sparse matrix, table or AnnData
+        The same reference as before: another one, or an altered one, is refused.
+    n_jobs : int or None
+        Threads; −1 is every core.
+
+    Returns
+    -------
+    ReferenceMonitor
+        Its next check answers as if nothing had been stored.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> last_month = rng.normal(size=(100, 3))
+    >>> monitor = compare_to_reference(last_month, random_state=0)
+    >>> checked = monitor.check(rng.normal(size=(20, 3)), label="Monday")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     monitor.save(os.path.join(folder, "monitor.json"))
+    ...     again = load_monitor(os.path.join(folder, "monitor.json"), last_month)
+    >>> again.history == monitor.history
+    True
+    """
+    stored = read_file(path)
+    try:
+        settings = MonitorSettings.from_dict(stored["settings"], n_jobs)
+        promise = settings.promise
+        bets_on = None if isinstance(promise, Planned) else promise
+        state = MonitorState.from_dict(stored, bets_on)
+        notes = ColumnNotes.from_dict(stored["left_out"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(
+            f"path must be a file that a monitor saved; {os.fspath(path)!r} was altered: {error}"
+        ) from None
+    monitor = ReferenceMonitor(reference, settings, state, notes)
+    if monitor.fingerprint != stored["reference"]:
+        raise InputError(
+            f"reference must be the one that {os.fspath(path)!r} was made with; got other rows, "
+            "columns or values: pass that one, or begin a new monitor"
+        )
+    if max(stored["reference_rows"], default=0) >= monitor.n_rows:
+        raise InputError(
+            f"path must be a file that a monitor saved; {os.fspath(path)!r} was altered: the "
+            f"reference has {monitor.n_rows} rows"
+        )
+    return monitor

@@ -1,0 +1,367 @@
+"""Every row seen so far, of the reference and of batches: what the next batch is compared with.
+
+Why the batches must be in it. Let U_k be the rows held before check k together with those of
+batch k, as a set. If nothing changes, all rows are exchangeable: given U_k and all batches after
+k, every subset of U_k of the right size is as likely to be batch k as any other. So a permutation
+p-value of batch k against the others is uniform, or larger, *given U_k and the future*. What is
+held after check k is all of U_k, or a part of it drawn without a look at which rows were the
+batch's; all later p-values are functions of that, of later batches and of other random numbers.
+Hence p_k tells nothing of p_{k+1}, p_{k+2}, …: they are at least as large as numbers that are
+uniform and independent, and their evidence may be multiplied (`betting`).
+
+Compared with the reference alone they would not be: a reference that is unlucky makes every batch
+look different, and no bet on such p-values is fair. Nor may rows be kept or let go in view of what
+a check said, other than by starting again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+from scipy import sparse
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.column_store import ColumnStore, SparseColumns
+from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
+from tellapart.data.samples import Kind, RowOrder, Samples, Values, columns_of, draw_rows, rows_of
+from tellapart.errors import InputError
+from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
+from tellapart.results.settings import TestSettings
+
+# Rows of one sample with the labels of their codes: kept, and put below others later.
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows over named columns; categorical columns hold codes into their `categories`."""
+
+    values: Values
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def first_of(cls, samples: Samples) -> CodedRows:
+        """Return the rows of the first sample."""
+        return cls(samples.x, samples.names, samples.kinds, samples.categories)
+
+    @classmethod
+    def second_of(cls, samples: Samples) -> CodedRows:
+        """Return the rows of the second sample."""
+        return cls(samples.y, samples.names, samples.kinds, samples.categories)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.values.shape[0])
+
+    def rows(self, index: IntArray) -> CodedRows:
+        """Return some rows."""
+        return replace(self, values=rows_of(self.values, index))
+
+    def over(self, names: Sequence[str], categories: Mapping[str, tuple[str, ...]]) -> CodedRows:
+        """Return these rows over some of the columns, as codes into other labels, which hold all.
+
+        Labels that no row has any more are left out by them.
+        """
+        place = {name: s for s, name in enumerate(self.names)}
+        chosen = np.array([place[name] for name in names], dtype=np.intp)
+        values = self.values
+        if not np.array_equal(chosen, np.arange(len(self.names))):
+            values = columns_of(values, chosen)
+        recoded = [s for s, name in enumerate(names) if self._differs(name, categories)]
+        if recoded:
+            # Stores hold numbers and truth values only, whose labels never change.
+            assert isinstance(values, np.ndarray)
+            values = values.copy(order="K")
+            for s in recoded:
+                ours, theirs = self.categories[names[s]], categories[names[s]]
+                values[:, s] = _recoded(values[:, s], ours, theirs)
+        kinds = tuple(self.kinds[s] for s in chosen)
+        kept = {name: categories[name] for name in names if name in categories}
+        return CodedRows(values, tuple(names), kinds, kept)
+
+    def _differs(self, name: str, categories: Mapping[str, tuple[str, ...]]) -> bool:
+        return name in categories and categories[name] != self.categories.get(name)
+
+
+def in_one_form(parts: Sequence[CodedRows]) -> list[CodedRows]:
+    """Return all parts over the columns that all of them have, with one set of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> old = CodedRows(np.array([[0.0], [1.0]]), ("verb",), ("categorical",), {"verb": ("b", "c")})
+    >>> new = CodedRows(np.array([[0.0]]), ("verb",), ("categorical",), {"verb": ("a",)})
+    >>> [part.values.ravel().tolist() for part in in_one_form([old, new])]
+    [[1.0, 2.0], [0.0]]
+    """
+    shared = set.intersection(*(set(part.names) for part in parts))
+    names = [name for name in parts[0].names if name in shared]
+    if not names:
+        raise InputError("batches must share a column without missing values; none is left")
+    for name in names:
+        kinds = {part.kinds[part.names.index(name)] for part in parts}
+        if len(kinds) > 1:
+            raise InputError(
+                f"column {name!r} must be of one kind in all batches; got numbers and categories"
+            )
+    categories = {name: _pooled(name, parts) for name in names if name in parts[0].categories}
+    return [part.over(names, categories) for part in parts]
+
+
+def stack_rows(parts: Sequence[CodedRows]) -> CodedRows:
+    """Return the rows of all parts, which are in one form, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return replace(parts[0], values=_stacked([part.values for part in parts]))
+
+
+def _pooled(name: str, parts: Iterable[CodedRows]) -> tuple[str, ...]:
+    each = [part.categories[name] for part in parts]
+    if all(labels == BOOLEAN_LABELS for labels in each):
+        return BOOLEAN_LABELS
+    return sorted_labels(label for labels in each for label in labels)
+
+
+def _recoded(codes: FloatArray, ours: tuple[str, ...], theirs: tuple[str, ...]) -> FloatArray:
+    place = {label: float(code) for code, label in enumerate(theirs)}
+    # The last entry stands for "missing", which is code −1 below.
+    table = np.array([*(place.get(label, np.nan) for label in ours), np.nan])
+    return np.asarray(table[np.where(np.isnan(codes), -1, codes).astype(np.intp)])
+
+
+def _stacked(every: Sequence[Values]) -> Values:
+    if any(isinstance(values, SparseColumns) for values in every):
+        blocks = [v.matrix if isinstance(v, SparseColumns) else _dense(v) for v in every]
+        return SparseColumns.from_scipy(sparse.vstack([sparse.csc_array(b) for b in blocks]))
+    return np.vstack([_dense(values) for values in every])
+
+
+def _dense(values: Values) -> FloatArray:
+    """Return drawn rows as one matrix; a memory-mapped sample is converted here."""
+    return values[:, np.arange(values.shape[1])] if isinstance(values, ColumnStore) else values
+
+
+@dataclass(frozen=True)
+class SeenRows:
+    """Rows of the reference, by number, and rows of batches, by value.
+
+    Attributes
+    ----------
+    of_reference : array
+        Which rows of the reference are held.
+    parts : array
+        Of every row, those of the reference first: the part it belongs to. A scan has one part; a
+        split has rows to choose variables from, part 0, and rows to hold out, part 1.
+    later : CodedRows or None
+        Rows of the batches that came since.
+    """
+
+    of_reference: IntArray
+    parts: IntArray
+    later: CodedRows | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are held."""
+        return self.parts.size
+
+    def draw(self, most: Sequence[int], rng: np.random.Generator) -> SeenRows:
+        """Return at most so many rows of each part, drawn at random, wherever they came from."""
+        drawn = [
+            rows[draw_rows(rows.size, count, rng)]
+            for rows, count in zip(self._rows_of_parts(len(most)), most, strict=True)
+        ]
+        kept = np.sort(np.concatenate(drawn))
+        n_old = self.of_reference.size
+        old, new = kept[kept < n_old], kept[kept >= n_old] - n_old
+        later = None if self.later is None else self.later.rows(new)
+        return SeenRows(self.of_reference[old], self.parts[kept], later)
+
+    def together(self, batch: CodedRows, parts: IntArray) -> SeenRows:
+        """Return these rows and those of a batch."""
+        later = batch
+        if self.later is not None:
+            later = stack_rows(in_one_form([self.later, batch]))
+        return replace(self, parts=np.concatenate([self.parts, parts]), later=later)
+
+    def beside(self, samples: Samples) -> Samples:
+        """Return samples whose first are these rows; of `samples` it is the whole reference."""
+        seen = CodedRows.first_of(samples).rows(self.of_reference)
+        batch = CodedRows.second_of(samples)
+        if self.later is not None:
+            seen, later, batch = in_one_form([seen, self.later, batch])
+            seen = stack_rows([seen, later])
+        return replace(
+            samples,
+            x=seen.values,
+            y=batch.values,
+            names=seen.names,
+            kinds=seen.kinds,
+            categories=seen.categories,
+        )
+
+    def _rows_of_parts(self, n_parts: int) -> list[IntArray]:
+        return [np.flatnonzero(self.parts == part) for part in range(n_parts)]
+
+
+# A short text that changes with the data: the same rows give the same, altered rows another.
+
+
+def fingerprint(rows: CodedRows) -> str:
+    """Return the SHA-256 of names, kinds, labels and values, column by column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = CodedRows(np.array([[1.0], [0.0]]), ("a",), ("numeric",))
+    >>> other = CodedRows(np.array([[1.0], [-0.0]]), ("a",), ("numeric",))
+    >>> fingerprint(one) == fingerprint(other), len(fingerprint(one))
+    (True, 64)
+    """
+    labels = {name: list(rows.categories[name]) for name in rows.names if name in rows.categories}
+    head = json.dumps([list(rows.names), list(rows.kinds), labels, list(rows.values.shape)])
+    digest = hashlib.sha256(head.encode("utf-8", errors="surrogatepass"))
+    for s in range(rows.values.shape[1]):
+        column = np.ascontiguousarray(rows.values[:, s], dtype="<f8") + 0.0  # −0 is 0
+        column[np.isnan(column)] = np.nan  # one of the many
+        digest.update(column.tobytes())
+    return digest.hexdigest()
+
+
+# One ruler for all batches: the bandwidths of the linear kernel, taken from the reference.
+
+
+@dataclass(frozen=True)
+class StoredKernel:
+    """A linear kernel whose bandwidths were found on the reference's training rows.
+
+    Those rows are never held out, so the permutation test stays valid; every batch is measured
+    in the same units; and no check spends time on medians. A column that never varies in the
+    reference has no bandwidth there, yet a batch in which it does vary is what a monitor is
+    for: such columns, and those unknown to the reference, are fitted on the pooled training
+    rows of the check.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The linear kernel's settings.
+    scalars : dict of str to ScalarKernel
+        The scalar kernels of the columns that vary in the reference, by name.
+
+    Examples
+    --------
+    >>> from tellapart.kernels import Linear
+    >>> x, y = np.array([[0.0, 4.0], [1.0, 4.0]]), np.array([[3.0, 4.0], [7.0, 4.0]])
+    >>> reference = Samples(x, y, ("u", "v"), ("numeric", "numeric"))
+    >>> stored = StoredKernel.of(Linear(), reference, n_jobs=1)
+    >>> batch = Samples(x, 100 * y, ("u", "v"), ("numeric", "numeric"))
+    >>> stored.fit(batch).scalars
+    (GaussianScalar(bandwidth=3.5), GaussianScalar(bandwidth=396.0))
+    """
+
+    kernel: Kernel
+    scalars: dict[str, ScalarKernel]
+
+    @classmethod
+    def of(cls, kernel: Kernel, reference: Samples, n_jobs: int) -> StoredKernel:
+        """Fit the kernel on the pooled rows of `reference`."""
+        fitted = kernel.fit(reference, n_jobs=n_jobs)
+        return cls(
+            kernel,
+            {
+                reference.names[s]: fitted.scalar_kernels[s]
+                for s in np.flatnonzero(~fitted.constant)
+            },
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return self.kernel.name
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the form of the kernel allows."""
+        return self.kernel.abilities
+
+    def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
+        """Return the stored bandwidths; only columns without one are fitted on the samples."""
+        unknown = [s for s, name in enumerate(samples.names) if name not in self.scalars]
+        fitted = self.kernel.fit(samples.columns(unknown), n_jobs=n_jobs)
+        constant = np.zeros(samples.n_columns, dtype=np.bool_)
+        constant[unknown] = fitted.constant
+        new = {samples.names[s]: k for s, k in zip(unknown, fitted.scalar_kernels, strict=True)}
+        scalars = tuple((self.scalars | new)[name] for name in samples.names)
+        return replace(fitted, scalars=scalars, constant=constant)
+
+
+# A reference that is split once: rows to choose variables from, and rows to hold out.
+
+
+@dataclass(frozen=True)
+class ReferenceHalves:
+    """The two parts of the reference's rows, which never change side, and the kernel.
+
+    Attributes
+    ----------
+    parts : array
+        Of every row of the reference: 0 to choose variables from, 1 to hold out.
+    kernel : Kernel
+        With the bandwidths of the reference's training rows where columns have their own.
+    """
+
+    parts: IntArray
+    kernel: Kernel
+
+    @classmethod
+    def of(
+        cls, reference: Samples, settings: TestSettings, rng: np.random.Generator
+    ) -> ReferenceHalves:
+        """Split the rows of the reference, which stands on both sides, and fit the kernel."""
+        parts = split_rows(reference.n_x, settings.test_size, rng)
+        kernel = settings.fittable
+        if kernel.abilities.own_bandwidths:
+            # Every second row on either side: a kernel pools both sides again.
+            train = np.flatnonzero(parts == 0)
+            pooled = reference.rows(train[::2], train[1::2])
+            kernel = StoredKernel.of(kernel, pooled, settings.threads)
+        return cls(parts, kernel)
+
+
+@dataclass(frozen=True)
+class _Divided(Samples):
+    """Samples whose split is decided already."""
+
+    halves: tuple[Samples, ...] = field(default=(), repr=False)
+
+    def split(
+        self,
+        test_size: float,  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
+        order: RowOrder | None = None,  # noqa: ARG002
+    ) -> tuple[Samples, Samples]:
+        train, held_out = self.halves
+        return train, held_out
+
+
+def divide(samples: Samples, of_x: IntArray, of_y: IntArray) -> Samples:
+    """Return samples whose split is decided: rows of part 0 choose, rows of part 1 are held out."""
+    train, held_out = (
+        samples.rows(np.flatnonzero(of_x == part), np.flatnonzero(of_y == part)) for part in (0, 1)
+    )
+    given = {f.name: getattr(samples, f.name) for f in fields(Samples)}
+    return _Divided(**given, halves=(train, held_out))
+
+
+def split_rows(n_rows: int, test_size: float, rng: np.random.Generator) -> IntArray:
+    """Return the part of every row: 0 to choose variables from, 1 to hold out; each has two."""
+    n_test = min(max(round(n_rows * test_size), 2), n_rows - 2)
+    parts = np.zeros(n_rows, dtype=np.intp)
+    parts[rng.permutation(n_rows)[:n_test]] = 1
+    return parts

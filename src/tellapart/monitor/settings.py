@@ -1,0 +1,299 @@
+"""The settings of a monitor, checked before any work is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from tellapart.arguments import check_choice, check_integer, check_number, check_random_state
+from tellapart.data.missing import POLICIES
+from tellapart.errors import InputError
+from tellapart.results.settings import TestSettings
+from tellapart.scan.finding import KINDS, Finding
+
+# What a monitor promises of false alarms: none ever but with chance α, few, or none in a plan.
+
+
+@dataclass(frozen=True)
+class Ever:
+    """The chance of any false alarm, however long the sequence, is at most α.
+
+    The stake of 1 is laid in parts w_j = 1/log₂(j + 1) − 1/log₂(j + 2), which add up to 1 and fall
+    hardly faster than they must: w_j ≈ 0.69/(j log² j). The capital is then a test martingale, and
+    an alarm needs 1/α.
+
+    Examples
+    --------
+    >>> promise = Ever(0.05)
+    >>> promise.capital_needed, round(promise.stake(1), 3), round(promise.stake(1000), 6)
+    (20.0, 0.369, 1.4e-05)
+    """
+
+    alpha: float
+
+    @property
+    def capital_needed(self) -> float:
+        """1/α."""
+        return 1 / self.alpha
+
+    def stake(self, number: int) -> float:
+        """Return w_j, the part of the stake that is laid at check j."""
+        return self.kept_back(number - 1) - self.kept_back(number)
+
+    def kept_back(self, number: int) -> float:
+        """Return Σ_{j > k} w_j = 1/log₂(k + 2)."""
+        return 1 / math.log2(number + 2)
+
+    def describe(self) -> str:
+        """Say what is promised."""
+        return (
+            "the probability of any false alarm, however long the sequence, is at most "
+            f"{self.alpha:g}"
+        )
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The mean number of checks until a false alarm is at least the run length.
+
+    A new stake of 1 is laid at every check (an e-detector of Shiryaev and Roberts' kind). The
+    capital less the number of checks is a martingale, so the mean number of checks until the
+    capital reaches the run length is at least that. Evidence before a change costs nothing: the
+    delay after it does not grow with the length of the sequence.
+
+    Examples
+    --------
+    >>> promise = Rate(1000)
+    >>> promise.capital_needed, promise.stake(1), promise.stake(1000)
+    (1000, 1.0, 1.0)
+    """
+
+    run_length: float
+
+    @property
+    def capital_needed(self) -> float:
+        """The run length."""
+        return self.run_length
+
+    def stake(self, number: int) -> float:  # noqa: ARG002
+        """Return 1: every check is a new beginning."""
+        return 1.0
+
+    def kept_back(self, number: int) -> float:  # noqa: ARG002
+        """Return 0: nothing waits."""
+        return 0.0
+
+    def describe(self) -> str:
+        """Say what is promised."""
+        return f"the mean number of checks until a false alarm is at least {self.run_length:g}"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The chance of any false alarm in a number of checks known before is at most α.
+
+    Check k alarms where p ≤ α/n_checks, whatever the p-values have to do with each other.
+
+    Examples
+    --------
+    >>> Planned(0.05, 20).alarm_level
+    0.0025
+    """
+
+    alpha: float
+    n_checks: int
+
+    @property
+    def alarm_level(self) -> float:
+        """α/n_checks, the level of every check."""
+        return self.alpha / self.n_checks
+
+    def describe(self) -> str:
+        """Say what is promised."""
+        return (
+            f"the probability of any false alarm in the {self.n_checks} planned checks is at most "
+            f"{self.alpha:g}"
+        )
+
+
+# The smallest effect of interest: large batches show changes that are too small to matter.
+
+
+SmallestEffect = float | Mapping[str, float]
+
+
+def check_smallest_effect(value: object, method: str) -> SmallestEffect | None:
+    """Return a number, or a number for each of some kinds of findings; None asks for nothing."""
+    if value is None:
+        return None
+    if method != "scan":
+        raise InputError(
+            f"smallest_effect needs the findings of method='scan'; got method={method!r}"
+        )
+    if not isinstance(value, Mapping):
+        return check_number("smallest_effect", value, 0.0, open_low=True)
+    unknown = [kind for kind in value if kind not in KINDS]
+    if unknown or not value:
+        known = ", ".join(map(repr, KINDS))
+        got = repr(unknown[0]) if unknown else "none"
+        raise InputError(f"smallest_effect must have kinds of findings as keys, {known}; got {got}")
+    return {
+        kind: check_number(f"smallest_effect[{kind!r}]", least, 0.0)
+        for kind, least in value.items()
+    }
+
+
+def is_worth_an_alarm(findings: Iterable[Finding], smallest: SmallestEffect | None) -> bool:
+    """Return whether the interval of a finding excludes all effects smaller than that.
+
+    Kinds that a mapping does not have may be of any size.
+    """
+    if smallest is None:
+        return True
+    return any(smallest_in_interval(finding) >= _least(finding, smallest) for finding in findings)
+
+
+def smallest_in_interval(finding: Finding) -> float:
+    """Return the smallest size of effect in a finding's interval; 0 if it contains none.
+
+    In the units of its kind: standard deviations, proportions, differences; of a ratio r of
+    standard deviations it is max(r, 1/r) − 1, so that 0.1 is one larger or smaller by a tenth.
+
+    Examples
+    --------
+    >>> wider = Finding("spread", ("age",), 0.01, 0.5, (0.4, 0.8), (1.0, 2.0), "SD")
+    >>> round(smallest_in_interval(wider), 6)
+    0.25
+    """
+    low, high = finding.interval
+    if finding.scale.ratio:
+        low, high = (math.log(ratio) if ratio > 0 else -math.inf for ratio in (low, high))
+    if not (low > 0 or high < 0):
+        return 0.0
+    size = min(abs(low), abs(high))
+    return math.expm1(size) if finding.scale.ratio else size
+
+
+def _least(finding: Finding, smallest: SmallestEffect) -> float:
+    return smallest.get(finding.kind, 0.0) if isinstance(smallest, Mapping) else smallest
+
+
+USUAL_RATIO = 10.0
+LATER_ROWS = 20_000
+"""Rows of batches that are kept beside a whole reference, before rows are let go at random."""
+
+OWN: dict[str, object] = {
+    "n_checks": None,
+    "run_length": None,
+    "smallest_effect": None,
+    "reference_ratio": USUAL_RATIO,
+    "pool_rows": None,
+    "missing": "error",
+    "keep": [],
+}
+USUAL: Mapping[str, object] = TestSettings().to_dict() | OWN
+"""Every argument of `compare_to_reference` that decides answers, with its default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorSettings:
+    """The settings of a monitor, checked when made; see `tellapart.compare_to_reference`."""
+
+    test: TestSettings
+    n_checks: int | None = None
+    run_length: float | None = None
+    smallest_effect: SmallestEffect | None = None
+    reference_ratio: float | None = USUAL_RATIO
+    pool_rows: int | None = None
+    missing: str = "error"
+    keep: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.n_checks is not None:
+            self._keep("n_checks", check_integer("n_checks", self.n_checks, 1))
+        if self.run_length is not None:
+            length = check_number("run_length", self.run_length, 1.0, open_low=True)
+            self._keep("run_length", length)
+        if self.n_checks is not None and self.run_length is not None:
+            raise InputError(
+                "n_checks and run_length must not be given together: plan an end, or say how many "
+                f"checks a false alarm may cost; got {self.n_checks} and {self.run_length:g}"
+            )
+        smallest = check_smallest_effect(self.smallest_effect, self.test.method)
+        self._keep("smallest_effect", smallest)
+        if self.reference_ratio is not None:
+            ratio = check_number("reference_ratio", self.reference_ratio, 1.0)
+            self._keep("reference_ratio", ratio)
+        if self.pool_rows is not None:
+            self._keep("pool_rows", check_integer("pool_rows", self.pool_rows, 4))
+            if self.n_checks is not None:
+                raise InputError(
+                    "pool_rows must be left out with n_checks, where every batch is compared with "
+                    f"the reference alone; got {self.pool_rows}"
+                )
+        check_choice("missing", self.missing, POLICIES)
+        # A seed of our own in place of a generator or of none: check k then depends on the
+        # seed, on k and on the batches, not on what else was drawn.
+        seed = self.test.random_state
+        if not isinstance(seed, int):
+            seed = int(check_random_state(seed).integers(2**32))
+            self._keep("test", replace(self.test, random_state=seed))
+
+    @property
+    def seed(self) -> int:
+        """What seeds every check."""
+        seed = self.test.random_state
+        assert isinstance(seed, int)
+        return seed
+
+    @property
+    def promise(self) -> Ever | Rate | Planned:
+        """What is promised of false alarms."""
+        if self.n_checks is not None:
+            return Planned(self.test.alpha, self.n_checks)
+        if self.run_length is not None:
+            return Rate(self.run_length)
+        return Ever(self.test.alpha)
+
+    def rows_compared(self, n_rows: int) -> int:
+        """Return how many rows a part of a batch is compared with at most."""
+        ratio = math.inf if self.reference_ratio is None else self.reference_ratio
+        most = ratio * n_rows
+        return math.ceil(most) if most < 2**62 else 2**62
+
+    def rows_kept(self, n_reference: int) -> tuple[int, ...]:
+        """Return how many rows of each part are kept at most for later checks."""
+        most = n_reference + LATER_ROWS if self.pool_rows is None else self.pool_rows
+        if self.test.method == "scan":
+            return (most,)
+        held_out = min(max(round(most * self.test.test_size), 2), most - 2)
+        return most - held_out, held_out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what decides the answers as plain values."""
+        smallest = self.smallest_effect
+        return self.test.to_dict() | {
+            "n_checks": self.n_checks,
+            "run_length": self.run_length,
+            "smallest_effect": dict(smallest) if isinstance(smallest, Mapping) else smallest,
+            "reference_ratio": self.reference_ratio,
+            "pool_rows": self.pool_rows,
+            "missing": self.missing,
+            "keep": list(self.keep),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], n_jobs: int | None = None) -> MonitorSettings:
+        """Return the settings that `to_dict` was made of."""
+        if plain.keys() != USUAL.keys() or type(plain["random_state"]) is not int:
+            # A setting that is absent would be taken for its default.
+            raise InputError(f"settings must be {', '.join(USUAL)}; got {', '.join(plain)}")
+        own = {name: plain[name] for name in OWN}
+        known = {field.name for field in fields(TestSettings)}
+        of_test = {name: value for name, value in plain.items() if name in known}
+        return cls(test=TestSettings(**of_test, n_jobs=n_jobs), **own)
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)

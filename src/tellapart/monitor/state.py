@@ -1,0 +1,463 @@
+"""What a monitor must remember from one check to the next, as plain values and as a JSON file.
+
+Numbers are written so that reading them gives the same bits: a monitor that was stored gives the
+same answers as one that was not. The reference is not in it, only its fingerprint. The SHA-256 of
+the content is: a file that was cut or altered is refused, whatever was changed in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from tellapart.arrays import FloatArray
+from tellapart.data.column_store import ColumnStore, SparseColumns
+from tellapart.errors import InputError
+from tellapart.monitor.check_result import CheckRecord
+from tellapart.monitor.rows import CodedRows, SeenRows
+from tellapart.writing import check_writable, write_atomically
+
+# Testing by betting: what a sequence of p-values says so far, at whatever check one looks.
+#
+# Let p₁, p₂, … be independent and each at least as large as a uniform number, which is what
+# `tellapart.monitor.rows` sees to. A bet pays f(p) with ∫₀¹ f = 1, more for small p: whoever
+# stakes again and again what they have cannot expect to gain, so from a stake of 1 the chance of
+# ever holding 1/α is at most α (Ville's inequality). The bets here are
+#
+#     f_κ(p) = max(p, p₀)^(κ−1) / c_κ,    c_κ = p₀^κ + ∫_{p₀}^1 q^(κ−1) dq,
+#
+# κ near 1 for weak evidence in many checks, κ ≤ 0 for strong evidence in one; each has an equal
+# share of the stake. A change comes at some check j that nobody knows, and a stake laid before is
+# mostly lost by then. So the stake is divided: a part w_j is kept back until check j. The capital
+# is
+#
+#     S_k^κ = f_κ(p_k) (S_{k−1}^κ + w_k),    capital_k = mean_κ S_k^κ + Σ_{j>k} w_j.
+#
+# f_κ falls in p, so p-values that are too large only make the capital smaller.
+
+
+EXPONENTS = np.array([-1.0, 0.0, 0.3, 0.6])
+"""κ: of the bets on a change that one check shows, or few, or many."""
+SMALLEST_PVALUE = 1e-4
+"""p₀: a smaller p-value pays no more, since permutations seldom reach one."""
+MOST_CAPITAL = 1e200
+"""Capital that no alarm ends, where the change is too small to be worth one, stays a number."""
+# Halvings of the range of log p, after which its ends differ by less than rounding.
+HALVINGS = 60
+
+
+class Promise(Protocol):
+    """What is promised of false alarms, and so when each part of the stake is laid."""
+
+    @property
+    def capital_needed(self) -> float: ...  # noqa: D102
+    def stake(self, number: int) -> float: ...  # noqa: D102
+    def kept_back(self, number: int) -> float: ...  # noqa: D102
+
+
+def payoffs(pvalue: float) -> FloatArray:
+    """Return f_κ(p) for every κ: what one unit on each of the bets becomes.
+
+    Examples
+    --------
+    >>> payoffs(0.5).round(2), payoffs(0.001).round(1)
+    (array([0.  , 0.2 , 0.51, 0.79]), array([50. , 97.9, 39.5,  9.5]))
+    """
+    floored = max(pvalue, SMALLEST_PVALUE)
+    return np.asarray(floored ** (EXPONENTS - 1) / _normalizers())
+
+
+def _normalizers() -> FloatArray:
+    """Return c_κ; κ = 0 is the limit −log p₀ of (1 − p₀^κ)/κ, plus 1."""
+    powers = SMALLEST_PVALUE**EXPONENTS
+    nonzero = np.where(EXPONENTS == 0, 1.0, EXPONENTS)
+    tails = np.where(EXPONENTS == 0, -math.log(SMALLEST_PVALUE), (1 - powers) / nonzero)
+    return np.asarray(powers + tails)
+
+
+@dataclass(frozen=True)
+class Bets:
+    """Where a sequence of bets stands.
+
+    Attributes
+    ----------
+    promise : Promise
+        When the stake is laid, and how much capital an alarm needs.
+    number : int
+        Checks that were bet on.
+    sums : tuple of float
+        S^κ, one for each exponent.
+
+    Examples
+    --------
+    >>> from tellapart.monitor.settings import Ever
+    >>> bets = Bets(Ever(0.05))
+    >>> for pvalue in (0.4, 0.9, 0.01, 0.02):
+    ...     bets = bets.after(pvalue)
+    >>> round(bets.capital, 1), bets.enough
+    (4.4, False)
+    >>> bets.after(bets.alarm_level).enough
+    True
+    """
+
+    promise: Promise
+    number: int = 0
+    sums: tuple[float, ...] = (0.0,) * EXPONENTS.size
+
+    @property
+    def capital(self) -> float:
+        """What the stake has become: mean_κ S^κ, and the part that is kept back."""
+        return float(np.mean(self.sums)) + self.promise.kept_back(self.number)
+
+    @property
+    def enough(self) -> bool:
+        """Whether the capital suffices for an alarm."""
+        return self.capital >= self.promise.capital_needed
+
+    @property
+    def alarm_level(self) -> float:
+        """The largest p-value of the next check that makes the capital enough; 0 if none does."""
+        if not self.after(SMALLEST_PVALUE).enough:
+            return 0.0
+        if self.after(1.0).enough:
+            return 1.0
+        low, high = math.log(SMALLEST_PVALUE), 0.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.after(math.exp(middle)).enough else (low, middle)
+        return math.exp(low)
+
+    def after(self, pvalue: float) -> Bets:
+        """Return where things stand after one more check."""
+        number = self.number + 1
+        sums = payoffs(pvalue) * (np.array(self.sums) + self.promise.stake(number))
+        return replace(self, number=number, sums=tuple(np.minimum(sums, MOST_CAPITAL).tolist()))
+
+    def level_alone(self) -> float:
+        """Return the p-value that the next check alone needs, whatever those before it said.
+
+        The permutations of a check may be chosen by it: it depends on the number alone, and
+        never on earlier answers, of which the p-values must stay independent.
+        """
+        return replace(self, sums=(0.0,) * EXPONENTS.size).alarm_level
+
+
+FORMAT = "tellapart monitor, version 2"
+WITHOUT_CHECKSUM = "tellapart monitor, version 1"
+"""States of this format cannot be told from altered ones, and are not gone on with."""
+
+MOST = 2**62
+"""No whole number of a state is larger."""
+
+_LABELS = {"names": [str], "kinds": [str], "categories": dict}
+_ROWS = (
+    {**_LABELS, "columns": [[(float, None)]]},
+    {**_LABELS, "n_rows": int, "sparse": {"rows": [int], "columns": [int], "values": [float]}},
+)
+_RECORD = {
+    "number": int,
+    "label": str,
+    "n_rows": int,
+    "pvalue": float,
+    "alarm_level": float,
+    "alarm": bool,
+    "variables": [str],
+    "findings": [str],
+    "capital": (float, None),
+    "capital_needed": (float, None),
+    "large_enough": bool,
+    "fingerprint": str,
+}
+_NOTES = {
+    "naming_rows": dict,
+    "unchosen": [str],
+    "split_into_parts": dict,
+    "row_labels": [str],
+    "moments": [str],
+    "constant_within": dict,
+    "kept": [str],
+}
+SCHEMA = {
+    "format": str,
+    "settings": dict,
+    "reference": str,
+    "left_out": _NOTES,
+    "bets": ({"number": int, "sums": [float]}, None),
+    "reference_rows": [int],
+    "parts": {"reference": [int], "later": [int]},
+    "later": (*_ROWS, None),
+    "history": [_RECORD],
+}
+"""What a state holds: a type, a list of one kind, a dict with these keys, or one of a tuple."""
+
+
+@dataclass(frozen=True)
+class MonitorState:
+    """Where a sequence of checks stands.
+
+    Attributes
+    ----------
+    history : tuple of CheckRecord
+        The answers so far.
+    bets : Bets or None
+        What they say together; None with a planned end, where each stands alone.
+    seen : SeenRows
+        What the next batch is compared with.
+    """
+
+    history: tuple[CheckRecord, ...]
+    bets: Bets | None
+    seen: SeenRows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        seen, bets = self.seen, self.bets
+        n_old = seen.of_reference.size
+        later = None if seen.later is None else plain_rows(seen.later)
+        return {
+            "bets": None if bets is None else {"number": bets.number, "sums": list(bets.sums)},
+            "reference_rows": seen.of_reference.tolist(),
+            "parts": {
+                "reference": seen.parts[:n_old].tolist(),
+                "later": seen.parts[n_old:].tolist(),
+            },
+            "later": later,
+            "history": [record.to_dict() for record in self.history],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], promise: Promise | None) -> MonitorState:
+        """Return the state that `to_dict` was made of; the promise is the one of the settings."""
+        _check_history(plain, promise)
+        _check_rows(plain)
+        parts = plain["parts"]
+        seen = SeenRows(
+            np.array(plain["reference_rows"], dtype=np.intp),
+            np.array([*parts["reference"], *parts["later"]], dtype=np.intp),
+            None if plain["later"] is None else coded_rows(plain["later"]),
+        )
+        bets = None
+        if promise is not None:
+            sums = tuple(float(part) for part in plain["bets"]["sums"])
+            if len(sums) != EXPONENTS.size:
+                raise ValueError(f"{len(sums)} bets where this version has {EXPONENTS.size}")
+            bets = Bets(promise, int(plain["bets"]["number"]), sums)
+        return cls(tuple(map(CheckRecord.from_dict, plain["history"])), bets, seen)
+
+
+def plain_rows(rows: CodedRows) -> dict[str, Any]:
+    """Return rows as plain values, with the labels of their codes, and None for what is missing.
+
+    Examples
+    --------
+    >>> rows = CodedRows(np.array([[1.5], [np.nan]]), ("age",), ("numeric",))
+    >>> plain_rows(rows)["columns"]
+    [[1.5, None]]
+    """
+    head = {
+        "names": list(rows.names),
+        "kinds": list(rows.kinds),
+        "categories": {name: list(labels) for name, labels in rows.categories.items()},
+    }
+    values = rows.values
+    if isinstance(values, SparseColumns):
+        held = values.matrix.tocoo()
+        places = {"rows": held.row.tolist(), "columns": held.col.tolist()}
+        return head | {"n_rows": rows.n_rows, "sparse": places | {"values": held.data.tolist()}}
+    columns = [_plain_column(values[:, s]) for s in range(values.shape[1])]
+    return head | {"columns": columns}
+
+
+def coded_rows(plain: Mapping[str, Any]) -> CodedRows:
+    """Return the rows that `plain_rows` was made of."""
+    names = tuple(plain["names"])
+    values: FloatArray | ColumnStore
+    if "sparse" in plain:
+        held = plain["sparse"]
+        shape = (plain["n_rows"], len(names))
+        entries = np.array(held["values"], dtype=np.float64)
+        matrix = sparse.coo_array((entries, (held["rows"], held["columns"])), shape=shape)
+        values = SparseColumns.from_scipy(matrix)
+    else:
+        columns = [np.array(column, dtype=np.float64) for column in plain["columns"]]
+        values = np.column_stack(columns)
+    labels = {name: tuple(labels) for name, labels in plain["categories"].items()}
+    return CodedRows(values, names, tuple(plain["kinds"]), labels)
+
+
+def write_file(path: str | os.PathLike[str], head: Mapping[str, Any], state: MonitorState) -> None:
+    """Write settings, reference and columns, the head, and a state; the file is whole or not."""
+    target = check_writable("path", path)
+    content = {"format": FORMAT, **head, **state.to_dict()}
+    content["checksum"] = checksum(content)
+    write_atomically(target, f"{_as_json(content)}\n".encode())
+
+
+def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what `write_file` wrote; anything else is one clear error."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be the path of a file; got {path!r}")
+    name = os.fspath(path)
+    expected = "path must be a file that a monitor saved"
+    try:
+        content = json.loads(Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{expected}; {name!r}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        # Cut, bytes that are no text, lists within lists beyond Python's limit.
+        raise InputError(f"{expected}; {name!r}: it holds no JSON") from None
+    found = content.get("format") if isinstance(content, dict) else None
+    if found == WITHOUT_CHECKSUM:
+        raise InputError(
+            f"{expected}, of the format {FORMAT!r}; {name!r} is of version 1, which has no "
+            "checksum, so that nobody can tell whether it was altered: begin another state"
+        )
+    if found != FORMAT:
+        raise InputError(
+            f"{expected}, of the format {FORMAT!r}; {name!r} is of the format {found!r}"
+        )
+    assert isinstance(content, dict)
+    try:
+        written = content.pop("checksum", None)
+        if written != checksum(content):
+            raise ValueError("its checksum is that of another content")
+        _check_shape(content, SCHEMA, "the state")
+    except (ValueError, RecursionError) as error:  # NaN and infinities are no JSON of ours
+        raise InputError(
+            f"{expected}; {name!r} was altered or damaged: {error}; restore it from a copy, or "
+            "begin another state"
+        ) from None
+    return content
+
+
+def checksum(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of all entries but the checksum, as JSON without blanks.
+
+    Examples
+    --------
+    >>> one = checksum({"alpha": 0.05})
+    >>> one == checksum({"alpha": 0.050, "checksum": one}), one == checksum({"alpha": 0.06})
+    (True, False)
+    """
+    entries = {key: value for key, value in content.items() if key != "checksum"}
+    return hashlib.sha256(_as_json(entries).encode()).hexdigest()
+
+
+def _as_json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
+
+
+def _check_shape(value: Any, expected: Any, title: str) -> None:
+    """Raise ValueError if nested plain values are not as a schema says; see `SCHEMA`."""
+    if isinstance(expected, tuple):
+        if not any(_has_shape(value, one, title) for one in expected):
+            raise ValueError(f"{title} is of no kind that it can be of")
+    elif isinstance(expected, dict):
+        if not isinstance(value, dict) or value.keys() != expected.keys():
+            raise ValueError(f"{title} must have the entries {', '.join(expected)}")
+        for key, part in expected.items():
+            _check_shape(value[key], part, key)
+    elif isinstance(expected, list):
+        if not isinstance(value, list):
+            raise ValueError(f"{title} must be a list")
+        for one in value:
+            _check_shape(one, expected[0], title)
+    elif expected is None or isinstance(value, bool):
+        if value is not None and expected is not bool:
+            raise ValueError(f"{title} must not be {value!r}")
+    elif not isinstance(value, int | float if expected is float else expected):
+        raise ValueError(f"{title} must be of type {expected.__name__}")
+    for number in value.values() if isinstance(value, dict) else (value,):
+        if isinstance(number, int) and abs(number) > MOST:
+            raise ValueError(f"{title} must have no number beyond {MOST}")
+
+
+def _has_shape(value: Any, expected: Any, title: str) -> bool:
+    try:
+        _check_shape(value, expected, title)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_history(plain: Mapping[str, Any], promise: Promise | None) -> None:
+    """Raise ValueError if the answers so far, or the bets on them, cannot have been given."""
+    history, bets = plain["history"], plain["bets"]
+    if [record["number"] for record in history] != list(range(1, len(history) + 1)):
+        raise ValueError("its checks are not numbered from 1 on")
+    for record in history:
+        if not 0 < record["pvalue"] <= 1 or not 0 <= record["alarm_level"] <= 1:
+            raise ValueError(f"check {record['number']} has no p-value in (0, 1]")
+        if len({promise is None, *(record[key] is None for key in _OF_BETS)}) > 1:
+            raise ValueError(f"check {record['number']} is not of these settings")
+    if (promise is None) != (bets is None):
+        raise ValueError("its bets are not of these settings")
+    if bets is not None and not 0 <= bets["number"] <= len(history):
+        raise ValueError(f"{bets['number']} bets on {len(history)} checks")
+    if bets is not None and not all(0 <= part <= MOST_CAPITAL for part in bets["sums"]):
+        raise ValueError("bets that cannot have come about")
+
+
+_OF_BETS = ("capital", "capital_needed")
+
+
+def _check_rows(plain: Mapping[str, Any]) -> None:
+    """Raise ValueError if the rows that are held contradict each other."""
+    rows, parts, later = plain["reference_rows"], plain["parts"], plain["later"]
+    n_parts = 2 if plain["settings"]["method"] == "split" else 1
+    if len(parts["reference"]) != len(rows) or not {
+        *parts["reference"],
+        *parts["later"],
+    } <= set(range(n_parts)):
+        raise ValueError("its rows are of no parts that there are")
+    if rows != sorted(set(rows)) or (rows and rows[0] < 0):
+        raise ValueError("its rows of the reference are not in order")
+    n_later = 0 if later is None else _count_rows(later)
+    if n_later != len(parts["later"]):
+        raise ValueError(f"{n_later} later rows in {len(parts['later'])} places")
+
+
+def _count_rows(later: Mapping[str, Any]) -> int:
+    """Return how many rows of batches are held; raise ValueError if they are no table."""
+    names, kinds, categories = later["names"], later["kinds"], later["categories"]
+    if not names or len(set(names)) < len(names) or len(kinds) != len(names):
+        raise ValueError("its columns are not named one by one")
+    categorical = {name for name, kind in zip(names, kinds, strict=True) if kind == "categorical"}
+    if not set(kinds) <= {"numeric", "categorical"} or categories.keys() != categorical:
+        raise ValueError("its columns are of no kind that there is")
+    _check_shape(list(categories.values()), [[str]], "categories")
+    if "sparse" in later:
+        held, n_rows = later["sparse"], later["n_rows"]
+        if len({len(entries) for entries in held.values()}) != 1:
+            raise ValueError("its sparse rows have places without values")
+        _check_places(held["rows"], n_rows)
+        _check_places(held["columns"], len(names))
+        return int(n_rows)
+    lengths = {len(column) for column in later["columns"]}
+    if len(later["columns"]) != len(names) or len(lengths) != 1:
+        raise ValueError("its columns are not of one length")
+    for name, column in zip(names, later["columns"], strict=True):
+        if name in categorical:
+            _check_places([code for code in column if code is not None], len(categories[name]))
+    return lengths.pop()
+
+
+def _check_places(places: Sequence[float], end: int) -> None:
+    if any(not 0 <= place < end or place != math.floor(place) for place in places):
+        raise ValueError("a value is at no place that there is")
+
+
+def _plain_column(column: FloatArray) -> list[float | None]:
+    values: list[float | None] = column.tolist()
+    if np.isnan(column).any():
+        values = [None if value != value else value for value in values]
+    return values

@@ -1,0 +1,214 @@
+"""From the statistics of all permutations to a p-value and a critical value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray
+from tellapart.data.design import Design
+from tellapart.errors import warn_caller
+from tellapart.permutation.design import least_designed_pvalue
+from tellapart.permutation.labels import least_binned_pvalue
+
+
+@dataclass(frozen=True)
+class PermutationNull:
+    """The observed statistic, its null distribution and what follows from them.
+
+    Attributes
+    ----------
+    statistic : float
+        MMD²_u(z) of the true labels.
+    null_distribution : array
+        The statistic of each permutation; the true labels are among them only if `exact`.
+    pvalue : float
+        (1 + #{T_i ≥ T})/(N_p + 1), or #{T_i ≥ T}/count over all permutations if `exact`.
+    threshold : float
+        The critical value: `pvalue <= alpha` exactly when `statistic > threshold`;
+        infinite where no statistic could reach `alpha`.
+    exact : bool
+        Whether every distinct permutation was enumerated.
+    n_permutations : int
+        Number of permutations in `null_distribution`.
+    rows_per_bin : int
+        Rows whose labels were permuted together: 1 where rows are few.
+    note : str
+        How the statistic was made cheaper for large samples; empty where it was not.
+    """
+
+    statistic: float
+    null_distribution: FloatArray
+    pvalue: float
+    threshold: float
+    exact: bool
+    n_permutations: int
+    rows_per_bin: int = 1
+    note: str = ""
+
+
+def null_of(
+    statistics: FloatArray,
+    tolerance: float,
+    alpha: float,
+    *,
+    exact: bool,
+    rows_per_bin: int = 1,
+    note: str = "",
+) -> PermutationNull:
+    """Return p-value and threshold; `statistics[0]` is the observed one.
+
+    Both compare T with T_i + tolerance, the same sum in the same order, so that
+    p ≤ α ⇔ T > threshold holds to the last bit.
+    """
+    observed = float(statistics[0])
+    null = statistics if exact else statistics[1:]
+    count = statistics.shape[0]
+    at_least = int(np.count_nonzero(statistics + tolerance >= observed))
+    # p ≤ α allows `allowed` of the `count` statistics, the observed one among them, at or
+    # above T. So the largest `allowed` of all, or `allowed` − 1 of the others, may lie there.
+    allowed = _largest_count(count, alpha)
+    rank = allowed + 1 if exact else allowed
+    threshold = math.inf if rank == 0 else float(np.sort(null)[-rank]) + tolerance
+    return PermutationNull(
+        statistic=observed,
+        null_distribution=null,
+        pvalue=at_least / count,
+        threshold=threshold,
+        exact=exact,
+        n_permutations=int(null.shape[0]),
+        rows_per_bin=rows_per_bin,
+        note=note,
+    )
+
+
+def _largest_count(count: int, alpha: float) -> int:
+    """Return the largest k < count with k/count ≤ alpha, in the arithmetic of the p-value."""
+    k = min(math.floor(alpha * count) + 1, count - 1)
+    while k > 0 and k / count > alpha:
+        k -= 1
+    return k
+
+
+# Several tests at once: p-values adjusted so that false alarms stay rare in the whole family.
+
+
+def holm(pvalues: Sequence[float], n_tests: int | None = None) -> FloatArray:
+    """Return Holm's adjusted p-values, p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)).
+
+    Rejecting where p̃ ≤ α makes any false rejection at all have a chance of at most α, however
+    the tests depend on each other, provided each p-value is valid by itself.
+
+    Parameters
+    ----------
+    pvalues : sequence of float
+        One p-value per test, in any order.
+    n_tests : int or None
+        m, if more tests were planned than gave a p-value; the others count as p = 1.
+
+    Returns
+    -------
+    array
+        The adjusted p-values, in the order of `pvalues`.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.02]).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    m = p.size if n_tests is None else n_tests
+    order = np.argsort(p, kind="stable")
+    factors = m - np.arange(p.size)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
+    return adjusted
+
+
+# Which p-values so few rows can give, and what would help where none of them is small enough.
+
+
+# Rows to add to each sample before giving up: far more than any level asks for.
+MOST_ADDED = 1000
+
+
+def warn_of_few_rows(
+    n_x: int,
+    n_y: int,
+    n_permutations: int,
+    alpha: float,
+    *,
+    least: float | None = None,
+    held_out: bool = False,
+    remedy: str = "",
+) -> None:
+    """Warn where no p-value can reach the level, and say what would help.
+
+    Parameters
+    ----------
+    n_x, n_y : int
+        Rows whose labels are permuted.
+    least : float or None
+        The smallest p-value they can give; None where it is that of all permutations.
+    held_out : bool
+        Whether they are those held out by a split.
+    remedy : str
+        What else would help, after "or".
+    """
+    if least is None:
+        least = least_binned_pvalue(n_x, n_y, n_permutations)
+    if least <= alpha:
+        return
+    enough = rows_to_reach(n_x, n_y, n_permutations, alpha)
+    rows = "held-out rows" if held_out else "rows"
+    ways = ["use more rows" + (f" ({enough[0]} and {enough[1]} {rows} would do)" if enough else "")]
+    if held_out:
+        ways.append("a greater test_size")
+    ways.append(f"an alpha of at least {rounded_up(least):g}")
+    if remedy:
+        ways.append(remedy)
+    warn_caller(
+        f"{n_x} and {n_y} {rows} have so few permutations that no p-value can fall below "
+        f"{least:.3g}, so alpha = {alpha:g} is never reached: "
+        f"{', '.join(ways[:-1])} or {ways[-1]}"
+    )
+
+
+def warn_of_few_units(
+    design: Design, n_permutations: int, alpha: float, *, symmetric: bool = True
+) -> None:
+    """Warn where no permutation of a design can give a p-value that reaches the level."""
+    least = least_designed_pvalue(design, n_permutations, symmetric)
+    if least > alpha:
+        warn_caller(
+            f"the design ({design.describe()}) has so few permutations that no p-value can fall "
+            f"below {least:.3g}, so alpha = {alpha:g} is never reached: use more "
+            f"{design.units_name} or an alpha of at least {rounded_up(least):g}"
+        )
+
+
+def rows_to_reach(n_x: int, n_y: int, n_permutations: int, alpha: float) -> tuple[int, int] | None:
+    """Return the sizes at which some p-value reaches the level, with as many rows added to each.
+
+    >>> rows_to_reach(2, 2, 999, 0.05), rows_to_reach(5, 5, 999, 0.001)
+    ((4, 4), (7, 7))
+    """
+    for added in range(MOST_ADDED):
+        if least_binned_pvalue(n_x + added, n_y + added, n_permutations) <= alpha:
+            return n_x + added, n_y + added
+    return None
+
+
+def rounded_up(number: float) -> float:
+    """Return a number in (0, 1) rounded up to two digits that count.
+
+    >>> rounded_up(1 / 3), rounded_up(2 / 252), rounded_up(0.1)
+    (0.34, 0.008, 0.1)
+    """
+    digits = 1 - math.floor(math.log10(number))
+    # Up, but not for an error of rounding: 0.1 is 10 hundredths.
+    scale = 10.0**digits
+    return math.ceil(round(number * scale, 6)) / scale

@@ -1,0 +1,285 @@
+"""Random orders of rows that several comparisons share: of each the first n rows count as a sample.
+
+Of rows that are alike, any n are as good a sample as any others. So one random order of all rows is
+a permutation for every comparison of some of them with the rest, whatever the size of the sample:
+its first n rows. A p-value needs orders that are independent of each other and of the labels, and
+has them; that other comparisons use them, too, makes the p-values depend on each other, which
+Holm's adjustment allows. Sums over the first rows of an order serve all sizes on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.compiling import compiled
+from tellapart.permutation.keyed_bins import KeyedBins
+
+# Sums are kept at some sizes, each so many times as large as the one before, or more where that
+# would be too many; the rest is added on top.
+ANCHOR_RATIO = 1.05
+MOST_ANCHORS = 4
+# Rows are added up four at a time, counted from the first: so sums do not depend on anchors.
+RUN = 4
+# What of the features is held together, so that a core keeps it at hand.
+BLOCK_BYTES = 1 << 20
+NARROWEST, WIDEST = 32, 256
+# Entries of a matrix are so many bits long at most: sums of 4,000² of them fit into 64.
+WHOLE_BITS = 30
+TILE = 64
+# So few rows of each order are added up from where they stand.
+FEW_ROWS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class WholeMatrix:
+    """A symmetric matrix in whole multiples of a power of two: its sums are exact in any order."""
+
+    entries: NDArray[np.int32]
+    unit: float
+
+    @classmethod
+    def of(cls, matrix: Singles) -> WholeMatrix:
+        """Return the matrix, rounded to WHOLE_BITS bits of its largest entry."""
+        largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
+        unit = math.ldexp(1.0, math.frexp(largest)[1] - WHOLE_BITS)
+        return cls(_whole(matrix, 1 / unit), unit)
+
+
+@dataclass(frozen=True, eq=False)
+class RowOrders:
+    """The first rows of B random orders of N rows.
+
+    Attributes
+    ----------
+    first : array of shape (B, longest)
+        Row numbers.
+    n_rows : int
+        N.
+    sizes : array
+        The sizes of samples that comparisons take from the orders, rising.
+    seed : int
+        Drew the orders.
+    """
+
+    first: NDArray[np.int32]
+    n_rows: int
+    sizes: IntArray
+    seed: int = 0
+
+    @classmethod
+    def draw(cls, n_rows: int, sizes: IntArray, count: int, seed: int) -> RowOrders:
+        """Draw the orders; which sizes are asked for does not change them.
+
+        >>> some, more = (RowOrders.draw(9, np.array(s), 3, 0) for s in ([2], [2, 4]))
+        >>> some.first.shape, more.first.shape, bool((more.first[:, :2] == some.first).all())
+        ((3, 2), (3, 4), True)
+        """
+        rng = np.random.default_rng(seed)
+        wanted = np.unique(sizes)
+        orders = np.tile(np.arange(n_rows, dtype=np.int32), (count, 1))
+        rng.permuted(orders, axis=1, out=orders)
+        return cls(np.ascontiguousarray(orders[:, : int(wanted[-1])]), n_rows, wanted, seed)
+
+    def true_order(self, rows: IntArray) -> RowOrders:
+        """Return the rows of a sample as one more order, whose sums are taken as those of all.
+
+        The rows stand in random order, as in every other: sums round off by the order of their
+        terms, and the true labels must not be known by that.
+        """
+        shuffled = np.random.default_rng([self.seed, rows.size]).permutation(rows)
+        first = shuffled.astype(np.int32)[np.newaxis]
+        return RowOrders(first, self.n_rows, np.array([rows.size]), self.seed)
+
+    @property
+    def count(self) -> int:
+        """Number of orders, B."""
+        return int(self.first.shape[0])
+
+    @cached_property
+    def anchors(self) -> tuple[int, ...]:
+        """The sizes at which sums are worth keeping, rising."""
+        ratio = ANCHOR_RATIO
+        while True:
+            anchors: list[int] = []
+            for size in self.sizes.tolist():
+                if not anchors or size > ratio * anchors[-1]:
+                    anchors.append(size - size % RUN)
+            if len(anchors) <= MOST_ANCHORS:
+                return tuple(anchors)
+            ratio *= ratio
+
+    def anchor(self, size: int) -> int:
+        """Return the largest anchor that is no larger than this size."""
+        return max(anchor for anchor in self.anchors if anchor <= size)
+
+    def add(
+        self, values: Singles, begin: int, end: int, out: Singles, rows: slice, features: slice
+    ) -> None:
+        """Add the rows at the places begin … end − 1 of some orders to the sums `out`.
+
+        `values` are features of all rows (N × F), of which some are summed.
+        """
+        first, last, _ = features.indices(values.shape[1])
+        if end - begin <= FEW_ROWS:
+            _add_few(values[:, first:last], self.first[rows], begin, end, out)
+            return
+        width = BLOCK_BYTES // (4 * self.n_rows) // NARROWEST * NARROWEST
+        width = min(max(width, NARROWEST), WIDEST)
+        _add(values, self.first[rows], begin, end, first, last, width, out)
+
+    def form_sums(self, matrix: WholeMatrix) -> FloatArray:
+        """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B)."""
+        out = np.empty((self.sizes.size, self.count), dtype=np.int64)
+        _form_sums(matrix.entries, self.first, self.sizes, out)
+        return np.asarray(out * matrix.unit, dtype=np.float64)
+
+    def vector_sums(self, vector: FloatArray) -> FloatArray:
+        """Return Σ v_i over the first n rows, for every size n and order (sizes × B)."""
+        running = np.cumsum(vector[self.first], axis=1)
+        return np.ascontiguousarray(running[:, self.sizes - 1].T)
+
+
+@compiled
+def _add(values, orders, begin, end, first, last, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up features first … last − 1 of some rows of every order."""
+    n_rows = values.shape[0]
+    held = np.empty((n_rows, width), dtype=np.float32)
+    for f in range(first, last, width):
+        w = min(width, last - f)
+        for i in range(n_rows):
+            held[i, :w] = values[i, f : f + w]
+        for k in range(orders.shape[0]):
+            own = out[k, f - first : f - first + w]
+            order = orders[k]
+            i = begin
+            while i + 4 <= end:
+                a, b = held[order[i]], held[order[i + 1]]
+                c, d = held[order[i + 2]], held[order[i + 3]]
+                for q in range(w):
+                    own[q] += (a[q] + b[q]) + (c[q] + d[q])
+                i += 4
+            while i < end:
+                a = held[order[i]]
+                for q in range(w):
+                    own[q] += a[q]
+                i += 1
+
+
+@compiled
+def _add_few(values, orders, begin, end, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up all features of a few rows of every order."""
+    for k in range(orders.shape[0]):
+        own, order = out[k], orders[k]
+        i = begin
+        while i + 4 <= end:
+            a, b = values[order[i]], values[order[i + 1]]
+            c, d = values[order[i + 2]], values[order[i + 3]]
+            for q in range(own.size):
+                own[q] += (a[q] + b[q]) + (c[q] + d[q])
+            i += 4
+        while i < end:
+            a = values[order[i]]
+            for q in range(own.size):
+                own[q] += a[q]
+            i += 1
+
+
+@compiled
+def _whole(matrix, per_unit):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return a symmetric matrix in whole units, by its part below the diagonal."""
+    n_rows = matrix.shape[0]
+    found = np.empty((n_rows, n_rows), dtype=np.int32)
+    for top in range(0, n_rows, TILE):
+        for left in range(0, top + 1, TILE):
+            for i in range(top, min(top + TILE, n_rows)):
+                for j in range(left, min(left + TILE, i + 1)):
+                    found[i, j] = found[j, i] = np.int32(np.rint(matrix[i, j] * per_unit))
+    return found
+
+
+@compiled
+def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Sum a symmetric matrix over the first rows of every order, row after row.
+
+    From one size to the next rows are taken as they stand in the matrix, which memory prefers.
+    """
+    order = np.empty(orders.shape[1], dtype=np.uint32)
+    for k in range(orders.shape[0]):
+        total, begin = 0, 0
+        for place in range(sizes.size):
+            end = sizes[place]
+            order[begin:end] = np.sort(orders[k, begin:end])
+            for t in range(begin, end):
+                row = matrix[order[t]]
+                own = 0
+                for s in range(t):
+                    own += row[order[s]]
+                total += 2 * own + row[order[t]]
+            out[place, k] = total
+            begin = end
+
+
+# Labels of one comparison whose rows, and random orders of them, are shared with others.
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLabels(KeyedBins):
+    """Which of the rows that all comparisons share count as x: the true ones, and by the orders.
+
+    Rows are permuted one by one. The smaller sample is that of the first rows of an order.
+
+    Attributes
+    ----------
+    orders : RowOrders
+        The permutations.
+    rows_x, rows_y : arrays
+        The rows of each sample, by their numbers among those shared.
+    """
+
+    orders: RowOrders
+    rows_x: IntArray
+    rows_y: IntArray
+
+    @classmethod
+    def of(cls, orders: RowOrders, rows_x: IntArray, rows_y: IntArray) -> SharedLabels:
+        """Return the labels of the comparison of some rows with all others."""
+        sizes = (int(rows_x.size), int(rows_y.size))
+        none = np.empty((orders.count + 1, 0), dtype=np.float32)
+        return cls(sizes, sizes, 1, 0, none, False, orders, rows_x, rows_y)
+
+    @property
+    def of_x(self) -> bool:
+        """Whether the first rows of an order count as x."""
+        return self.rows_x.size <= self.rows_y.size
+
+    @property
+    def size(self) -> int:
+        """Rows of the smaller sample."""
+        return int(min(self.rows_x.size, self.rows_y.size))
+
+    @cached_property
+    def true_order(self) -> RowOrders:
+        """The true labels as an order like all others: rows of the smaller sample, at random."""
+        return self.orders.true_order(self.rows_x if self.of_x else self.rows_y)
+
+    def contrast(
+        self, matrix: WholeMatrix, rows: FloatArray, sums: FloatArray, margin: FloatArray
+    ) -> FloatArray:
+        """Return wᵀMw, w = 1/m on x and −1/n on y, for the true labels and every order.
+
+        `rows` are the sums of the rows of M, `sums` and `margin` those of M and of `rows` over the
+        first rows of the orders: (sizes × B) each.
+        """
+        place = int(np.searchsorted(self.orders.sizes, self.size))
+        inside = np.append(self.true_order.form_sums(matrix), sums[place])
+        reached = np.append(self.true_order.vector_sums(rows), margin[place])
+        n, rest = self.size, self.n_rows - self.size
+        across = reached - inside
+        outside = rows.sum() - reached - across
+        return np.asarray(inside / n**2 - 2 * across / (n * rest) + outside / rest**2)

@@ -1,0 +1,240 @@
+"""A scan in words: what differs, in one sentence and line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tellapart.scan.finding import FINDING_KINDS, Finding, p_text
+from tellapart.scan.scan import Scan
+from tellapart.text import safe
+
+if TYPE_CHECKING:
+    from tellapart.results.result import TestResult
+
+MOST_NAMES = 3
+MOST_LINES = 12
+ALL_FINDINGS = "`findings` has all, `to_csv` writes them"
+"""How a program gets at the findings that a summary leaves out."""
+SELECTION_BIAS = (
+    "Effects of findings selected by the same data are inflated by selection (winner's curse); "
+    "the simultaneous intervals allow for it."
+)
+_NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def describe_findings(
+    scan: Scan, alpha: float, most: int | None = MOST_LINES, rest: str = ALL_FINDINGS
+) -> list[str]:
+    """Return what differs: one sentence, then one line per finding.
+
+    `most` findings are listed, all of them if None; `rest` says how to get those left out.
+    """
+    if not scan.findings:
+        return [describe_unnamed(scan, alpha)]
+    return [describe_kinds(scan), *list_findings(scan.findings, most, rest), SELECTION_BIAS]
+
+
+def describe_kinds(scan: Scan) -> str:
+    """Return in one sentence what differs, in the order of the findings; empty if nothing does."""
+    if not scan.findings:
+        return ""
+    kinds = list(dict.fromkeys(finding.kind for finding in scan.findings))
+    parts = []
+    for kind in kinds:
+        members = [finding for finding in scan.findings if finding.kind == kind]
+        parts.append(f"{_counted(kind, len(members))} ({_names(members)})")
+    parts += [
+        f"{count:,} more {groups} are significant, of which only the number is known"
+        for groups, count in scan.unlisted.items()
+    ]
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def describe_unnamed(scan: Scan, alpha: float) -> str:
+    """Return which families show a difference that no single column, pair or triple does."""
+    significant = sorted((p, name) for name, p in scan.families.items() if p <= alpha)
+    where = ", ".join(f"{name} ({p_text(p, family_floor(scan))})" for p, name in significant)
+    lead = "No single column, pair or triple is individually significant"
+    return f"{lead}; unadjusted, these families are: {where}." if where else f"{lead}."
+
+
+def list_findings(
+    findings: Sequence[Finding], most: int | None = MOST_LINES, rest: str = ALL_FINDINGS
+) -> list[str]:
+    """Return one line per finding, and one for those left out."""
+    lines = [f"  {finding.summary()}" for finding in findings[:most]]
+    if len(findings) > len(lines):
+        lines.append(f"  and {len(findings) - len(lines):,} more: {rest}")
+    return lines
+
+
+def list_families(scan: Scan) -> list[str]:
+    """Return the families with their p-values, and what was left out with the reason."""
+    floor = family_floor(scan)
+    listed = ", ".join(
+        f"{name} {p_text(p, floor).removeprefix('p ').removeprefix('= ')}"
+        for name, p in scan.families.items()
+    )
+    lines = [f"Unadjusted p-values by family: {listed}."]
+    lines += [f"Family {name} could not run: {reason}." for name, reason in scan.skipped.items()]
+    lines += [f"Family {name}: {note}." for name, note in scan.notes.items()]
+    return lines
+
+
+def family_floor(scan: Scan) -> float:
+    """Return the smallest p-value that random permutations can give; 0 where all were enumerated.
+
+    The p-value of a permutation test is then exact, however small.
+    """
+    return 0.0 if scan.null.exact else 1 / (scan.null.n_permutations + 1)
+
+
+def _counted(kind: str, count: int) -> str:
+    if count == 1:
+        return FINDING_KINDS[kind].one
+    word = _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+    return FINDING_KINDS[kind].many.format(word)
+
+
+def _names(findings: Sequence[Finding]) -> str:
+    joint = [_joined(finding.variables) for finding in findings]
+    mark = ", " if len(findings[0].variables) == 1 else "; "
+    shown = mark.join(joint[:MOST_NAMES])
+    more = len(joint) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _joined(variables: Sequence[str]) -> str:
+    *first, last = map(safe, variables)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+# The verdict, and where its p-value comes from, in words.
+
+
+MOST_NAMED = 10
+NOT_EQUIVALENT = "absence of evidence is not evidence of equivalence"
+
+
+def describe_verdict(result: TestResult) -> str:
+    """Return the answer in one sentence."""
+    p = f"{result.pvalue_text}, α = {result.alpha:g}"
+    names = f"{safe(result.labels[0])} and {safe(result.labels[1])}"
+    if result.reject:
+        return f"{names} differ ({p})."
+    return f"No significant difference between {names} ({p}); {NOT_EQUIVALENT}."
+
+
+def describe_selection(result: TestResult) -> str:
+    """Return what a reader must know of the selected variables first; empty where nothing is.
+
+    Variables are selected whether or not there is a difference, and need not be significant one
+    by one.
+    """
+    selection = result.selection
+    if not selection.support.size:
+        return ""
+    if not result.reject:
+        what = "the variable" if selection.support.size == 1 else "the variables"
+        verb = "is" if selection.support.size == 1 else "are"
+        return (
+            f"The test does not reject at α = {result.alpha:g}: {what} below {verb} the best of "
+            "what may be noise"
+        )
+    changes = list(selection.changes.values())
+    if changes and all(change.named is False for change in changes):
+        which = "The selected variable is not"
+        if selection.support.size > 1:
+            which = "None of the selected variables is"
+        return f"{which} individually significant (adjusted p > {result.alpha:g})"
+    return ""
+
+
+def describe_missing(result: TestResult) -> list[str]:
+    """Return lines that say what was done about missing values."""
+    held, (x, y) = result.held_out, map(safe, result.labels)
+    lines = []
+    compared = result.scan is not None and "missing" in result.scan.families
+    if any(held.dropped_rows):
+        of_x, of_y = held.dropped_rows
+        lines.append(
+            f"Rows excluded for missing values: {of_x:,} of {x}, {of_y:,} of {y}; "
+            f"their patterns of missing values were {'compared' if compared else 'not compared'}."
+        )
+    if held.dropped_columns:
+        lines.append(f"Columns excluded for missing values: {_listed(held.dropped_columns)}.")
+    if held.filled_columns:
+        how = "they are replaced by the pooled median or the most frequent category"
+        if result.scan is not None:
+            how = (
+                "each statistic uses the rows that have what it compares, and where complete "
+                "rows are needed (kernels, figures) " + how
+            )
+        lines.append(f"Values are missing in {_listed(held.filled_columns)}: {how}.")
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(safe, names[:MOST_NAMED]))
+    more = len(names) - MOST_NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def describe_evidence(result: TestResult) -> list[str]:
+    """Return lines that say what was compared with what, on which rows."""
+    split, (x, y) = any(result.n_train), map(safe, result.labels)
+    count = result.null_distribution.size
+    rows = "the held-out rows" if split else "all rows"
+    if result.rows_per_bin > 1:
+        units = "" if result.held_out.design is None else f" {result.held_out.design.units_name}"
+        rows += f", in blocks of {result.rows_per_bin}{units or ' rows'}"
+    how = f"all {count} permutations of {rows}"
+    if not result.exact:
+        how = f"{count} random permutations of {rows}"
+    if result.note:
+        how += f", {result.note}"
+    if count == 0:
+        how = "its distribution under H₀"
+    held_out = " (held out for the test)" if split else ""
+    lines = [
+        f"{result.statistic_name[0].upper()}{result.statistic_name[1:]}: {result.statistic:.6g}, "
+        f"critical value {result.threshold:.6g}, from {how}.",
+    ]
+    lines.append(
+        f"Sample sizes{held_out}: {result.n_test[0]:,} ({x}) and {result.n_test[1]:,} ({y})."
+    )
+    design = result.held_out.design
+    if design is not None:
+        lines.append(f"Design: {safe(design.describe())}.")
+        if any(design.left_out):
+            lines.append(f"Not used: {design.describe_left_out()}.")
+    lines += describe_missing(result)
+    lines += result.held_out.notes.lines()
+    if result.selection.constant:
+        lines.append(f"Constant columns (weight 0): {_listed(result.selection.constant)}.")
+    if result.drawn_from is not None:
+        of_x, of_y = result.drawn_from
+        lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")
+    if split:
+        lines.append(
+            f"Sample sizes of the selection: {result.n_train[0]:,} ({x}) and "
+            f"{result.n_train[1]:,} ({y})."
+        )
+        lines += describe_tuning(result)
+    if result.scan is not None:
+        lines += list_families(result.scan)
+    return lines
+
+
+def describe_tuning(result: TestResult) -> list[str]:
+    """Return lines that say which rows tuning used, and whether time ran out."""
+    tuning, lines = result.tuning, []
+    if tuning is not None and tuning.drawn_rows is not None:
+        x, y = tuning.drawn_rows
+        lines.append(f"Tuned on {x:,} and {y:,} of them, drawn at random.")
+    if tuning is not None and tuning.stopped:
+        how = "with the splits scored by then" if tuning.scored else "before any split was scored"
+        lines.append(f"The time limit ended tuning {how}.")
+    return lines

@@ -1,0 +1,148 @@
+"""Values that stand apart: whether rows of one sample have them more often than the other.
+
+Which values these are is decided from pooled rows without labels
+(`tellapart.effects.values.candidate_values`): a repeated value such as −9999 far from all others,
+one that is much more frequent than its neighbours, a group of rows beyond a wide gap. With
+I_q = 1 where a row has value q, the family's statistics are the largest score of δ(I_q)
+(`tellapart.scan.tails`) and the sum of the five largest δ(I_q)², in units of their
+deviation. Ranks and winsorised values hardly notice such rows, as there are few of them. Where no
+value stands apart, as in most tables of continuous columns, the family does not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.effects.values import Candidate, candidate_values, may_stand_apart
+from tellapart.scan.adjusted import TableUnits
+from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.requests import ValueRanges
+from tellapart.scan.sums import scales
+from tellapart.scan.tails import BinMoments
+from tellapart.threads import in_threads
+
+FEW = 5
+# What a larger share of the pooled rows has is seen by ranks and by the score of frequent values.
+MOST_SHARE = 0.1
+# Values of all columns together: of more, those that most rows have.
+MOST_VALUES = 1_000
+# Entries of the pooled rows that a thread sorts at a time.
+BLOCK_ENTRIES = 250_000
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesScan:
+    """The statistics of the family, and how much the proportion of each value changed.
+
+    `scores` are those of `tellapart.scan.tails`, one row per permutation and one entry for
+    every value of `ranges`.
+    """
+
+    statistics: FloatArray
+    scores: FloatArray
+    ranges: ValueRanges
+
+    def units(self) -> TableUnits:
+        """Return the values as units to be named."""
+        return TableUnits(self.scores)
+
+    def column_pvalues(self, adjusted: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the columns with such values, rising, and the least adjusted p-value of each."""
+        columns, place = np.unique(self.ranges.column, return_inverse=True)
+        pvalues = np.ones(columns.size)
+        np.minimum.at(pvalues, place, adjusted)
+        return columns, pvalues
+
+    def named(
+        self, adjusted: FloatArray, alpha: float
+    ) -> list[tuple[int, list[tuple[float, float]], float]]:
+        """Return the columns that are named, the most significant first.
+
+        Each with the least and greatest of its values that are significant, and its p-value.
+        """
+        columns, pvalues = self.column_pvalues(adjusted)
+        ranges = self.ranges
+        found = []
+        for k in np.argsort(pvalues, kind="stable"):
+            own = np.flatnonzero((ranges.column == columns[k]) & (adjusted <= alpha))
+            if own.size:
+                limits = zip(ranges.low[own].tolist(), ranges.high[own].tolist(), strict=True)
+                found.append((int(columns[k]), list(limits), float(pvalues[k])))
+        return found
+
+
+def values_apart(
+    rows: FloatArray, kinds: Sequence[str], fewest: int, n_jobs: int = 1
+) -> ValueRanges | None:
+    """Return the values of numeric columns that stand apart; None where there are none.
+
+    Parameters
+    ----------
+    rows : array of shape (rows, D)
+        Pooled rows, all or some drawn without labels, NaN where missing.
+    kinds : sequence of str
+        "numeric" or "categorical", for every column.
+    fewest : int
+        How many of these rows must have a value: see `tellapart.effects.values.fewest_rows`.
+    n_jobs : int
+        Threads.
+    """
+    n_rows = rows.shape[0]
+    most = int(MOST_SHARE * n_rows)
+    numeric = np.flatnonzero([kind == "numeric" for kind in kinds])
+    if most < fewest or not numeric.size:
+        return None
+    step = max(BLOCK_ENTRIES // n_rows, 1)
+    blocks = [numeric[i : i + step] for i in range(0, numeric.size, step)]
+
+    def look(columns: IntArray) -> tuple[list[tuple[int, Candidate]], bool]:
+        # What is missing comes last; sorting rows of this copy is sorting columns.
+        ordered = np.sort(np.ascontiguousarray(rows[:, columns].T), axis=1)
+        counts = n_rows - np.count_nonzero(np.isnan(ordered), axis=1)
+        gaps = counts < n_rows
+        look_at = gaps.copy()
+        look_at[~gaps] = may_stand_apart(ordered[~gaps], fewest, most)
+        found = [
+            (int(columns[q]), own)
+            for q in np.flatnonzero(look_at)
+            for own in candidate_values(ordered[q, : counts[q]], fewest, most)
+        ]
+        return found, bool(gaps.any())
+
+    parts = in_threads(look, blocks, n_jobs)
+    found = [own for part, _ in parts for own in part]
+    if not found:
+        return None
+    found = sorted(found, key=lambda own: -own[1].count)[:MOST_VALUES]
+    found.sort(key=lambda own: (own[0], own[1].low))
+    return ValueRanges(
+        np.array([column for column, _ in found], dtype=np.intp),
+        np.array([own.low for _, own in found]),
+        np.array([own.high for _, own in found]),
+        np.array([own.count for _, own in found], dtype=np.intp),
+        np.arange(len(found)),
+        missing=any(gaps for _, gaps in parts),
+    )
+
+
+def values_statistics(pool: Pool) -> ValuesScan:
+    """Return the two statistics of values that stand apart."""
+    ranges = pool.requests.values
+    assert ranges is not None
+    halves = pool.sums.values(ranges)
+    changes = pool.changes(halves)
+    if pool.design is not None:
+        changes = changes * scales(pool.design, halves)
+    else:
+        share = halves.total() / pool.labels.n_rows
+        deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12))
+        changes = np.asarray(changes / deviation, dtype=np.float32)
+    moved = pool.labels.n_moved_of
+    moments = BinMoments.of(halves.permuted(pool.labels), moved[0] / sum(moved))
+    scores = moments.of_sum().scores(changes)
+    (few,) = top_sums(np.square(changes), (FEW,))
+    return ValuesScan(np.column_stack([scores.max(axis=1), few]), scores, ranges)

@@ -1,0 +1,369 @@
+"""What several comparisons of the same rows share: scores, plans and sums, made without labels.
+
+Where every group is compared with all other rows, the rows are the same in every comparison and
+only their labels differ. All that knows no labels is made once: tables, scores, which pairs and
+triples to look at, random orders of the rows, sums over their first rows. It is the same whoever
+asks for it first, and whichever comparisons are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.data.samples import Samples
+from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
+from tellapart.errors import InputError
+from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.shared_orders import RowOrders, SharedLabels
+from tellapart.scan.bin_sums import BinSums
+from tellapart.scan.families.plan import FEWEST_ROWS, Asked, Plan, ask_families, make_plan
+from tellapart.scan.families.values import values_apart
+from tellapart.scan.pool import Pool, RowForms
+from tellapart.scan.requests import SINGLES, ValueRanges
+from tellapart.scan.scores import score_rows
+from tellapart.scan.sums import Halves, Sums
+from tellapart.scan.tables import Outline, Tables, tables_of
+from tellapart.scan.wide import WideScores, WideShifts, wide_shifts
+from tellapart.threads import MadeOnce, one_blas_thread
+
+# Sums of features over rows that several comparisons divide in different ways.
+#
+# With rows permuted one by one, what is summed are the scores of rows, and these know no labels.
+# So one table of them serves every comparison, and what the orders of
+# `tellapart.permutation.shared_orders` give for the sizes of the samples is summed once: a
+# comparison adds the few rows that are its own.
+
+
+MOST_KEPT = 400_000_000
+"""Bytes of the sums of one table of features that are kept; of more, comparisons make their own."""
+
+
+@dataclass(eq=False)
+class PooledFeatures:
+    """Features of all rows (N × F), and their sums over the first rows of every order."""
+
+    values: Singles
+    _kept: dict[int, Singles] = field(default_factory=dict, repr=False)
+    _parts: MadeOnce = field(default_factory=MadeOnce, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """The sums over all rows."""
+        return np.asarray(self.values.sum(axis=0, dtype=np.float64))
+
+    def sums(self, orders: RowOrders, size: int, rows: slice, features: slice) -> Singles:
+        """Return the sums over the first `size` rows of some orders, of some features."""
+        anchor = orders.anchor(size)
+        if 4 * orders.count * self.values.shape[1] * len(orders.anchors) > MOST_KEPT:
+            first, last, _ = features.indices(self.values.shape[1])
+            begin, end, _ = rows.indices(orders.count)
+            out, anchor = np.zeros((end - begin, last - first), dtype=np.float32), 0
+        else:
+            out = self._sums_at(orders, anchor)[rows, features].copy()
+        orders.add(self.values, anchor, size, out, rows, features)
+        return out
+
+    def some(self, features: IntArray) -> PooledFeatures:
+        """Return some of the features: the same object whoever asks for them."""
+        return self._parts.get(
+            features.tobytes(),
+            lambda: PooledFeatures(np.ascontiguousarray(self.values[:, features])),
+        )
+
+    def _sums_at(self, orders: RowOrders, anchor: int) -> Singles:
+        with self._lock:
+            begin, every = 0, slice(None)
+            sums = np.zeros((orders.count, self.values.shape[1]), dtype=np.float32)
+            for end in orders.anchors[: orders.anchors.index(anchor) + 1]:
+                if end not in self._kept:
+                    self._kept[end] = sums.copy()
+                    orders.add(self.values, begin, end, self._kept[end], every, every)
+                begin, sums = end, self._kept[end]
+            return sums
+
+
+@dataclass(frozen=True, eq=False)
+class SharedHalves(Halves):
+    """The features of one comparison: which rows are those of x and of y.
+
+    What `x` and `y` of other halves hold is made where it is asked for.
+    """
+
+    features: PooledFeatures = field(kw_only=True)
+    rows_x: IntArray = field(kw_only=True)
+    rows_y: IntArray = field(kw_only=True)
+
+    @classmethod
+    def of(cls, features: PooledFeatures, rows_x: IntArray, rows_y: IntArray) -> SharedHalves:
+        """Return the features of the rows of x and of y."""
+        none = np.empty((0, features.values.shape[1]), dtype=np.float32)
+        return cls(none, none, features=features, rows_x=rows_x, rows_y=rows_y)
+
+    def total(self) -> FloatArray:
+        """Return the sums over all rows."""
+        return self.features.total
+
+    def sides(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums over the rows of x and over those of y."""
+        of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
+        return of_x, self.total() - of_x
+
+    def permuted(self, bins: KeyedBins) -> tuple[Singles, ...]:  # noqa: ARG002
+        """Return the features of all rows, each of which is permuted by itself."""
+        return (self.features.values,)
+
+    def summing(self, bins: KeyedBins, features: slice = slice(None)) -> Callable[[slice], Singles]:
+        """Return what gives the sums of some features over x, under some of the permutations."""
+        assert isinstance(bins, SharedLabels)
+        first, last, _ = features.indices(self.size)
+        own = slice(first, last)
+
+        def sums(rows: slice) -> Singles:
+            begin, end, _ = rows.indices(bins.count)
+            found = np.zeros((end - begin, last - first), dtype=np.float32)
+            true = int(begin == 0)
+            if true:
+                bins.true_order.add(self.features.values, 0, bins.size, found[:1], slice(1), own)
+            drawn = slice(begin + true - 1, end - 1)
+            found[true:] = self.features.sums(bins.orders, bins.size, drawn, own)
+            if not bins.of_x:
+                np.subtract(self.total()[own].astype(np.float32), found, out=found)
+            return found
+
+        return sums
+
+    def some(self, features: IntArray) -> SharedHalves:
+        """Return the sums of some of the features."""
+        return SharedHalves.of(self.features.some(features), self.rows_x, self.rows_y)
+
+    def column(self, place: int) -> tuple[FloatArray, FloatArray]:
+        """Return one feature of the rows of X and of Y, and below it that no row keeps a label."""
+        own = self.features.values[:, place].astype(np.float64)
+        return np.append(own[self.rows_x], 0.0), np.append(own[self.rows_y], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSums(Sums):
+    """The sums of one comparison, from scores of all rows: `x` has those, `y` has none.
+
+    Attributes
+    ----------
+    made : MadeOnce
+        Tables of features, made once for all comparisons.
+    rows_x, rows_y : arrays
+        The rows of the two samples.
+    """
+
+    made: MadeOnce = field(kw_only=True)
+    rows_x: IntArray = field(kw_only=True)
+    rows_y: IntArray = field(kw_only=True)
+
+    def of(self, name: str) -> Halves:
+        """Return one score of every column."""
+        return self._features(name, lambda: self.x.singles[SINGLES.index(name), :-1])
+
+    def values(self, asked: ValueRanges) -> Halves:
+        """Return which rows have values that stand apart."""
+        return self._features("values", lambda: self.x.values[:-1]).some(asked.place)
+
+    def pairs(self, name: str) -> Halves:
+        """Return products of two."""
+        return self._features(("pairs", name), lambda: self.x.pairs[name][:-1])
+
+    def triples(self, name: str) -> Halves:
+        """Return products of three."""
+        return self._features(("triples", name), lambda: self.x.triples[name][:-1])
+
+    def fours(self, name: str) -> Halves:
+        """Return products of four."""
+        return self._features(("fours", name), lambda: self.x.fours[name][:-1])
+
+    @property
+    def points(self) -> Singles:
+        """V of all rows."""
+        return np.asarray(self.x.singles[SINGLES.index("clipped"), :-1])
+
+    def _others(self, places: slice) -> Halves:
+        key = ("others", places.start, places.stop)
+        return self._features(key, lambda: np.ascontiguousarray(self.x.others[:-1, places]))
+
+    def _derived(
+        self,
+        place: int,
+        name: str,
+        function: Callable[[Singles], Singles],
+        at_zero: float = 0.0,  # noqa: ARG002
+    ) -> Halves:
+        kind = SINGLES.index(name)
+        return self._features(("derived", place), lambda: function(self.x.singles[kind, :-1]))
+
+    def _features(self, key: object, make: Callable[[], Singles]) -> Halves:
+        found = self.made.get(key, lambda: PooledFeatures(make()))
+        return SharedHalves.of(found, self.rows_x, self.rows_y)
+
+
+MOST_COLUMNS = 8_000
+"""Columns of all comparisons together that are looked at in full…"""
+MOST_WORK = 9_000_000
+"""…and rows times these columns…"""
+FEWEST_COLUMNS = 200
+"""…but of one comparison no fewer than these."""
+MOST_ENTRIES = 3_000_000
+"""Rows times columns that are looked at in full: their features take 200 bytes each."""
+ENOUGH_ROWS = max(FEWEST_ROWS.values())
+"""Rows of the smaller sample from which on every family runs."""
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    """What one comparison takes of what is shared: its sums, and what its families look at."""
+
+    pool: Pool
+    plan: Plan
+    asked: Asked
+    labels: SharedLabels
+
+
+class SharedPool:
+    """The pooled rows of several comparisons.
+
+    Parameters
+    ----------
+    whole : Samples
+        All rows, of which X and Y are the first and the others, in the order of their table.
+    rows : sequence of arrays
+        The rows that each comparison compares with all others.
+    n_permutations : int
+        Permutations of each.
+    seed : int
+        Draws the orders of the rows.
+    effort : float
+        As in `tellapart.scan.scan.scan`.
+    n_jobs : int
+        Threads that make what is shared.
+    """
+
+    def __init__(
+        self,
+        whole: Samples,
+        rows: Sequence[IntArray],
+        n_permutations: int,
+        *,
+        seed: int,
+        effort: float,
+        n_jobs: int = 1,
+    ) -> None:
+        self._seeds = np.random.default_rng(seed).integers(2**63, size=2)
+        self._effort, self._n_jobs = effort, n_jobs
+        n_rows = whole.n_x + whole.n_y
+        sizes = np.array([min(own.size, n_rows - own.size) for own in rows], dtype=np.intp)
+        self._orders = RowOrders.draw(n_rows, sizes, n_permutations, int(self._seeds[0]))
+        self._rows = rows
+        self._shifts: list[WideShifts] | None = None
+        self.wide: WideScores | None = None
+        columns = np.arange(whole.n_columns)
+        most = columns_in_full(n_rows, len(rows))
+        if columns.size > most:
+            self.wide = WideScores.of(whole, n_jobs)
+            columns = _least_tied(self.wide, columns, most)
+            named = ~np.isin(self.wide.columns, columns)
+            self._shifts = wide_shifts(self.wide, self._orders, rows, named, n_jobs)
+        with one_blas_thread():
+            self._score(whole, columns)
+        self._made = MadeOnce()
+
+    def _score(self, whole: Samples, columns: IntArray) -> None:
+        """Score all rows of the columns that are looked at in full."""
+        part = whole if columns.size == whole.n_columns else whole.columns(columns)
+        pooled = Outline.of_all_rows(part)
+        local = tables_of(part, pooled, self._n_jobs)
+        if local.size == 0 and (self.wide is None or self.wide.size == 0):
+            raise InputError(
+                f"X and Y must have a column that varies; all {whole.n_columns} are constant"
+            )
+        scores = score_rows(local, pooled.values, self._n_jobs)
+        self._values, self._local, self._kinds = pooled.values, local, part.kinds
+        self.in_full = pooled.values, columns
+        # From here on columns are told by their places among all columns of the samples.
+        own = columns[local.column]
+        self._tables = replace(local, column=own, constant=columns[local.constant])
+        self.scores = replace(scores, column=own, constant=columns[local.constant])
+        self._forms = RowForms(scores.clipped, own, self._orders)
+
+    def part(self, number: int) -> SharedPart:
+        """Return what one comparison takes."""
+        rows_x = self._rows[number]
+        rows_y = np.setdiff1d(np.arange(self._orders.n_rows), rows_x, assume_unique=True)
+        labels = SharedLabels.of(self._orders, rows_x, rows_y)
+        plan, asked, summed = self._planned(min(labels.fewest, ENOUGH_ROWS))
+        values = asked.requests.values
+        if values is not None:
+            values = values.with_rows(fewest_rows(labels.n_x, labels.n_y))
+            asked = replace(asked, requests=replace(asked.requests, values=values))
+        sums = SharedSums(full=False, rows_x=rows_x, rows_y=rows_y, **summed)
+        shifts = None if self._shifts is None else self._shifts[number]
+        pool = Pool(self._tables, self.scores, labels, asked.requests, sums, 1, self._forms, shifts)
+        return SharedPart(pool, plan, asked, labels)
+
+    def _planned(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
+        """Return plan, requests and scores of comparisons with so many rows in either sample."""
+        with one_blas_thread():
+            return self._made.get(fewest, lambda: self._plan(fewest))
+
+    def _plan(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
+        n_rows, rng = self._orders.n_rows, np.random.default_rng(int(self._seeds[1]))
+        sizes = (fewest, n_rows - fewest)
+        none = np.empty((self._orders.count + 1, 0), dtype=np.float32)
+        plan = make_plan(self.scores, KeyedBins(sizes, sizes, 1, 0, none, False), self._effort)
+        if self.wide is not None:
+            _explain(plan, self.wide, self._tables)
+        bins = KeyedBins((n_rows, 0), (n_rows, 0), 1, 0, none, False)
+        values = values_apart(self._values, self._kinds, FEWEST_WITH_VALUE, self._n_jobs)
+        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs, values=values)
+        # The points are there: V of all rows.
+        requests = replace(asked.requests, points_per_bin=0)
+        if values is not None:
+            values = replace(values, column=self.in_full[1][values.column])
+            asked = replace(asked, requests=replace(asked.requests, values=values))
+        fold = BinSums(self._local, bins, requests, 0, self._n_jobs)
+        held = fold.add(fold.start(), 0, self._values)
+        return plan, asked, {"x": held, "y": held, "made": MadeOnce()}
+
+
+def columns_in_full(n_rows: int, n_comparisons: int) -> int:
+    """Return how many columns are looked at in full: location, shape and dependence.
+
+    >>> columns_in_full(700, 10), columns_in_full(3_000, 10), columns_in_full(3_000, 2)
+    (800, 300, 1000)
+    """
+    most = min(MOST_COLUMNS // n_comparisons, MOST_WORK // (n_rows * n_comparisons))
+    return max(min(most, MOST_ENTRIES // n_rows), FEWEST_COLUMNS)
+
+
+def _least_tied(wide: WideScores, columns: IntArray, most: int) -> IntArray:
+    """Return the columns to look at in full: those with the fewest ties.
+
+    Categories are among them, however many they are: the others are told by their ranks alone.
+    """
+    other = np.setdiff1d(columns, wide.columns)
+    kept = wide.columns[np.argsort(wide.ties, kind="stable")[:most]]
+    return np.sort(np.concatenate([other, kept]))
+
+
+def _explain(plan: Plan, wide: WideScores, tables: Tables) -> None:
+    """Say which families look at some of the columns only."""
+    count = np.unique(tables.column).size
+    every = np.union1d(tables.column, wide.columns).size
+    for family in ("shape", "kernel"):
+        plan.notes[family] = (
+            f"computed from {count:,} of {every:,} columns, selected blind to group: those with "
+            "the fewest ties"
+        )

@@ -1,1 +1,0 @@
-"""Linear functions of q that no support's value exceeds, and the program they make."""

@@ -1,1 +1,0 @@
-"""All supports of a node, one after the other, in compiled code that skips whole families."""

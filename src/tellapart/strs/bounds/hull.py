@@ -1,0 +1,559 @@
+"""The bound from the convex hull of the sparse sphere, with a shift per variable.
+
+Let M = −A and δ a vector with C = M − Diag(δ) ⪰ 0. A point z of the sparse sphere with
+non-zeros marked by q ∈ {0,1}^D satisfies, for **any** u and any μ with e = μ + δ > 0,
+
+    aᵀz − zᵀMz ≤ uᵀCu + μ + Σ_i q_i g_i² / (4 e_i),   g = a − 2Cu,
+
+since zᵀCz ≥ 2uᵀCz − uᵀCu and, on the sphere, gᵀz − Σδ_i z_i² = gᵀz − Σ e_i z_i² + μ. So
+the optimum is at most uᵀCu + μ + (the d largest scores h_i = g_i²/(4e_i)). With one δ for all
+variables this is the d-support-norm bound κ + uᵀCu + ‖a − 2Cu‖_(d); a δ per variable
+(`hull.shift`) makes it as strong as the semidefinite relaxation with perspective cuts.
+
+The best (u, μ) solves a concave problem over 0 ≤ q ≤ 1, Σq = d: with N = √q C √q + Diag(δ) on
+the non-zeros of q, the value at q is a trust region problem on the sphere,
+φ(q) = min_μ μ + ¼ (√q a)ᵀ(N + μI)⁻¹(√q a), its gradient is the score vector h and its
+Hessian is explicit. Newton steps over q with a compiled pairwise solver for the quadratic
+model converge in a few steps where first-order methods crawl.
+
+Where z ≥ 0, gᵀz ≤ max(g, 0)ᵀz: every g_i above becomes max(g_i, 0), and the value at q is the
+maximum over the sphere within the orthant, a trust region problem on the entries of z that are
+positive. Without the sphere μ = 0 and δ > 0, the rest stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky
+
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.compiling import compiled
+from tellapart.strs.bounds.shift import ShiftProblem, best_shift
+from tellapart.strs.curvature import Curvature
+from tellapart.strs.domains import SPHERE, Domain
+from tellapart.strs.orthant import maximise_on_orthant, multiplier_on_orthant
+from tellapart.strs.rounding import EPS
+from tellapart.strs.trust_region import secular_root
+
+# A concave quadratic over the capped simplex, by steps along pairs of coordinates.
+
+
+EDGE = 1e-13
+"""Coordinates this close to 0 or 1 are put there."""
+
+
+@compiled
+def maximise_over_capped_simplex(
+    q: FloatArray, gradient: FloatArray, hessian: FloatArray, precision: float
+) -> FloatArray:
+    """Return x near the maximiser of gᵀ(x − q) + ½(x − q)ᵀH(x − q), 0 ≤ x ≤ 1, Σx = Σq.
+
+    H is negative semidefinite. Each step moves weight from one coordinate to another: the
+    receiver has the largest derivative, the giver is the one with the most to gain. Stops when
+    no pair's derivatives differ by more than `precision`.
+    """
+    n = q.shape[0]
+    x = q.copy()
+    slope = gradient.copy()
+    for _ in range(50 * n + 1000):
+        to = -1
+        worst = np.inf
+        for i in range(n):
+            if x[i] < 1.0 - EDGE and (to < 0 or slope[i] > slope[to]):
+                to = i
+            if x[i] > EDGE and slope[i] < worst:
+                worst = slope[i]
+        if to < 0 or slope[to] - worst <= precision:
+            break
+        giver = -1
+        amount = 0.0
+        best = 0.0
+        for j in range(n):
+            if x[j] <= EDGE or slope[j] >= slope[to]:
+                continue
+            bend = max(2 * hessian[to, j] - hessian[to, to] - hessian[j, j], 1e-300)
+            lift = slope[to] - slope[j]
+            step = min(lift / bend, 1.0 - x[to], x[j])
+            gain = step * (lift - 0.5 * bend * step)
+            if gain > best:
+                best, amount, giver = gain, step, j
+        if giver < 0:
+            break
+        x[to] += amount
+        x[giver] -= amount
+        if x[to] > 1.0 - EDGE:
+            x[to] = 1.0
+        if x[giver] < EDGE:
+            x[giver] = 0.0
+        for i in range(n):
+            slope[i] += amount * (hessian[i, to] - hessian[i, giver])
+    return x
+
+
+@dataclass(frozen=True)
+class HullPoint:
+    """The relaxation at one q: the value φ(q), its (u, μ), and what derivatives need.
+
+    `support` are the non-zeros of z: those of q, less what z ≥ 0 holds at 0. g is max(g, 0) there.
+    """
+
+    q: FloatArray
+    support: IntArray
+    root_q: FloatArray
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    sphere: FloatArray
+    z: FloatArray
+    mu: float
+    interior: bool
+    e: FloatArray
+    g: FloatArray
+    columns: FloatArray
+    value: float
+
+    @property
+    def ratio(self) -> FloatArray:
+        """R = g/(2e), so that z = q·r."""
+        return self.g / (2 * self.e)
+
+    @property
+    def slack(self) -> FloatArray:
+        """q(1 − q)r²: how far each variable's perspective term is from being tight."""
+        return self.q * (1 - self.q) * self.ratio**2
+
+
+@dataclass(frozen=True)
+class HullBound:
+    """A proved bound and the scores behind it: total = base + forced + the `picks` largest."""
+
+    total: float
+    scores: FloatArray
+
+
+class HullRelaxation:
+    """The relaxation over some variables, of which `forced` are in and `picks` more are free."""
+
+    def __init__(
+        self,
+        curvature: Curvature,
+        a: FloatArray,
+        delta: FloatArray,
+        forced: BoolArray,
+        picks: int,
+        domain: Domain = SPHERE,
+    ) -> None:
+        self.curvature = curvature
+        self.domain = domain
+        self.a = a
+        self.delta = delta
+        self.forced = forced
+        self.free = np.flatnonzero(~forced)
+        self.picks = picks
+        diagonal = np.maximum(curvature.diagonal - delta, 0.0)
+        # The second term covers the rounding of the difference itself.
+        self.root_diagonal = np.sqrt(diagonal) + np.sqrt(EPS * np.abs(delta))
+
+    def evaluate(self, q: FloatArray) -> HullPoint:
+        """Return φ(q) with its maximiser z and multiplier μ."""
+        support = np.flatnonzero(q)
+        root_q = np.sqrt(q[support])
+        columns = self.curvature.columns(support).copy()
+        columns[support, np.arange(support.shape[0])] -= self.delta[support]
+        inner = root_q[:, None] * columns[support] * root_q
+        inner[np.diag_indices_from(inner)] += self.delta[support]
+        if self.domain.nonnegative:
+            positive = self._positive(inner, root_q * self.a[support])
+            support, root_q, columns = support[positive], root_q[positive], columns[:, positive]
+            inner = inner[np.ix_(positive, positive)]
+        eigenvalues, vectors = np.linalg.eigh(inner)
+        linear = root_q * self.a[support]
+        c = (vectors.T @ linear) / 2
+        mu, interior = self._multiplier(eigenvalues, c)
+        sphere = vectors @ (c / (eigenvalues + mu))
+        z = root_q * sphere
+        g = self.a - 2 * (columns @ z)
+        if self.domain.nonnegative:
+            g = np.maximum(g, 0.0)
+        return HullPoint(
+            q=q,
+            support=support,
+            root_q=root_q,
+            eigenvalues=eigenvalues,
+            vectors=vectors,
+            sphere=sphere,
+            z=z,
+            mu=mu,
+            interior=interior,
+            e=mu + self.delta,
+            g=g,
+            columns=columns,
+            value=mu + 0.5 * float(linear @ sphere),
+        )
+
+    def _multiplier(self, eigenvalues: FloatArray, c: FloatArray) -> tuple[float, bool]:
+        """Return the best μ with e = μ + δ > 0 kept, and whether that limit did not bind."""
+        if not self.domain.on_sphere:
+            return 0.0, False
+        mu_start = self._lowest_multiplier(eigenvalues, c)
+        extra = secular_root(eigenvalues + mu_start, c, 0.0)
+        return mu_start + extra, extra > 0.0
+
+    def _lowest_multiplier(self, eigenvalues: FloatArray, c: FloatArray) -> float:
+        """Return the least μ allowed: e > 0 and N + μI positive definite, rounding included."""
+        lowest = float(self.delta.min())
+        start = 1e-9 * (float(np.linalg.norm(c)) + 1e-3 * abs(lowest))
+        # Eigenvalues known up to rounding error must not end up at 0.
+        largest = float(np.abs(eigenvalues).max(initial=0.0))
+        start += 4 * EPS * largest + float(np.finfo(float).tiny)
+        return start - min(lowest, float(eigenvalues.min(initial=lowest)))
+
+    def _positive(self, inner: FloatArray, linear: FloatArray) -> BoolArray:
+        """Return which entries of the maximiser over z ≥ 0 are positive."""
+        passive = linear > 0
+        if self.domain.on_sphere:
+            eigenvalues = np.linalg.eigvalsh(inner).astype(np.float64, copy=False)
+            lowest = self._lowest_multiplier(eigenvalues, linear / 2)
+            multiplier_on_orthant(inner, linear, lowest, passive)
+        else:
+            maximise_on_orthant(inner, linear, passive)
+        return passive
+
+    def bound(self, point: HullPoint) -> HullBound:
+        """Return the proved bound of u = z and μ: every rounding error is allowed for.
+
+        |C_ij| ≤ √(C_ii C_jj) bounds the errors of C·u without a second product.
+        """
+        relative = 4 * (point.support.shape[0] + self.curvature.depth + 16) * EPS
+        weight = float(self.root_diagonal[point.support] @ np.abs(point.z))
+        error = relative * (np.abs(self.a) + 2 * self.root_diagonal * weight)
+        quadratic = float(point.z @ (point.columns[point.support] @ point.z))
+        quadratic += relative * weight**2
+        scores = (np.abs(point.g) + error) ** 2 / (4 * point.e) * (1 + 16 * EPS)
+        top = self.largest(scores)
+        total = quadratic + point.mu + top
+        total += relative * (abs(quadratic) + abs(point.mu) + top)
+        return HullBound(total, scores)
+
+    def largest(self, scores: FloatArray) -> float:
+        """Return the sum of the forced scores and of the `picks` largest free ones."""
+        free = scores[self.free]
+        total = float(scores[self.forced].sum())
+        if self.picks > 0:
+            total += float(np.partition(free, -self.picks)[-self.picks :].sum())
+        return total
+
+    def solve(
+        self,
+        q: FloatArray,
+        *,
+        tolerance: float,
+        cutoff: float,
+        stop: Callable[[], bool],
+        steps: int = 60,
+    ) -> tuple[HullPoint, HullBound]:
+        """Return the relaxation's solution and the best proved bound, from a feasible q.
+
+        Stops when the bound is within `tolerance` of φ(q), or at most `cutoff`.
+        """
+        point = self.evaluate(q)
+        best = self.bound(point)
+        for _ in range(steps):
+            if best.total <= cutoff or best.total - point.value <= tolerance or stop():
+                break
+            moved = self._newton_step(point, best)
+            if moved is None:
+                break
+            point = moved
+            candidate = self.bound(point)
+            if candidate.total < best.total:
+                best = candidate
+        return point, best
+
+    def _newton_step(self, point: HullPoint, bound: HullBound) -> HullPoint | None:
+        """Return the point after one Newton step with backtracking, None if none helps."""
+        movable = self._movable(point, bound.scores)
+        gradient = point.e * point.ratio**2
+        # The quadratic model needs no more accuracy than the gap it is to close.
+        precision = 1e-3 * (bound.total - point.value) / max(self.picks, 1)
+        target = maximise_over_capped_simplex(
+            point.q[movable], gradient[movable], self._hessian(point, movable), precision
+        )
+        direction = target - point.q[movable]
+        promise = float(gradient[movable] @ direction)
+        step = 1.0
+        while step > 1e-7:
+            q = point.q.copy()
+            q[movable] = np.clip(q[movable] + step * direction, 0.0, 1.0)
+            moved = self.evaluate(q)
+            if moved.value >= point.value + 1e-4 * step * promise:
+                return moved
+            step *= 0.5
+        return None
+
+    def _movable(self, point: HullPoint, scores: FloatArray) -> IntArray:
+        """Return the free variables in play: in the support, or with a score near the top."""
+        near = min(self.free.shape[0], max(4 * self.picks, 40))
+        free_scores = scores[self.free]
+        top = self.free[np.argpartition(-free_scores, near - 1)[:near]]
+        marked = np.zeros(self.a.shape[0], dtype=bool)
+        marked[top] = True
+        marked[point.q > 0] = True
+        marked[self.forced] = False
+        return np.flatnonzero(marked)
+
+    def _hessian(self, point: HullPoint, movable: IntArray) -> FloatArray:
+        """Return ∇²φ over some variables.
+
+        At fixed μ it is −2 r_i K_ij r_j with K = C − C_:S (C_SS + Diag(e/q))⁻¹ C_S:. The best μ
+        moves with q: that subtracts (∂h/∂μ)(∂h/∂μ)ᵀ / φ_μμ.
+        """
+        shifted = point.eigenvalues + point.mu
+        half = (point.vectors / np.sqrt(shifted)).T * point.root_q
+        reduced = half @ point.columns[movable].T
+        block = self.curvature.block(movable)
+        block[np.diag_indices_from(block)] -= self.delta[movable]
+        ratio = point.ratio[movable]
+        hessian = -2 * ratio[:, None] * (block - reduced.T @ reduced) * ratio
+        if point.interior:
+            move = -point.vectors @ ((point.vectors.T @ point.sphere) / shifted)
+            curvature = -2 * float(point.sphere @ move)
+            ratio_move = -(point.columns[movable] @ (point.root_q * move)) - ratio
+            gradient_move = ratio**2 + 2 * ratio * ratio_move
+            if curvature > 0:
+                hessian -= np.outer(gradient_move, gradient_move) / curvature
+        return hessian
+
+
+def rebalance(q: FloatArray, scores: FloatArray, free: IntArray, picks: int) -> FloatArray:
+    """Return q with Σ over `free` brought to `picks`, by moving the most or least promising."""
+    result = q.copy()
+    missing = picks - float(result[free].sum())
+    order = free[np.argsort(-scores[free], kind="stable")]
+    if missing > 0:
+        room = 1.0 - result[order]
+        result[order] += np.clip(missing - (np.cumsum(room) - room), 0.0, room)
+    else:
+        order = order[::-1]
+        held = result[order]
+        result[order] -= np.clip(-missing - (np.cumsum(held) - held), 0.0, held)
+    return result
+
+
+# A node of the branch-and-bound tree, and the proved bound it gets.
+
+
+CANDIDATES = 200
+"""Variables that get a shift of their own; the rest share one."""
+SHARED_DROP = 0.5
+"""How far below the uniform shift the shared one lies, in units of e = μ + δ there."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """Some variables forced in, some removed; the rest free.
+
+    `variables` are those in or free, as indices of the whole problem; `forced`, `delta`, `q` and
+    `scores` run along them. M − Diag(δ) ⪰ 0 is proved, so children inherit δ; `shift_size` is
+    the number of variables when δ was optimised, 0 for never.
+    """
+
+    variables: IntArray
+    forced: BoolArray
+    delta: FloatArray
+    q: FloatArray
+    scores: FloatArray
+    bound: float
+    shift_size: int = 0
+
+    def picks(self, d: int) -> int:
+        """How many free variables may still be chosen."""
+        return d - int(self.forced.sum())
+
+    def is_leaf(self, d: int) -> bool:
+        """Whether one support contains every point of the node."""
+        return self.picks(d) == 0 or self.variables.shape[0] <= d
+
+    def leaf_support(self, d: int) -> IntArray:
+        """Return the support of a leaf."""
+        return self.variables[self.forced] if self.picks(d) == 0 else self.variables
+
+    def supports(self, d: int) -> Iterator[IntArray]:
+        """Return the supports that together contain every point of the node."""
+        free = self.variables[~self.forced]
+        picked = combinations(free, min(self.picks(d), free.shape[0]))
+        forced = self.variables[self.forced]
+        return (np.sort(np.append(forced, chosen)).astype(np.intp) for chosen in picked)
+
+    def visits(self, d: int) -> int:
+        """Return about how many operations it takes to solve the node support by support."""
+        free = int((~self.forced).sum())
+        return comb(free, min(self.picks(d), free)) * (3_000 + d**3)
+
+    def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> Node:
+        """Return the child with the variables `kept`, of which `forced` are in."""
+        picks = d - int(forced[kept].sum())
+        free = np.flatnonzero(~forced[kept])
+        q = np.where(forced, 1.0, self.q)[kept]
+        scores = self.scores[kept]
+        if 0 < picks < free.shape[0]:
+            q = rebalance(q, scores, free, picks)
+        return replace(
+            self,
+            variables=self.variables[kept],
+            forced=forced[kept],
+            delta=self.delta[kept],
+            q=q,
+            scores=scores,
+        )
+
+    def branch(self, position: int, d: int) -> tuple[Node, Node]:
+        """Return the children with one free variable in, and out."""
+        everything = np.ones(self.variables.shape[0], dtype=bool)
+        with_it = self.forced.copy()
+        with_it[position] = True
+        without = everything.copy()
+        without[position] = False
+        return (
+            self.keep(everything, with_it, d),
+            self.keep(without, self.forced, d),
+        )
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """A node with its relaxation solved."""
+
+    node: Node
+    curvature: Curvature
+    relaxation: HullRelaxation
+    point: HullPoint
+    hull: HullBound
+
+
+def relax(
+    node: Node,
+    curvature: Curvature,
+    a: FloatArray,
+    d: int,
+    domain: Domain = SPHERE,
+    *,
+    tolerance: float,
+    cutoff: float,
+    stop: Callable[[], bool],
+) -> Relaxed:
+    """Solve the hull relaxation of a node at its shift; `curvature` runs along its variables."""
+    relaxation = HullRelaxation(
+        curvature, a[node.variables], node.delta, node.forced, node.picks(d), domain
+    )
+    point, hull = relaxation.solve(node.q, tolerance=tolerance, cutoff=cutoff, stop=stop)
+    bound = min(node.bound, hull.total)
+    solved = replace(node, q=point.q, scores=hull.scores, bound=bound)
+    return Relaxed(solved, curvature, relaxation, point, hull)
+
+
+def fix_variables(relaxed: Relaxed, d: int, cutoff: float) -> tuple[Node, float]:
+    """Force in and remove what the scores prove, and return the highest bound given up.
+
+    With the same (u, μ), a free variable outside the top can only come in for the last one
+    inside, and one inside only leave for the first one outside; where that bound is at most
+    `cutoff` the other choice is not worth visiting.
+    """
+    node, total = relaxed.node, relaxed.hull.total
+    picks = node.picks(d)
+    scores = relaxed.hull.scores
+    free = np.flatnonzero(~node.forced)
+    ranked = free[np.argsort(-scores[free], kind="stable")]
+    inside, outside = ranked[:picks], ranked[picks:]
+    if_in = total - scores[inside[-1]] + scores[outside]
+    if_out = total - scores[inside] + scores[outside[0]]
+    kept = np.ones(node.variables.shape[0], dtype=bool)
+    kept[outside[if_in <= cutoff]] = False
+    forced = node.forced.copy()
+    forced[inside[if_out <= cutoff]] = True
+    given_up = np.concatenate([if_in[if_in <= cutoff], if_out[if_out <= cutoff]])
+    highest = float(given_up.max(initial=-np.inf))
+    return node.keep(kept, forced, d), highest
+
+
+def tighten(
+    relaxed: Relaxed, d: int, *, value: float, tolerance: float, stop: Callable[[], bool]
+) -> Node:
+    """Return the node with the best shift found for it, proved; the same node if none is."""
+    node, point = relaxed.node, relaxed.point
+    size = node.variables.shape[0]
+    if size <= CANDIDATES + CANDIDATES // 4:
+        chosen, others = np.arange(size), np.empty(0, dtype=np.intp)
+    else:
+        needed = node.forced | (node.q > 0)
+        number = max(CANDIDATES, int(needed.sum()))
+        if number > 2 * CANDIDATES:
+            # A step costs the cube of this number: branching is quicker.
+            return replace(node, shift_size=size)
+        order = np.argsort(-np.where(needed, np.inf, relaxed.hull.scores), kind="stable")
+        chosen, others = np.sort(order[:number]), np.sort(order[number:])
+    matrix = relaxed.curvature.block(chosen)
+    ground, allowance, shared = matrix, 0.0, -np.inf
+    if others.shape[0] > 0:
+        base = float(node.delta.min())
+        margin = SHARED_DROP * (point.mu + base)
+        shared = base - margin
+        try:
+            ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
+        except LinAlgError:
+            allowance = np.inf
+        if allowance > margin:
+            # What rounding error takes is more than what the shift could give.
+            return replace(node, shift_size=size)
+    lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
+    domain = relaxed.relaxation.domain
+    if not domain.on_sphere and lowest <= 0.0:
+        return replace(node, shift_size=size)
+    e_scale = float(point.e[chosen].max())
+    drop = 1e-3 * e_scale
+    mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + 2e-3 * e_scale
+    if not domain.on_sphere:
+        # μ stays 0: the start must leave room between 0 and the lowest eigenvalue.
+        drop, mu = min(drop, lowest / 2), 0.0
+    start = np.full(chosen.shape[0], lowest - drop)
+    z = np.zeros(size)
+    z[point.support] = point.z
+    b = relaxed.relaxation.a[chosen] - 2 * (matrix @ z[chosen] - start * z[chosen])
+    problem = ShiftProblem(
+        matrix=matrix,
+        ground=ground,
+        a=relaxed.relaxation.a[chosen],
+        forced=node.forced[chosen],
+        picks=node.picks(d),
+        mu_above=-shared if others.shape[0] else -np.inf,
+        domain=domain,
+    )
+    scale = 0.3 * max(abs(value), relaxed.hull.total - value)
+    delta = best_shift(problem, start, mu, b, tolerance=tolerance, scale=scale, stop=stop)
+    proved = _proved(ground, delta, allowance)
+    if proved is None or not (domain.on_sphere or proved.min() > 0.0):
+        return replace(node, shift_size=size)
+    full = np.full(size, shared)
+    full[chosen] = proved
+    return replace(node, delta=full, shift_size=size)
+
+
+def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArray | None:
+    """Return δ lowered so that M̄ − Diag(δ) ⪰ 0 holds whatever the rounding errors.
+
+    A Cholesky factorisation that runs through proves that the matrix plus an error of at most
+    (n + 2)ε·trace is PSD.
+    """
+    shifted = ground - np.diag(delta)
+    try:
+        cholesky(shifted, lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    safety = 4 * (delta.shape[0] + 2) * EPS * float(np.abs(np.diag(shifted)).sum())
+    safety += 4 * EPS * float(np.abs(np.diag(ground)).max() + np.abs(delta).max())
+    lowered: FloatArray = delta - safety - allowance
+    return lowered

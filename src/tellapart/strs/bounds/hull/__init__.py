@@ -1,1 +1,0 @@
-"""The bound from the convex hull of the sparse sphere, with a shift per variable."""

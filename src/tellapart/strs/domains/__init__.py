@@ -1,1 +1,0 @@
-"""Where z may lie besides ‖z‖₀ ≤ d: on the sphere or anywhere, of any sign or z ≥ 0."""

@@ -1,0 +1,234 @@
+"""Do two samples differ? A scan of all rows, or a split: choose on one part, test on the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tellapart.arguments import check_labels
+from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunks.read_chunked import read_chunked
+from tellapart.data.chunks.recognize import is_chunked
+from tellapart.data.design_labels import DesignArguments, refuse_chunks
+from tellapart.data.samples import Samples
+from tellapart.data.tables import read_samples
+from tellapart.interrupts import heeding_interrupts
+from tellapart.kernels import Kernel
+from tellapart.progress import Progress, showing
+from tellapart.results.result import TestResult
+from tellapart.results.settings import TestSettings
+from tellapart.search import Annealing
+from tellapart.strs import Solver
+from tellapart.two_sample.runs import RUNS, Limits, seeds_of
+
+DEFAULT_LABELS = ("X", "Y")
+
+
+def two_sample_test(
+    X: object,
+    Y: object,
+    *,
+    method: str = "scan",
+    n_variables: int | None = None,
+    kernel: str | Kernel = "auto",
+    regularization: float | str = "cv",
+    nonnegative: bool = True,
+    solver: str | Solver | Annealing = "auto",
+    test_size: float = 0.5,
+    n_permutations: int = 999,
+    alpha: float = 0.05,
+    strata: object = None,
+    paired: bool | str | Sequence[object] = False,
+    clusters: object = None,
+    labels: tuple[str, str] = DEFAULT_LABELS,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+    missing: str = "error",
+    keep: Sequence[str] = (),
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    memory_budget: float | None = None,
+) -> TestResult:
+    """Test whether two samples come from one distribution, and say what differs.
+
+    With `method="scan"` all rows test. Seven families of statistics (location, shape, kernel,
+    correlation, pair, triple, higher; one more, missing, where values are) are computed for the
+    true labels and for permutations of them, the same for all families. C = Σ_f w_f/p_f combines
+    the families' p-values, and p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares the true labels e₀ with
+    the B permutations. All of it treats the true labels like every other permutation, so
+    P(p ≤ α) ≤ α under H₀ for every sample size. From the same permutations come the `findings`:
+    columns, pairs and triples that differ, with adjusted p-values, sizes and intervals. The
+    variables are then chosen on all rows; the p-value does not depend on that choice.
+
+    With `method="split"` each sample is split. On the training rows the weights z maximise
+    MMD²(z) − λ σ²(z) over at most `n_variables` variables. On the held-out rows, with kernel,
+    bandwidths and z frozen, MMD²(z) is compared with its values under permutations of the rows:
+    p = (1 + #{T_i ≥ T})/(N_p + 1). So P(p ≤ α) ≤ α under H₀ for every sample size, whatever
+    was chosen on the training rows.
+
+    Parameters
+    ----------
+    X, Y : array, table, or data in chunks
+        The two samples; row numbers may differ; columns are matched by name where there are
+        names. Two rows of each are enough for a scan, four for a split. What
+        `tellapart.open_dataset` opens, pyarrow datasets, Dask arrays and DataFrames are read
+        chunk by chunk and never held as a whole: a scan takes all their rows, and so does a split
+        with the linear kernel; with other kernels it takes rows drawn at random.
+    method : {"scan", "split"}
+        "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
+        others test.
+    n_variables : int or None
+        The largest number of variables to choose. None: with a scan as few as carry 95 % of the
+        evidence of ten; with a split the number is tuned on the training rows. It has no part in
+        the p-value of a scan.
+    kernel : str or Kernel
+        The kernel of the choice, or its name; with a split, of the test too. "auto": with a scan
+        the choice is by evidence (`tellapart.select_variables`); with a split "linear".
+    regularization : "cv" or float
+        With a kernel: λ ≥ 0, how much variance counts against a choice. "cv": with a scan 0 where
+        a choice without it can be proved best (the linear and the quadratic kernel), else that of
+        "auto" (`tellapart.select_variables`); with a split it is chosen by cross-validation on the
+        training rows.
+    nonnegative : bool
+        Whether weights must be at least 0. K_z is a kernel only then, and a test with a negative
+        weight can be blind to a difference; False gives the paper's signed weights.
+    solver : str or Solver
+        A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
+        With a scan and `kernel="auto"` a name means the linear kernel.
+    test_size : float
+        With a split: the share of the rows held out for the p-value, in (0, 1).
+    n_permutations : int
+        Number of permutations; all are enumerated where there are no more than that.
+    alpha : float
+        The level, in (0, 1): of the test, and of all findings together.
+    strata : str, pair of label arrays, or None
+        Strata, such as sites or batches: labels are permuted within each of them, so that what
+        strata differ in makes no difference between the samples. A column of both tables, which
+        is then not compared, or one array of labels per sample.
+    paired : bool, str, or pair of label arrays
+        True: row i of X belongs to row i of Y. Or the column (or labels) that matches them: the
+        rows of X and those of Y with one key are swapped, one row or several. Keys without a
+        partner are an error, or left out with `missing="drop-rows"`.
+    clusters : str, pair of label arrays, or None
+        Rows that belong together, such as repeated measurements: the labels of whole clusters are
+        permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
+        that share a cluster are swapped together. See docs/designs.md.
+    labels : pair of str
+        What to call the two samples.
+    random_state : int, numpy Generator or None
+        Seeds everything random: the same seed gives the same answer. None draws a seed,
+        found in the `settings` of the result.
+    n_jobs : int or None
+        Threads; −1 is every core.
+    progress : bool or callable
+        True for a display on standard error, or a function of (stage, detail).
+    missing : {"error", "pairwise", "drop-rows", "drop-columns"}
+        What to do about missing values. "pairwise": every statistic of a column, or of several,
+        uses the rows that have them; the others leave rows or columns out. A scan compares
+        which values are missing all the same, on all rows; a split sees the pooled median, or the
+        commonest category, in the place of what "pairwise" keeps.
+    keep : sequence of str
+        Columns of tables to compare although they seem to name rows (consecutive numbers, hashes,
+        texts that are all different): such columns are left out otherwise, with a warning and a
+        line in the summary.
+    gap : float
+        The relative gap at which the proof of optimality may stop.
+    time_limit : float or None
+        Seconds for the whole test. A scan that would take longer is made of fewer rows, drawn at
+        random, and the result says so; the choice of variables stops with the best so far, and
+        tuning with the scores it has after half of the time. None
+        sets no limit, and gives a proof of optimality ten seconds; the result carries the gap
+        reached.
+    memory_budget : float or None
+        Bytes that a scan may take beyond the input: what needs more is refused before work starts.
+        Of very many columns a scan holds a block at a time in any case.
+        With a split of samples in chunks by a kernel that takes drawn rows, what these may take.
+
+    Returns
+    -------
+    TestResult
+        p-value, findings, families, variables with weights and certificate, null distribution,
+        plots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 4))
+    >>> Y = rng.normal(size=(120, 4)) * [1, 1, 3, 1]
+    >>> result = two_sample_test(X, Y, random_state=0)
+    >>> result.reject, result.variables
+    (True, ('x2',))
+    >>> for finding in result.findings:
+    ...     print(finding.summary())
+    x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
+    """
+    settings = TestSettings(
+        method=method,
+        n_variables=n_variables,
+        kernel=kernel,
+        regularization=regularization,
+        nonnegative=nonnegative,
+        solver=solver,
+        test_size=test_size,
+        n_permutations=n_permutations,
+        alpha=alpha,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        gap=gap,
+        time_limit=time_limit,
+        memory_budget=memory_budget,
+        design=DesignArguments(strata, paired, clusters),
+    )
+    names = check_labels(labels)
+    titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
+    if not (is_chunked(X) or is_chunked(Y)):
+        samples = read_samples(
+            X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
+        )
+        return run_test(samples, settings, names)
+    refuse_chunks(settings.design)
+    # The rows to draw are decided by the seed while the rows are read for the first time.
+    settings = _with_seed(settings)
+    limits = Limits.begin(settings.time_limit, settings.memory_budget)
+    with showing(settings.progress) as tell:
+        seed = int(seeds_of(settings)[0])
+        chunks = read_chunked(
+            X,
+            Y,
+            missing=missing,
+            keep=keep,
+            seed=seed,
+            titles=titles,
+            progress=lambda rows: tell("read", f"{rows:,} rows"),
+        )
+    return run_test(chunks, settings, names, limits)
+
+
+@heeding_interrupts()
+def run_test(
+    samples: Samples | ChunkedSamples,
+    settings: TestSettings,
+    labels: tuple[str, str] = ("X", "Y"),
+    limits: Limits | None = None,
+) -> TestResult:
+    """Run the test on samples that were read already; see `two_sample_test`."""
+    started = time.perf_counter()
+    settings.check_against(samples)
+    settings = _with_seed(settings)
+    limits = limits or Limits.begin(settings.time_limit, settings.memory_budget)
+    with showing(settings.progress) as progress:
+        found = RUNS[settings.method](samples, settings, limits, progress)
+    return found.result(settings, labels, time.perf_counter() - started)
+
+
+def _with_seed(settings: TestSettings) -> TestSettings:
+    """Return settings with a seed: whoever gave none can still repeat the answer."""
+    if settings.random_state is not None:
+        return settings
+    return replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
