@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.selection.by_evidence import EXACT, best_of
 from tellapart.selection.runner_up import RunnerUp, find_runner_up

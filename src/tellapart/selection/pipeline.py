@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import BoolArray, IntArray
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples, extremes_of
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import gather_evidence

@@ -16,7 +16,7 @@ from tellapart.arguments import (
     check_random_state,
     check_time_limit,
 )
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
