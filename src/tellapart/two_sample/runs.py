@@ -11,8 +11,7 @@ import numpy as np
 from tellapart.arguments import check_random_state
 from tellapart.arrays import IntArray
 from tellapart.data.canonical_order import drawn_by_content, split_by_content
-from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
-from tellapart.data.chunks.holdout import Halves
+from tellapart.data.chunked_samples import ChunkedSamples, Halves, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import judged_by_draw
