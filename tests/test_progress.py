@@ -2,7 +2,6 @@
 
 import pytest
 
-from each import each
 from tellapart.errors import InputError
 from tellapart.progress import ShareDone, check_progress, showing, solver_progress
 
@@ -14,7 +13,7 @@ def test_a_function_is_called():
     assert seen == [("tune", "half way")]
 
 
-@each("progress", [True, False])
+@pytest.mark.parametrize("progress", [True, False])
 def test_standard_output_is_left_alone(progress, capsys):
     with showing(progress) as tell:
         tell("tune", "[half] way")

@@ -1,8 +1,8 @@
 """Bins by a keyed shuffle: equal sizes, known from row numbers alone, true labels first."""
 
 import numpy as np
+import pytest
 
-from each import each
 from tellapart.permutation.draws import LARGER_SHARE
 from tellapart.permutation.labels import draw_bins
 
@@ -11,7 +11,7 @@ def _drawn(n_x, n_y, n_permutations=19, seed=0):
     return draw_bins(n_x, n_y, n_permutations, np.random.default_rng(seed))
 
 
-@each("n_x, n_y", [(1201, 1703), (5000, 700), (30, 40), (50, 100_000)])
+@pytest.mark.parametrize(("n_x", "n_y"), [(1201, 1703), (5000, 700), (30, 40), (50, 100_000)])
 def test_bins_are_of_one_size_and_places_in_them_are_all_there(n_x, n_y):
     drawn = _drawn(n_x, n_y)
     for sample, count in enumerate((n_x, n_y)):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 from tellapart.permutation import forms
@@ -15,9 +14,9 @@ from tellapart.permutation.forms import (
 )
 
 
-@each("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
-@each("n_jobs", [1, 2])
-@each("cost", [0, 20, 10**9])
+@pytest.mark.parametrize("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("cost", [0, 20, 10**9])
 def test_every_way_to_add_the_same_sums_agrees(monkeypatch, sizes, n_jobs, cost):
     monkeypatch.setattr(forms, "GATHER_COST", cost)
     rng = np.random.default_rng(0)
@@ -49,7 +48,7 @@ def _mmd2(bins, sums):
     return within[0] / (m * (m - 1)) + within[1] / (n * (n - 1)) - 2 * across / (m * n)
 
 
-@each("sizes", [(30, 40), (1_010, 700), (9, 300)])
+@pytest.mark.parametrize("sizes", [(30, 40), (1_010, 700), (9, 300)])
 def test_columns_together_are_columns_one_by_one(sizes):
     rng = np.random.default_rng(0)
     bins = permute_rows(*sizes, 49, rng)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.statistics.mmd import mmd2
@@ -35,9 +34,9 @@ def agree(slow, fast, z, variables):
     )
 
 
-@each("kernel", KERNELS)
-@each("regularization", [0.0, 0.8])
-@each("rows", [(31, 44), (2, 7)])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("regularization", [0.0, 0.8])
+@pytest.mark.parametrize("rows", [(31, 44), (2, 7)])
 def test_value_slopes_and_curvature_agree_with_the_sums_over_pairs(kernel, regularization, rows):
     data = samples(rows)
     fitted = kernel.fit(data)
@@ -68,7 +67,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     np.testing.assert_allclose(parts.row_matrices, whole.row_matrices, atol=1e-14)
 
 
-@each("budget", [10**6, 10**9])
+@pytest.mark.parametrize("budget", [10**6, 10**9])
 def test_the_statistic_is_a_quadratic_form(budget):
     """MMD²(z) = zᵀ𝒜z + 𝒯ᵀz exactly, whichever way the sums are taken."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.fold import block_rows
+from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.row_stores import block_rows
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.scan.bin_sums import BinSums, SampleSums
