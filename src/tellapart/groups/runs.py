@@ -25,7 +25,7 @@ from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped
 from tellapart.interrupts import heeding_interrupts
-from tellapart.permutation.labels import count_permutations
+from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import showing
 from tellapart.results.result import TestResult

@@ -40,7 +40,7 @@ from tellapart.monitor.rows import (
 )
 from tellapart.monitor.settings import MonitorSettings, Planned, is_worth_an_alarm
 from tellapart.monitor.state import SMALLEST_PVALUE, Bets, MonitorState, write_file
-from tellapart.permutation.labels import binned_sizes, rows_per_bin
+from tellapart.permutation.draws import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.progress import Progress

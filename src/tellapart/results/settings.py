@@ -14,7 +14,7 @@ from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
-from tellapart.permutation.labels import binned_sizes, check_memory, check_reach
+from tellapart.permutation.draws import binned_sizes, check_memory, check_reach
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
 METHODS = ("scan", "split")
