@@ -22,8 +22,8 @@ import development.kinds_of_tables  # noqa: F401 - entering the kinds is what th
 from development.kind import KINDS
 from store import store, table
 from tellapart.arrays import FloatArray
-from tellapart.data.chunks.chunked_samples import in_chunks
-from tellapart.data.tables import read_samples
+from tellapart.data.chunked_samples import in_chunks
+from tellapart.data.reader import read_samples
 from tellapart.permutation.designed_bins import draw_bins_of
 from tellapart.progress import silent
 from tellapart.scan.scan import WEIGHTS, make_pool, run_families

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from tellapart.arguments import check_random_state
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.missing import FEWEST_ROWS, REFUSED
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.sparsity import check_structure
-from tellapart.data.tables import read_samples
+from tellapart.data.sources.sparse import check_structure
 from tellapart.errors import InputError
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel

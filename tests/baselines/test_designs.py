@@ -18,7 +18,7 @@ from tellapart.baselines.base import Permuting, permutation_null, permuted_means
 from tellapart.baselines.bonferroni import ks_statistic
 from tellapart.baselines.projected_wasserstein import permuted_distances
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation.designed_bins import permute_samples
 from tellapart.permutation.forms import by_rows
 

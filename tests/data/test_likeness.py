@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tellapart.data.design_labels import MOST_COLUMNS, DesignArguments, likeness_of
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation.designed_bins import draw_designed_bins
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tellapart.data.chunks.chunked_samples import in_chunks
-from tellapart.data.tables import read_samples
+from tellapart.data.chunked_samples import in_chunks
+from tellapart.data.reader import read_samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import scan
 

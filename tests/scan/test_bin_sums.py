@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pools import plan_pool
 
-from tellapart.data.chunks.chunked_samples import in_chunks
-from tellapart.data.tables import read_samples
+from tellapart.data.chunked_samples import in_chunks
+from tellapart.data.reader import read_samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import scan
 from tellapart.scan.bin_sums import BinSums, Segments, add_pairs, add_triples

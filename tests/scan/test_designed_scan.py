@@ -6,7 +6,7 @@ from scipy import stats
 
 from designs import NULLS, RATIOS, UNBALANCED, unbalanced
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation.design import permute_units
 from tellapart.scan.scan import scan
 

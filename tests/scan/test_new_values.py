@@ -5,7 +5,7 @@ import pytest
 from pools import make_pool, plan_pool
 
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.progress import silent
 from tellapart.scan import scan as scan_module

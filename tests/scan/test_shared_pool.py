@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tellapart.data.chunks.chunked_samples import in_chunks
+from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.samples import Samples
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.progress import silent

@@ -19,9 +19,9 @@ from tellapart.arguments import with_checked
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
-from tellapart.data.frames import described, quoted
 from tellapart.data.grouping import UNLABELLED, GroupedTable, check_group_size, group_name
 from tellapart.data.samples import Samples, SharedRows
+from tellapart.data.sources.table import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped

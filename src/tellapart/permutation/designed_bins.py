@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 from tellapart.permutation.design import Units, permute_units, units_of, weighed

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.data.chunks.draw import shuffled
+from tellapart.data.drawn_rows import shuffled
 from tellapart.permutation.labels import LARGER_SHARE, Permutations, draw_permutations, rows_per_bin
 
 # Sums over the bins of the rarer label: all that a permutation needs where one sample is small.

@@ -13,9 +13,8 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.compiling import compiled
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.fold import block_rows
-from tellapart.data.chunks.holdout import Halves
+from tellapart.data.chunked_samples import ChunkedSamples, Halves
+from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel
@@ -329,7 +328,7 @@ def _column_forms(
 
 # The test of the rows held out of chunks: sums of short features over bins, in one pass.
 #
-# A row's place in the random order that held it out (`tellapart.data.chunks.holdout`) tells its
+# A row's place in the random order that held it out (`tellapart.data.chunked_samples`) tells its
 # bin, so nobody holds the rows. What permutations of the bins need of them are the sums of the
 # chosen columns' features over every bin, as in `tellapart.permutation.mmd`.
 

@@ -220,7 +220,7 @@ class SampleSums:
 
 @dataclass(frozen=True, eq=False)
 class BinSums:
-    """The fold that sums up one sample; see `tellapart.data.chunks.fold.Fold`."""
+    """The fold that sums up one sample; see `tellapart.data.row_stores.Fold`."""
 
     tables: Tables
     bins: KeyedBins

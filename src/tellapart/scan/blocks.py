@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.designed_bins import DesignedBins

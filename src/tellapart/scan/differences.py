@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
-from tellapart.data.chunks.fold import block_rows
+from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
 from tellapart.permutation.keyed_bins import KeyedBins

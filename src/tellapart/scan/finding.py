@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
-from tellapart.data.frames import make_frame
+from tellapart.data.sources.table import make_frame
 from tellapart.text import number_pair, safe
 
 LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.effects.values import fewest_rows

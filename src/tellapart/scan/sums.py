@@ -11,8 +11,8 @@ import numpy as np
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.fold import block_rows
+from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.row_stores import block_rows
 from tellapart.permutation.designed_bins import ENTRIES, FLAT, DesignedBins
 from tellapart.permutation.keyed_bins import KeyedBins
 from tellapart.progress import Progress, ShareDone, silent

@@ -7,14 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from tellapart.arguments import check_integer, check_labels, check_random_state, settings_from
-from tellapart.data.chunks.chunked_samples import (
-    ChunkedSamples,
-    in_chunks,
-)
-from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.chunks.recognize import is_chunked
+from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
+from tellapart.data.sources.source import is_chunked
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
@@ -99,7 +95,7 @@ def select_variables(
     progress : bool or callable
         True for a display on standard error, or a function of (stage, detail).
     missing : str
-        What to do about missing values; see `tellapart.data.tables.read_samples`.
+        What to do about missing values; see `tellapart.data.reader.read_samples`.
     keep : sequence of str
         Columns of tables that may be chosen although they seem to name rows; such columns are
         left out otherwise, with a warning.

@@ -14,7 +14,7 @@ import numpy as np
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.budget import current_budget
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples

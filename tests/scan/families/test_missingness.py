@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation.keyed_bins import draw_keyed_bins
 from tellapart.scan import scan as scan_module
 from tellapart.scan.column_changes import column_changes

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, Singles
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import MissingValues
 from tellapart.scan.tails import BinMoments
