@@ -10,9 +10,9 @@ from typing import Any
 from tellapart.arguments import check_choice, check_integer, check_number, check_random_state
 from tellapart.data.missing import POLICIES
 from tellapart.errors import InputError
-from tellapart.results.settings import TestSettings
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import FINDING_KINDS
+from tellapart.two_sample.settings import TestSettings
 
 # What a monitor promises of false alarms: none ever but with chance α, few, or none in a plan.
 

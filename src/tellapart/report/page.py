@@ -39,11 +39,11 @@ from tellapart.results.columns import Crosstab, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import Exhibit, described_columns
 from tellapart.results.result import TestResult, design_arguments, write_arguments
-from tellapart.results.settings import TestSettings
 from tellapart.results.story import NOT_EQUIVALENT, SELECTION_BIAS, describe_selection
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.stability import Stability
+from tellapart.two_sample.settings import TestSettings
 
 # What the page shows of a scan: findings in words and figures, pairs, families, columns.
 
