@@ -45,9 +45,9 @@ from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.scan.families.plan import BYTES_PER_COLUMN
 from tellapart.scan.scan import BYTES_PER_BIN, scan
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 # What a batch is called: text, a number or a date, told as text.
