@@ -18,13 +18,14 @@ import numpy as np
 from pyscipopt import Model, quicksum
 
 from store import store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
-from tellapart.reproduction.table1 import DIMENSIONS, REGULARIZATIONS
 from tellapart.search.starts import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
+
+from reproduction.table1 import DIMENSIONS, REGULARIZATIONS  # isort: skip
 
 BRUTE_FORCE_LIMIT = 100_000
 

@@ -39,8 +39,7 @@ from null_tables import (
     scan_pair,
 )
 from tellapart.budget import Budget, using_budget
-from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_chunked, read_samples
 from tellapart.scan import sums
 from tellapart.scan.scan import Scan, scan
 

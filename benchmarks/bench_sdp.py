@@ -20,13 +20,14 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from bench_branch_and_bound import make_problem
 from store import store, table
 from tellapart.datasets import CASES
-from tellapart.reproduction.table1 import DIMENSIONS
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.bounds.admm import AdmmSettings, solve_admm
 from tellapart.strs.bounds.conic import solve_conic
 from tellapart.strs.solvers.misdp import Misdp
 from tellapart.strs.solvers.sdp import Sdp
 from tellapart.threads import one_blas_thread
+
+from reproduction.table1 import DIMENSIONS  # isort: skip
 
 ACCURACY = 1e-4
 Result = TypeVar("Result")

@@ -30,8 +30,8 @@ import tellapart as ta
 from memory import forget_peak, peak
 from store import store, table
 from tellapart.budget import Budget, using_budget
-from tellapart.data.files import read_table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
+from tellapart.data.sources.files import read_table
 from tellapart.scan.scan import scan
 
 SHIFTED, SHIFT = 3, 3.0

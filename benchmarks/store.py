@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tellapart.reproduction.store import markdown_table as table
+# Rows on file are those of the paper's experiments, which are not part of the package.
+sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 
-__all__ = ["RESULTS", "store", "table"]
+from reproduction.store import Row, Store
+from reproduction.store import markdown_table as table
+
+__all__ = ["RESULTS", "Row", "Store", "store", "table"]
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -200,7 +200,11 @@ def planned(data: Data | None = None, **options: Any) -> Answer:
     given = {"n_simulations": 30, "most_rows": 400, **FEW, **options}
     plan = ta.plan_sample_size(*pilot, **given).to_dict()
     names = "n_x n_y interval ratio strength pilot_rows detectable simulated predictions"
-    return dict(rounded({name: plan[name] for name in f"{names} n_simulations".split()}))
+    answer = {name: plan[name] for name in f"{names} n_simulations".split()}
+    answer["strength"] = list((answer["strength"] or {}).values())
+    for name in ("simulated", "predictions"):
+        answer[name] = [list(point.values()) for point in answer[name]]
+    return dict(rounded(answer))
 
 
 def commanded(table: Callable[[], Case], form: str, *arguments: str) -> Answer:
@@ -220,6 +224,19 @@ def from_files(table: Callable[[], Case], form: str, **options: Any) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
         opened = map(ta.open_dataset, stored((X, Y), form, folder))
         return scanned(lambda: (*opened, *design), **options)
+
+
+def from_folders(kind: str) -> Answer:
+    """Answer of `two_sample_test` on two folders of Parquet files of ten rows each."""
+    with tempfile.TemporaryDirectory() as folder:
+        opened = []
+        for name, rows in zip("xy", framed(sample(kind)), strict=True):
+            Path(folder, name).mkdir()
+            for start in range(0, len(rows), 10):
+                path = Path(folder, name, f"{start:03}.parquet")
+                rows.iloc[start : start + 10].to_parquet(path, index=False)
+            opened.append(ta.open_dataset(f"{folder}/{name}/*.parquet"))
+        return scanned(lambda: tuple(opened))
 
 
 def stored(tables: Iterable[pd.DataFrame], form: str, folder: str) -> list[Path]:
@@ -359,6 +376,9 @@ def table(kind: str, n: int = 44) -> Case:
     elif kind == "new levels":
         a["town"] = rng.choice(["Ulm", "Bonn"], n)
         b["town"] = rng.choice(["Ulm", "Bonn", "Rom", "Prag"], n, p=[0.4, 0.3, 0.2, 0.1])
+    elif kind == "many levels":
+        towns = np.array([f"town {i}" for i in range(9)])
+        a["town"], b["town"] = rng.choice(towns, n), rng.choice(towns[[0, 0, 0, 1, 1, 2, 3, 8]], n)
     elif kind == "sentinel":
         b.loc[: n // 4, "v"] = -9999.0
     elif kind == "constant":
@@ -425,6 +445,16 @@ def types(kinds: tuple[str, ...], n: int = 30, D: int = 4) -> Pair:
     """Return rows of several groups, each of which differs from the first in another way."""
     values = [sample(kind, 4, n + 3 * i, D, seed=i)[1] for i, kind in enumerate(kinds)]
     return np.vstack(values), np.repeat([f"t{i}" for i in range(len(kinds))], [*map(len, values)])
+
+
+def thin_types(D: int) -> Pair:
+    """Return sparse counts of three groups, each with two columns of its own that differ."""
+    rng = np.random.default_rng(6)
+    kind = np.arange(100) % 3
+    rates = np.full((3, D), 0.2)
+    for number in range(3):
+        rates[number, [2 * number, 2 * number + 7]] = 1.5
+    return sparse.csr_array(rng.poisson(rates[kind])), np.array(["u", "v", "w"])[kind]
 
 
 def gapped_types() -> Pair:
@@ -525,6 +555,12 @@ def designed_scans() -> Entries:
         yield f"{design} linear", partial(scanned, data, kernel="linear", n_variables=2)
     for design in ("paired", "town", "strata", "clusters", "pairs in clusters"):
         yield f"mixed {design}", partial(scanned, partial(mixed_design, design))
+    for kind in ("shape", "two humps", "correlation", "dependence", "triple"):
+        call = partial(scanned, partial(sample, kind, 120, 120), n_permutations=199)
+        rows = np.arange(120)
+        yield f"more rows, strata {kind}", partial(call, strata=(rows % 3, rows % 3))
+        yield f"more rows, paired {kind}", partial(call, paired=True)
+        yield f"more rows, clusters {kind}", partial(call, clusters=(rows // 2, 200 + rows // 2))
     few = partial(sample, "shift", 5, 5)
     yield "few pairs", partial(scanned, few, paired=True)
     halves = (np.arange(5) % 2,) * 2
@@ -569,6 +605,7 @@ def table_scans() -> Entries:
         "flags",
         "levels",
         "new levels",
+        "many levels",
         "sentinel",
         "constant",
         "identifiers",
@@ -645,6 +682,9 @@ def source_scans() -> Entries:
     yield "dataset parquet long", partial(from_files, long, "parquet")
     for kind in ("shift", "correlation"):
         yield f"Dask array {kind}", partial(scanned, partial(dask_arrays, kind))
+        many = partial(dask_arrays, kind, (4, 5))
+        yield f"Dask array, many chunks {kind}", partial(scanned, many)
+        yield f"dataset of many files {kind}", partial(from_folders, kind)
     for kind in ("counts", "new levels"):
         yield (
             f"Dask table {kind}",
@@ -692,6 +732,18 @@ def collections() -> Entries:
         yield f"{mode} strata", partial(call, even, strata=rows % 3)
         yield f"{mode} clusters", partial(call, even, clusters=rows // 3)
         yield f"{mode} linear", partial(call, even, kernel="linear", n_variables=2)
+        yield f"{mode} wide", partial(call, partial(types, ("alike", "shift", "spread"), 30, 130))
+        yield f"{mode} wide, sparse", partial(call, partial(thin_types, 150), n_variables=3)
+    # So many columns are not all looked at in full: the others are compared by their ranks.
+    wider = partial(types, ("alike", "strong shifts", "alike"), 16, 2_700)
+    yield "wider", partial(grouped, wider)
+    yield "wider, sparse", partial(grouped, partial(thin_types, 2_700))
+    yield (
+        "wide, strong",
+        partial(
+            grouped, partial(types, ("alike", "strong shifts", "triple", "correlation"), 45, 110)
+        ),
+    )
     yield "pairwise keys", partial(grouped, even, mode="pairwise", paired=rows % 30)
     yield "two groups", partial(grouped, partial(people, "smoker"))
     yield "some groups", partial(grouped, four, groups=["t1", "t3"], mode="pairwise")

@@ -6,7 +6,6 @@ import os
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.arguments import (
     check_choice,
     check_flag,
@@ -26,14 +25,14 @@ def test_choice():
             check_choice("kernel", bad, ("linear", "gaussian"))
 
 
-@each("value", [3, np.int64(3), np.uint8(3)])
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
 def test_integer(value):
     result = check_integer("n", value, 1, 5)
     assert result == 3
     assert type(result) is int
 
 
-@each("bad", [0, 6, 2.0, "2", None, True, np.True_, math.nan])
+@pytest.mark.parametrize("bad", [0, 6, 2.0, "2", None, True, np.True_, math.nan])
 def test_integer_refused(bad):
     with pytest.raises(InputError, match=r"n must be an integer in 1\.\.5; got"):
         check_integer("n", bad, 1, 5)
@@ -53,14 +52,16 @@ def test_integer_without_upper_end():
         check_integer("n", 0, 1)
 
 
-@each("value", [0.5, np.float32(0.5), np.float64(0.5)])
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.float64(0.5)])
 def test_number(value):
     result = check_number("alpha", value, 0, 1)
     assert result == 0.5
     assert type(result) is float
 
 
-@each("bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, 1j, 10**400, -(10**400)])
+@pytest.mark.parametrize(
+    "bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, 1j, 10**400, -(10**400)]
+)
 def test_number_refused(bad):
     with pytest.raises(InputError, match=r"alpha must be a finite number in \[0, 1\]; got"):
         check_number("alpha", bad, 0, 1)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart import datasets
 from tellapart.datasets import CASES, demo_tables, make_case
 from tellapart.errors import InputError
@@ -21,7 +20,7 @@ def covariance(values):
     return np.cov(values, rowvar=False)
 
 
-@each("name", CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_shapes_support_and_seed(name):
     X, Y, support = make_case(name, 7, 11, n_features=6, n_informative=2, random_state=3)
     again = make_case(name, 7, 11, n_features=6, n_informative=2, random_state=3)
@@ -41,7 +40,7 @@ def test_defaults_are_the_papers():
     assert support.size == 20
 
 
-@each("rho", [0.5, 0.9, -0.4])
+@pytest.mark.parametrize("rho", [0.5, 0.9, -0.4])
 def test_mean_shift(rho):
     X, Y, _ = make_case("mean-shift", N, N, 6, 3, tau=0.8, rho=rho, random_state=1)
     np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=TOLERANCE)
@@ -77,7 +76,7 @@ def test_mixture_moves_whole_rows():
     np.testing.assert_allclose(covariance(Y), expected, atol=3 * TOLERANCE)
 
 
-@each("name", CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_nothing_informative_makes_the_samples_alike(name):
     X, Y, support = make_case(name, N, N, 3, 0, random_state=1)
     assert support.size == 0
@@ -90,8 +89,8 @@ def test_wide_rows_cost_no_square_matrix():
     assert np.isfinite(Y).all()
 
 
-@each(
-    "arguments, message",
+@pytest.mark.parametrize(
+    ("arguments", "message"),
     [
         ({"name": "shift"}, "name must be one of 'mean-shift'.*got 'shift'"),
         ({"n_x": 1}, "n_x must be an integer of at least 2; got 1"),

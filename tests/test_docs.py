@@ -14,7 +14,7 @@ from refresh_outputs import FENCE, TAKES_HOURS, blocks, run_shell, same_but_for_
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 # Pages whose calls take half a minute and more.
-TAKE_LONG = {"planning.md", "trials.md"}
+TAKE_LONG = {"planning.md"}
 LANGUAGES = {"python", "bash", "text"}
 # A command in an indented block would never run.
 HIDDEN_COMMAND = re.compile(r"^ {4,}(tellapart|pip|make|python|import|from) ", re.MULTILINE)

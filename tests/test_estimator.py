@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import tellapart as ta
-from each import each
 from tellapart import InputError, MMDSelector
 from tellapart.kernels import Linear
 from tellapart.selection.tuning import GRID
@@ -27,7 +26,7 @@ NAMES = ["age", "dose", "weight", "height", "noise"]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@each(
+@pytest.mark.parametrize(
     "estimator",
     [MMDSelector(), MMDSelector(n_variables=1, regularization="cv", solver="truncation")],
 )
@@ -73,7 +72,7 @@ def test_one_seed_one_answer(data):
     np.testing.assert_array_equal(twice[0].scores_, twice[1].scores_)
 
 
-@each(
+@pytest.mark.parametrize(
     "make",
     [
         lambda X: pd.DataFrame(X, columns=NAMES),
@@ -91,7 +90,7 @@ def test_keeps_the_names_of_tables(data, make):
     np.testing.assert_array_equal(np.asarray(selector.transform(table)), X[:, [1, 3]])
 
 
-@each("name, kind", [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+@pytest.mark.parametrize(("name", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
 def test_gives_tables_when_asked(data, name, kind):
     X, y = data
     table = kind(dict(zip(NAMES, X.T, strict=True)))
@@ -107,7 +106,7 @@ def test_categories_of_a_table_are_columns_like_others(data):
     assert selector.transform(table).columns.tolist() == ["sex"]
 
 
-@each("make", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
 def test_sparse_matrices_give_the_same_choice(data, make):
     X, y = data
     X = np.where(np.abs(X) < 0.7, 0.0, X)
@@ -141,7 +140,7 @@ def test_is_cloned_and_pickled(data):
     assert not hasattr(copy, "selection_")
 
 
-@each("y", [[True, False], [0, 1], [-1.0, 1.0], ["x", "y"]])
+@pytest.mark.parametrize("y", [[True, False], [0, 1], [-1.0, 1.0], ["x", "y"]])
 def test_takes_any_two_labels(data, y):
     X, labels = data
     codes = np.array(y)[(labels == "a").astype(int)]
@@ -150,9 +149,9 @@ def test_takes_any_two_labels(data, y):
     assert selector.get_support(indices=True).tolist() == [1, 3]
 
 
-@each("table", [False, True])
-@each(
-    "labels, message",
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize(
+    ("labels", "message"),
     [
         (lambda y: np.zeros(y.size), "exactly two classes.* got 1 class: 0.0"),
         (lambda y: np.arange(y.size) % 7, "got 7 classes: 0, 1, 2, 3, 4, …"),
@@ -187,8 +186,8 @@ def test_a_missing_value_is_met_with_no_argument_that_there_is_not(data):
         MMDSelector(2).fit(table, y)
 
 
-@each(
-    "settings, message",
+@pytest.mark.parametrize(
+    ("settings", "message"),
     [
         ({"n_variables": 6}, r"n_variables must be an integer in 1..5; got 6"),
         ({"n_variables": 0}, "n_variables must be an integer of at least 1"),
@@ -254,7 +253,7 @@ for call in (
     assert done.stdout.splitlines() == [rows, rows, said("column indices", 0)]
 
 
-@each("make", [sparse.csc_array, sparse.lil_array, sparse.dok_array])
+@pytest.mark.parametrize("make", [sparse.csc_array, sparse.lil_array, sparse.dok_array])
 def test_every_sparse_format_is_transformed(make):
     values = np.random.default_rng(0).normal(size=(40, 4))
     fitted = MMDSelector(2).fit(make(values), [0, 1] * 20)

@@ -1,4 +1,4 @@
-"""The README's example gives the output printed below it."""
+"""The README: its example prints what it shows, its map and its figures are the project's."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 from file_map import with_map
-from refresh_outputs import same_but_for_seconds
+from refresh_outputs import blocks, same_but_for_seconds
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+QUALITY = re.search(r"^## How good it is\n(.*?)^## ", TEXT, re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\d,])")
 
 
 def test_example_prints_what_the_readme_says(
@@ -16,16 +20,29 @@ def test_example_prints_what_the_readme_says(
 ) -> None:
     # The example writes its report to the current folder.
     monkeypatch.chdir(tmp_path)
-    text = README.read_text(encoding="utf-8")
-    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
-    shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)
-    assert code is not None
-    assert shown is not None
-    exec(compile(code.group(1), str(README), "exec"), {})
+    (example,) = (block for block in blocks(TEXT) if block.language == "python")
+    assert example.shown is not None
+    exec(compile(example.code, str(README), "exec"), {})
     assert (tmp_path / "report.html").stat().st_size > 0
-    assert same_but_for_seconds(capsys.readouterr().out, shown.group(1))
+    assert same_but_for_seconds(capsys.readouterr().out, TEXT[example.shown])
 
 
-def test_the_file_map_is_that_of_the_tree() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert with_map(text) == text, "run: .venv/bin/python tools/file_map.py"
+def test_the_map_is_that_of_the_tree() -> None:
+    assert with_map(TEXT) == TEXT, "run: .venv/bin/python tools/file_map.py"
+
+
+def test_it_is_short() -> None:
+    assert len(TEXT.splitlines()) <= 150
+
+
+def test_figures_stand_in_the_pages_they_link_to() -> None:
+    assert QUALITY is not None
+    lines = re.findall(r"^- .*$", QUALITY[1], re.MULTILINE)
+    assert len(lines) == 5
+    for line in lines:
+        link = re.search(r"\]\((docs/\w+\.md)", line)
+        assert link is not None, line
+        page = (ROOT / link[1]).read_text(encoding="utf-8")
+        figures = set(NUMBER.findall(re.sub(r"\]\([^)]*\)", "", line)))
+        assert figures <= set(NUMBER.findall(page)), (link[1], figures - set(NUMBER.findall(page)))
+        assert "benchmarks/" in page

@@ -1,4 +1,4 @@
-"""The file map of the README, made from the tree: rooms in their order, what each says it is.
+"""The map of the README, made from the tree: one line per room, from its docstring.
 
 .venv/bin/python tools/file_map.py     # writes it into README.md
 """
@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import ast
 import sys
-import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "tellapart"
 BEGIN, END = "<!-- file map: made by tools/file_map.py -->\n", "<!-- end of the file map -->\n"
-WIDTH = 110
 
 # Leaves first, then the rooms in the order in which data flows; tests/test_architecture.py holds
 # every file to it.
@@ -50,47 +48,37 @@ ROOMS = (
     "datasets",
     "baselines",
     "report",
-    "reproduction",
     "cli",
 )
 REST = {
-    "tests/": "mirror the rooms",
+    "tests/": "follow the rooms",
     "benchmarks/": "one question, one script; results/ holds their tables",
-    "experiments/": "rows and figures of the paper's evaluation, redone",
-    "docs/": "the pages of the site",
-    "examples/": "short runnable stories",
-    "tools/": "this map",
+    "experiments/": "the paper's tables and figures, redone",
+    "docs/": "the pages of the documentation",
+    "examples/": "short programs to run",
+    "tools/": "scripts for developers: this map, outputs of pages, packages, versions",
 }
 
 
-def says(path: Path) -> str:
-    """Return the first sentence of a module's docstring."""
+def first_line(path: Path) -> str:
+    """Return the first line of a module's docstring, without its full stop."""
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return text.split("\n")[0].rstrip(".")
 
 
-def room_lines(name: str, indent: str = "  ") -> list[str]:
-    """Return what a room is, and the files and rooms in it."""
+def room_line(name: str) -> str:
+    """Return a room, or a module of its own, with the first line of its docstring."""
     folder = PACKAGE / name
-    if not folder.is_dir():
-        return [f"{indent}{name + '.py':<16}{says(folder.with_suffix('.py'))}"]
-    files = sorted(p.stem for p in folder.glob("*.py") if p.stem != "__init__")
-    lines = [f"{indent}{folder.name + '/':<16}{says(folder / '__init__.py')}"]
-    if files:
-        inside = f"{indent}    "
-        lines += textwrap.wrap(
-            " ".join(files), WIDTH, initial_indent=inside, subsequent_indent=inside
-        )
-    for inner in sorted(p for p in folder.iterdir() if (p / "__init__.py").exists()):
-        lines += room_lines(str(inner.relative_to(PACKAGE)), f"{indent}    ")
-    return lines
+    if folder.is_dir():
+        return f"  {name + '/':<16}{first_line(folder / '__init__.py')}"
+    return f"  {name + '.py':<16}{first_line(folder.with_suffix('.py'))}"
 
 
 def file_map() -> str:
     """Return the whole map as a block of Markdown."""
-    lines = ["src/tellapart/", *(line for leaf in LEAVES for line in room_lines(leaf))]
-    lines += [line for room in ROOMS for line in room_lines(room)]
-    lines += [f"{name:<18}{what}" for name, what in REST.items()]
+    lines = ["src/tellapart/", f"  {'*.py':<16}{', '.join(LEAVES)}: used by every room"]
+    lines += map(room_line, ROOMS)
+    lines += [f"{name:<18}{description}" for name, description in REST.items()]
     return "".join(f"    {line}\n" for line in lines)
 
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from arena.kinds import draw_pair, method_seed
 from arena.methods import METHODS
-from tellapart.reproduction.store import Row, Store
+from store import Row, Store
 
 RESULTS = Path(__file__).parent.parent / "results"
 VERDICTS = RESULTS / "arena"

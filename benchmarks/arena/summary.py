@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from arena.kinds import KINDS
 from arena.measure import VERDICTS, verdicts
 from arena.methods import METHODS
-from tellapart.reproduction.store import Row
+from store import Row
 
 LEAD = 0.10
 """A smaller lead of one method over another is not listed."""

@@ -17,7 +17,7 @@ from typing import Any
 from peers.base import THREADS, Peer
 from peers.methods import PEERS
 from peers.task import planted
-from tellapart.reproduction.store import Row, Store
+from store import Row, Store
 
 RESULTS = Path(__file__).parents[1] / "results"
 MEASURED, OVER, MEMORY, FAILED = "measured", "over the limit", "memory", "failed"

@@ -8,8 +8,7 @@ from peers.base import ALPHA, CHOSEN, PERMUTATIONS, THREADS, Peer
 from peers.measure import FAILED, MEASURED, MEMORY, OVER, Size, hopeless, measurements, size_of
 from peers.methods import PEERS
 from peers.task import SIGMAS
-from store import table
-from tellapart.reproduction.store import Row
+from store import Row, table
 
 Found = Mapping[str, Mapping[Size, Row]]
 """The rows by peer and size."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from tellapart.reproduction.store import Row, Store
+from store import Row, Store
 from which_few.kinds import KINDS, Task, draw_task
 from which_few.methods import METHODS
 from which_few.table import IntArray

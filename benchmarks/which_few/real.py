@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from tellapart.reproduction.store import Row, Store
+from store import Row, Store
 from which_few.measure import RESULTS, Clock
 from which_few.methods import METHODS
 from which_few.real_data import DATA, FIRST_SPLIT, Labelled

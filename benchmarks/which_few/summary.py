@@ -8,7 +8,7 @@ from math import sqrt
 from pathlib import Path
 from statistics import fmean, median, stdev
 
-from tellapart.reproduction.store import Row
+from store import Row
 from which_few.measure import ORACLE
 from which_few.methods import METHODS
 

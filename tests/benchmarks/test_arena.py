@@ -9,14 +9,13 @@ from arena.kinds import KINDS, available, draw_pair
 from arena.methods import METHODS, Method
 from arena.summary import Cell, cells, lead
 from arena.table import standardised
-from each import each
 
 
 def frames(kind, pair):
     return [pd.DataFrame(side) for side in draw_pair(kind, pair)]
 
 
-@each("kind", available())
+@pytest.mark.parametrize("kind", available())
 def test_kinds_draw_whole_tables_of_the_same_columns(kind):
     X, Y = frames(kind, 0)
     assert list(X.columns) == list(Y.columns)
@@ -26,7 +25,7 @@ def test_kinds_draw_whole_tables_of_the_same_columns(kind):
     assert np.isfinite(np.concatenate([pair.X, pair.Y])).all()
 
 
-@each("kind", available())
+@pytest.mark.parametrize("kind", available())
 def test_a_pair_is_the_same_every_time_and_no_other_is(kind):
     X, Y = frames(kind, 3)
     again, other = frames(kind, 3), frames(kind, 4)
@@ -41,7 +40,7 @@ def test_kinds_say_what_they_are():
     assert all(kind.what.endswith(".") for kind in KINDS.values())
 
 
-@each("name", [name for name, method in METHODS.items() if not method.needs])
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.needs])
 def test_methods_at_hand_see_a_shift_and_take_categories(name):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=60), "c": rng.choice(["u", "v"], 60)})

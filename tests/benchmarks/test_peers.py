@@ -8,7 +8,6 @@ import pytest
 
 import bench_peers
 import store as writer
-from each import each
 from peers import call, figure, measure, summary
 from peers.base import Answer, Peer, matrices
 from peers.measure import FAILED, MEASURED, MEMORY, OVER, Limits, Size
@@ -35,7 +34,7 @@ def test_samples_are_the_same_every_time_and_hold_the_difference():
     assert pair.Y.std(axis=0) == pytest.approx(np.ones(6), abs=0.03)
 
 
-@each("name", AT_HAND)
+@pytest.mark.parametrize("name", AT_HAND)
 def test_peers_at_hand_answer_in_columns_and_pvalues(name):
     pair = draw(60, 5, 0)
     pair.Y[:, planted(5, 0).shifted] += 3

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from each import each
 from which_few import draw, draw_real, measure, real, run
 from which_few.kinds import FIRST_SEED, KINDS, Group, Task, draw_task
 from which_few.methods import METHODS
@@ -16,7 +15,7 @@ from which_few.table import encode
 AT_HAND = [name for name, method in METHODS.items() if not method.missing()]
 
 
-@each("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(KINDS))
 def test_tasks_are_whole_and_their_answer_fits(kind):
     task = draw_task(kind, 0)
     X, Y = pd.DataFrame(task.X), pd.DataFrame(task.Y)
@@ -32,7 +31,7 @@ def test_tasks_are_whole_and_their_answer_fits(kind):
     assert KINDS[kind].what.endswith(".")
 
 
-@each("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(KINDS))
 def test_a_task_is_the_same_every_time_and_no_other_is(kind):
     task, again, other = (draw_task(kind, seed) for seed in (3, 3, 4))
     assert pd.DataFrame(task.X).equals(pd.DataFrame(again.X))
@@ -40,7 +39,7 @@ def test_a_task_is_the_same_every_time_and_no_other_is(kind):
     assert not pd.DataFrame(task.X).equals(pd.DataFrame(other.X))
 
 
-@each("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(KINDS))
 def test_what_is_told_the_kind_finds_most(kind):
     tasks = [draw_task(kind, seed) for seed in range(8)]
     found = [task.score(KINDS[kind].oracle(task.X, task.Y, task.d)) for task in tasks]
@@ -69,7 +68,7 @@ def test_levels_speak_for_their_column():
 
 
 @pytest.mark.long
-@each("name", AT_HAND)
+@pytest.mark.parametrize("name", AT_HAND)
 def test_selectors_find_a_large_shift_beside_categories(name):
     rng = np.random.default_rng(0)
     X, Y = (pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abde")) for _ in range(2))

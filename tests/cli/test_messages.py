@@ -8,7 +8,6 @@ import typer
 from pyarrow import csv
 
 import tellapart as ta
-from each import each
 from tellapart.cli import app, run
 from tellapart.cli.app import OPTION_OF, in_options
 
@@ -44,7 +43,7 @@ MESSAGES = {
 }
 
 
-@each("message, expected", MESSAGES.items())
+@pytest.mark.parametrize(("message", "expected"), MESSAGES.items())
 def test_arguments_become_options(message, expected):
     assert in_options(message) == expected
 
@@ -109,7 +108,7 @@ NO_MISTAKE = {"quiet", "b", "a", "by", "csv", "figure", "latex", "all_findings"}
 """What is no option, or cannot be wrong by itself."""
 
 
-@each("arguments, part", SPOKEN)
+@pytest.mark.parametrize(("arguments", "part"), SPOKEN)
 def test_errors_name_options(folder, capsys, arguments, part):
     assert run(["compare", *arguments]) == 2
     err = capsys.readouterr().err

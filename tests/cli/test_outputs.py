@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from each import each
 from tellapart.cli import run
 
 QUICK = ["--method", "split", "--variables", "1", "--regularization", "0.1"]
@@ -53,7 +52,7 @@ REFUSED = [
 ]
 
 
-@each("arguments, named", REFUSED)
+@pytest.mark.parametrize(("arguments", "named"), REFUSED)
 def test_nothing_that_is_read_or_written_is_lost(folder, capsys, arguments, named):
     before = contents(folder)
     assert run(arguments) == 2

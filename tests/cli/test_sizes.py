@@ -2,13 +2,12 @@
 
 import pytest
 
-from each import each
 from tellapart.cli.options import bytes_of
 from tellapart.errors import InputError
 
 
-@each(
-    "text, expected",
+@pytest.mark.parametrize(
+    ("text", "expected"),
     [
         ("1", 1.0),
         ("2e9", 2e9),
@@ -23,7 +22,7 @@ def test_sizes(text, expected):
     assert bytes_of("memory_budget", text) == expected
 
 
-@each("text", ["", "GB", "2 G B", "-1GB", "2XB", "1,5GB", "nan", "inf"])
+@pytest.mark.parametrize("text", ["", "GB", "2 G B", "-1GB", "2XB", "1,5GB", "nan", "inf"])
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(InputError, match=r"memory_budget must be a size such as 2GB.*got "):
         bytes_of("memory_budget", text)

@@ -1,18 +1,17 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.data.samples import Samples, map_columns, transposed
 
 
-@each("order", ["C", "F"])
+@pytest.mark.parametrize("order", ["C", "F"])
 def test_transposed_copies_every_tile(order):
     rows = np.asarray(np.random.default_rng(0).normal(size=(700, 5)), order=order)
     np.testing.assert_array_equal(transposed(rows), rows.T)
     np.testing.assert_array_equal(transposed(rows[3:650], np.array([4, 1])), rows[3:650, [4, 1]].T)
 
 
-@each("n_jobs", [1, 3])
+@pytest.mark.parametrize("n_jobs", [1, 3])
 def test_columns_come_in_order_and_errors_come_through(n_jobs):
     rng = np.random.default_rng(1)
     names = tuple(map(str, range(20)))

@@ -6,9 +6,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from annotated_data import annotated
-from each import each
-from tellapart.data.chunks.open_dataset import FileDataset
 from tellapart.data.column_choice import choose_columns
+from tellapart.data.sources.dataset import FileDataset
 from tellapart.errors import InputError
 
 A = pa.table({"u": [1], "v": [2], "w,x": [3], "arm": ["a"]})
@@ -19,8 +18,8 @@ def names(tables):
     return [table.column_names for table in tables]
 
 
-@each(
-    "given, expected",
+@pytest.mark.parametrize(
+    ("given", "expected"),
     [
         ({}, ["u", "v", "w,x", "arm"]),
         ({"columns": ["v,u"]}, ["u", "v"]),
@@ -54,8 +53,8 @@ def test_files_read_in_blocks_and_annotated_data():
     assert list(chosen.var_names) == ["v", "x"]
 
 
-@each(
-    "given, message",
+@pytest.mark.parametrize(
+    ("given", "message"),
     [
         ({"columns": ["\n0"]}, r"columns must name columns; got '\\n0'"),
         ({"columns": ["u,nope"]}, "columns must name columns; got 'nope'; there are 'u', 'v'"),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from each import each
 from tellapart.data.column_store import ChosenColumns, MappedColumns, PickedRows, SparseColumns
 from tellapart.errors import InputError
 
@@ -16,8 +15,8 @@ def dense(seed=0, shape=(7, 5)):
     return rng.normal(size=shape) * (rng.random(shape) < 0.4)
 
 
-@each("form", FORMATS)
-@each("kind", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 def test_columns_and_rows_are_those_of_the_matrix(form, kind):
     values = dense()
     held = SparseColumns.from_scipy(kind(values).asformat(form))
@@ -35,7 +34,7 @@ def test_columns_and_rows_are_those_of_the_matrix(form, kind):
     np.testing.assert_array_equal(held.columns(np.array([3, 1]))[:, [0, 1]], values[:, [3, 1]])
 
 
-@each("dtype", [np.int8, np.uint64, np.bool_, np.float32, np.longdouble])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.bool_, np.float32, np.longdouble])
 def test_any_real_dtype_becomes_float64(dtype):
     values = (dense() > 0).astype(dtype)
     held = SparseColumns.from_scipy(sparse.csr_array(values))
@@ -43,7 +42,7 @@ def test_any_real_dtype_becomes_float64(dtype):
     np.testing.assert_array_equal(held[:, np.arange(5)], values.astype(float))
 
 
-@each("index", [np.int32, np.int64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_duplicates_are_added_up_and_the_input_is_left_alone(index):
     data = np.array([1.0, 2.0, 0.0, 5.0])
     rows, pointers = np.array([2, 2, 0, 1], dtype=index), np.array([0, 3, 4], dtype=index)

@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from each import each, every_library
+from libraries import every_library
 from tellapart.data.columns import label_of, looks_numeric, read_column, sorted_labels
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 NUMERIC = {
@@ -45,7 +45,7 @@ CATEGORICAL = {
 WIDE = pa.table({"v": ["c", "a"]})
 
 
-@each("frame", NUMERIC.values())
+@pytest.mark.parametrize("frame", NUMERIC.values())
 def test_numbers_of_every_dtype(frame):
     samples = read_samples(frame, pa.table({"v": [5.5, 6.5]}))
     assert samples.kinds == ("numeric",)
@@ -53,7 +53,7 @@ def test_numbers_of_every_dtype(frame):
     assert samples.x.ravel().tolist() == [1, 2, 3]
 
 
-@each("frame", NUMERIC.values())
+@pytest.mark.parametrize("frame", NUMERIC.values())
 def test_numbers_beside_a_text_column_are_the_same(frame):
     text = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": pa.array}
     values = text[type(frame).__module__.partition(".")[0]](["p", "q", "p"])
@@ -68,7 +68,7 @@ def test_numbers_beside_a_text_column_are_the_same(frame):
     assert samples.x[:, 0].tolist() == [1, 2, 3]
 
 
-@each("frame", CATEGORICAL.values())
+@pytest.mark.parametrize("frame", CATEGORICAL.values())
 def test_labels_of_every_dtype_are_pooled_and_sorted(frame):
     samples = read_samples(frame, WIDE)
     assert samples.kinds == ("categorical",)
@@ -100,7 +100,7 @@ def test_intervals_of_pandas_keep_their_printed_form():
     assert samples.x.ravel().tolist() == [0, 0, 1, 1]
 
 
-@each("value", [None, float("nan"), pd.NA])
+@pytest.mark.parametrize("value", [None, float("nan"), pd.NA])
 def test_missing_objects_of_pandas(value):
     frame = pd.DataFrame({"v": pd.Series(["a", value, "b", "b"], dtype=object)})
     with pytest.raises(InputError, match=r"column 'v' \(1 in X, 1 in Y\)"):
@@ -192,8 +192,8 @@ def test_identifiers_are_refused(table):
     assert len(read_samples(many, many).categories["v"]) == 60
 
 
-@each(
-    "x, y, message",
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
     [
         ([1.0, 2.0], ["a", "b"], r"got numbers \(.*\) in X and text \(.*\) in Y"),
         ([True, False], [1, 0], r"got booleans \(.*\) in X and numbers \(.*\) in Y"),
@@ -206,8 +206,8 @@ def test_kinds_that_differ_are_refused(table, x, y, message):
         read_samples(table({"v": x}), table({"v": y}))
 
 
-@each(
-    "frame, dtype",
+@pytest.mark.parametrize(
+    ("frame", "dtype"),
     [
         (pd.DataFrame({"v": pd.to_datetime(["2020-01-01"] * 2)}), "datetime64"),
         (pd.DataFrame({"v": pd.to_timedelta([1, 2])}), "timedelta64"),
@@ -230,12 +230,12 @@ def test_other_dtypes_are_refused_by_name(frame, dtype):
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-@each("text", ["1", "-2.5", "1e5", " 3 ", "1,5", "1,234.5", "nan", "inf"])
+@pytest.mark.parametrize("text", ["1", "-2.5", "1e5", " 3 ", "1,5", "1,234.5", "nan", "inf"])
 def test_looks_numeric(text):
     assert looks_numeric(text)
 
 
-@each("text", ["", "a", "n/a", "1_000", "1-2", "2020-01-01"])
+@pytest.mark.parametrize("text", ["", "a", "n/a", "1_000", "1-2", "2020-01-01"])
 def test_does_not_look_numeric(text):
     assert not looks_numeric(text)
 

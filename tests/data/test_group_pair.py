@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from each import each, every_library
+from libraries import every_library
 from tellapart.data.grouping import read_groups
 from tellapart.errors import InputError
 
@@ -22,8 +22,8 @@ class TestTwoValues:
         assert samples.x.tolist() == [[2], [4], [5]]
         assert samples.y.tolist() == [[1], [3]]
 
-    @each(
-        "values, expected",
+    @pytest.mark.parametrize(
+        ("values", "expected"),
         [
             ([10, 9, 10, 9, 9], ("9", "10")),
             ([10.0, 9.5, 10.0, 9.5, 9.5], ("9.5", "10")),
@@ -133,8 +133,8 @@ class TestManyValues:
             assert labels == ("b", "a")
             assert samples.x.ravel().tolist() == [1, 3]
 
-    @each(
-        "given, message",
+    @pytest.mark.parametrize(
+        ("given", "message"),
         [
             (
                 {},

@@ -3,8 +3,8 @@
 import uuid
 
 import numpy as np
+import pytest
 
-from each import each
 from tellapart.data.identifiers import (
     is_named_like_one,
     may_be_consecutive,
@@ -16,20 +16,22 @@ RNG = np.random.default_rng(0)
 HASHES = {str(uuid.UUID(int=int(k), version=4)): 1 for k in RNG.integers(2**60, size=12)}
 
 
-@each(
+@pytest.mark.parametrize(
     "name", ["id", "ID", "patient_id", "Customer ID", "user-id", "PassengerId", "orderKey", "uuid"]
 )
 def test_names_of_identifiers(name):
     assert is_named_like_one(name)
 
 
-@each("name", ["covid", "paid", "acid", "humid", "idle", "id_count", "Grid", "age", "monkey"])
+@pytest.mark.parametrize(
+    "name", ["covid", "paid", "acid", "humid", "idle", "id_count", "Grid", "age", "monkey"]
+)
 def test_names_of_measurements(name):
     assert not is_named_like_one(name)
 
 
-@each(
-    "name, values",
+@pytest.mark.parametrize(
+    ("name", "values"),
     [
         ("n", np.arange(40)),
         ("n", RNG.permutation(40) + 7),
@@ -42,8 +44,8 @@ def test_numbers_that_name_rows(name, values):
     assert why_numbers_name_rows(name, values.astype(float), 2) is not None
 
 
-@each(
-    "name, values",
+@pytest.mark.parametrize(
+    ("name", "values"),
     [
         ("n", RNG.poisson(30, 80)),  # counts repeat
         ("n", np.sort(RNG.choice(10**4, 80, replace=False))),  # sorted, but with gaps
@@ -70,8 +72,8 @@ def test_extremes_never_rule_out_what_names_rows():
     assert not may_be_consecutive(np.array([0.0]), np.array([9.0]), 100, 2).any()
 
 
-@each(
-    "counts, n_rows, expected",
+@pytest.mark.parametrize(
+    ("counts", "n_rows", "expected"),
     [
         ({f"p{k}": 1 for k in range(60)}, 60, True),
         ({f"p{k}": 2 for k in range(60)}, 120, True),  # the same patients twice

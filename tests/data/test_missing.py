@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from each import each
 from tellapart.data.missing import handle_missing
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 
 NAN, INF = np.nan, np.inf
@@ -86,7 +85,7 @@ def test_nothing_left_is_an_error():
         handle_missing(samples, "drop-columns")
 
 
-@each("policy", ["error", "drop-rows", "drop-columns"])
+@pytest.mark.parametrize("policy", ["error", "drop-rows", "drop-columns"])
 def test_infinite_values_are_always_refused(policy):
     samples = pair([[1, INF, NAN], [2, -INF, 3]], [[1, 2, 3], [INF, 5, 6]])
     with pytest.raises(

@@ -5,9 +5,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from each import each
 from tellapart.data.samples import Samples
-from tellapart.data.sources import with_names
+from tellapart.data.sources.source import with_names
 from tellapart.errors import InputError
 from tellapart.statistics.witness import read_points
 
@@ -44,8 +43,8 @@ def test_matrices_are_matched_by_name_if_they_have_names():
         read_points(sparse.csr_array(values[:, :2]), LIKE, NEEDED)
 
 
-@each(
-    "points, part",
+@pytest.mark.parametrize(
+    ("points", "part"),
     [
         (pa.table({"age": [1.0]}), "'arm'"),
         (pa.table({"age": ["x"], "arm": ["a"]}), "'age' of points must be numeric"),

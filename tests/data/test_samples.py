@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from each import each
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
@@ -84,7 +83,7 @@ def test_split_has_the_size_asked_for_and_follows_the_seed():
     assert not np.array_equal(test.x, other.x)
 
 
-@each("n_x, n_y, name", [(3, 9, "X"), (9, 3, "Y")])
+@pytest.mark.parametrize(("n_x", "n_y", "name"), [(3, 9, "X"), (9, 3, "Y")])
 def test_too_few_rows_to_split(n_x, n_y, name):
     with pytest.raises(InputError, match=f"{name} must have at least 4 rows .* got 3"):
         numbered(n_x, n_y).split(0.5, np.random.default_rng(0))

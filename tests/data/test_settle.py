@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import tellapart as ta
-from each import LIBRARIES, each, every_library
+from libraries import LIBRARIES, every_library
 from tellapart.data.grouping import read_grouped
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -101,8 +101,8 @@ def test_a_column_without_values_beside_one_of_dates():
     assert samples.names == ("u",)
 
 
-@each(
-    "other, keep, message",
+@pytest.mark.parametrize(
+    ("other", "keep", "message"),
     [
         (
             {"when": [1.0, 2, 3]},

@@ -5,8 +5,8 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 
-from each import each
 from tellapart.data.times import MONTHS, WEEKDAYS, part_of, parts_of, split_name, varying_parts
 
 # Before about 1910 pandas 2 does not know when clocks were set.
@@ -29,7 +29,7 @@ def expected(moments, name):
     return [None if pd.isna(v) else round(v, 9) if isinstance(v, float) else v for v in parts[name]]
 
 
-@each("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_parts_are_those_of_pandas_in_any_unit(unit):
     moments = MOMENTS.astype(f"datetime64[{unit}]")
     for part in ("hour", "weekday", "month"):
@@ -38,7 +38,7 @@ def test_parts_are_those_of_pandas_in_any_unit(unit):
     assert np.allclose(listed(moments.dropna(), "days"), since.dropna())
 
 
-@each("zone", ["UTC", "America/New_York", "Asia/Kolkata", "+02:00"])
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata", "+02:00"])
 def test_hours_are_by_the_clock_of_the_zone_and_days_by_that_of_the_world(zone):
     there = MOMENTS.dt.tz_localize("UTC").dt.tz_convert(zone)
     for part in ("hour", "weekday", "month"):

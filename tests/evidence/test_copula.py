@@ -1,13 +1,13 @@
 """Ranks within one sample: SciPy's, and scores that no shift or stretch can change."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
-from each import each
 from tellapart.evidence.dependence import CopulaScores, mid_ranks
 
 
-@each("kind", ["normal", "counts", "constant"])
+@pytest.mark.parametrize("kind", ["normal", "counts", "constant"])
 def test_ranks_are_those_of_scipy(kind):
     rng = np.random.default_rng(0)
     values = {

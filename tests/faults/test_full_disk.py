@@ -15,9 +15,9 @@ import pytest
 from limited import check_one_line, run_limited
 
 import tellapart as ta
+from reproduction.curves import draw_powers
+from reproduction.store import Store
 from tellapart.cli import run
-from tellapart.reproduction.curves import draw_powers
-from tellapart.reproduction.store import Store
 
 OLD = b"what was there before"
 

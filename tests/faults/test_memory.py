@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from limited import check_one_line, run_limited
 
+from reproduction import runner
+from reproduction.registry import EXPERIMENTS
 from tellapart.cli import run
-from tellapart.reproduction import runner
-from tellapart.reproduction.registry import EXPERIMENTS
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line(monkeypatch, capsys,
 
     assert EXPERIMENTS
     monkeypatch.setattr(runner, "measure_all", lost)
-    monkeypatch.setattr("tellapart.reproduction.store.Store.add", lambda self, rows: list(rows))
+    monkeypatch.setattr("reproduction.store.Store.add", lambda self, rows: list(rows))
     monkeypatch.chdir(tmp_path)
     assert run(["reproduce", "power-n", "--jobs", "2", "--out", str(tmp_path / "out")]) == 4
     check_one_line(capsys.readouterr().err, "a worker process was killed", "fewer --jobs")

@@ -3,7 +3,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, GaussianScalar, Indicator, LaplaceScalar
@@ -64,7 +63,7 @@ def test_a_fitted_kernel_can_be_restricted_to_columns(samples):
     )
 
 
-@each("name", WEIGHTS)
+@pytest.mark.parametrize("name", WEIGHTS)
 def test_weights_and_their_derivatives(name):
     weight, z, step = WEIGHTS[name], np.array([-0.7, 0.0, 0.4]), 1e-5
     slope = (weight.value(z + step) - weight.value(z - step)) / (2 * step)
@@ -73,8 +72,8 @@ def test_weights_and_their_derivatives(name):
     np.testing.assert_allclose(weight.curvature(z), bend, atol=1e-9)
 
 
-@each(
-    "change, message",
+@pytest.mark.parametrize(
+    ("change", "message"),
     [
         ({"weight": "cube"}, "weight must be one of 'linear', 'square'; got 'cube'"),
         ({"bandwidth": "mean"}, "bandwidth must be one of 'median', 'paper'; got 'mean'"),

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tellapart.kernels.bandwidth
-from each import each
 from reference import make_samples
 from reference import median_distance as direct
 from tellapart.errors import InputError
@@ -24,7 +23,7 @@ def test_median_distance_is_the_median_of_all_pairs(values):
     assert median_distance(np.sort(values)) == pytest.approx(direct(values), rel=1e-15)
 
 
-@each(
+@pytest.mark.parametrize(
     "draw",
     [
         lambda rng: rng.normal(size=1500),
@@ -40,7 +39,7 @@ def test_median_distance_at_sizes_where_the_search_starts_from_a_hint(draw):
     assert median_distance(np.sort(values)) == pytest.approx(direct(values), rel=1e-15)
 
 
-@each(
+@pytest.mark.parametrize(
     "draw",
     [
         lambda rng, n: rng.normal(size=n),
@@ -64,7 +63,7 @@ def test_rare_values_of_a_large_column_are_not_thinned_away():
     assert median_distance(np.sort(values)) == 2.0
 
 
-@each("n", [50, 2 * EXACT_ROWS])
+@pytest.mark.parametrize("n", [50, 2 * EXACT_ROWS])
 def test_neither_the_order_of_rows_nor_the_labels_matter(n):
     rng = np.random.default_rng(2)
     pooled = np.column_stack([rng.normal(size=n), rng.poisson(1, n), rng.random(n) < 0.1])
@@ -101,7 +100,7 @@ def test_constant_and_categorical_columns():
     np.testing.assert_array_equal(constant, [True, False, True])
 
 
-@each(
+@pytest.mark.parametrize(
     "column",
     [
         [0.0, -1.7e308, 1.7e308, 1.0],

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
 
@@ -16,7 +15,7 @@ def samples():
     return Samples(x, y, ("u", "v", "w"), ("numeric", "categorical", "numeric"))
 
 
-@each("scalar", ["gaussian", "laplace"])
+@pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
 def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, monkeypatch):
     fitted = Linear(scalar).fit(samples)
     z = np.array([0.8, -0.6, 0.0])

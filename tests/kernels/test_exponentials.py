@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.kernels import AdditiveIndex
 from tellapart.kernels.gaussian import Exponential
 from tellapart.statistics.fourier_objective import ACCURACY, exponentials_of
@@ -36,7 +35,7 @@ def test_the_gaussian_kernel_is_one_exponential():
     np.testing.assert_allclose(found.value(POINTS), Exponential(2.0).value(POINTS), rtol=1e-14)
 
 
-@each("outer", MIXTURES)
+@pytest.mark.parametrize("outer", MIXTURES)
 def test_a_mixture_is_found_to_its_accuracy(outer):
     found = exponentials_of(outer)
     assert (found.shares >= 0).all()
@@ -46,6 +45,6 @@ def test_a_mixture_is_found_to_its_accuracy(outer):
     assert error <= ACCURACY * found.height
 
 
-@each("outer", OTHERS)
+@pytest.mark.parametrize("outer", OTHERS)
 def test_what_is_no_mixture_is_refused(outer):
     assert exponentials_of(outer) is None

@@ -1,8 +1,8 @@
 """Features that chunks share: those of the kernel, but for what is cut off, which is said."""
 
 import numpy as np
+import pytest
 
-from each import each
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.feature_maps import MOST_LEVELS
 from tellapart.kernels.scalar import MixedScalar
@@ -10,8 +10,8 @@ from tellapart.kernels.scalar import MixedScalar
 MIXED = MixedScalar((GaussianScalar(1.0), GaussianScalar(2.0)))
 
 
-@each("scalar", [GaussianScalar(1.0), MIXED])
-@each("low, high", [(0.0, 1.0), (-5.0, 20.0), (1e4, 1e4 + 60)])
+@pytest.mark.parametrize("scalar", [GaussianScalar(1.0), MIXED])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-5.0, 20.0), (1e4, 1e4 + 60)])
 def test_sums_over_groups_have_the_kernel_for_their_product(scalar, low, high):
     values = np.random.default_rng(0).uniform(low, high, 30)
     found = scalar.feature_map(values[:10], low, high)
@@ -24,7 +24,7 @@ def test_sums_over_groups_have_the_kernel_for_their_product(scalar, low, high):
     np.testing.assert_allclose((sums @ sums.T)[np.ix_([0, 2], [0, 2])], expected, atol=1e-9)
 
 
-@each("scalar", [GaussianScalar(1.0), MIXED])
+@pytest.mark.parametrize("scalar", [GaussianScalar(1.0), MIXED])
 def test_a_long_range_is_cut_off_about_the_middle(scalar):
     drawn = np.random.default_rng(0).normal(size=101)
     found = scalar.feature_map(drawn, -1e9, 3.0)

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.datasets import make_case
 from tellapart.errors import InputError
@@ -40,8 +39,8 @@ def test_gram_and_scale_follow_the_formula():
     np.testing.assert_array_equal(np.diag(gram), 1.0)
 
 
-@each("n", [60, 3_001])
-@each("rule", ["median", "paper"])
+@pytest.mark.parametrize("n", [60, 3_001])
+@pytest.mark.parametrize("rule", ["median", "paper"])
 def test_neither_the_order_of_rows_nor_the_labels_matter(n, rule):
     pooled = mixed(n)
     shuffled = np.random.default_rng(1).permutation(pooled)
@@ -50,7 +49,7 @@ def test_neither_the_order_of_rows_nor_the_labels_matter(n, rule):
         assert (other.scalars, other.outer) == (first.scalars, first.outer)
 
 
-@each("n", [60, 3_001])
+@pytest.mark.parametrize("n", [60, 3_001])
 def test_units_of_measurement_do_not_matter(n):
     pooled = mixed(n)
     other = 2.0 ** np.array([10, -7, 0, 3, 20]) * pooled
@@ -99,7 +98,7 @@ def test_columns_of_the_printed_rule_are_unscaled_and_its_variance_is_the_sum():
     assert {psi.scale for psi in literal.scalars} == {1.0}
 
 
-@each("case", ["covariance-shift", "laplace"])
+@pytest.mark.parametrize("case", ["covariance-shift", "laplace"])
 def test_the_corrected_scale_has_power_and_the_printed_one_has_not(case):
     # [E2], with the true support given: D = 100, d = 20, n = 100 in each sample.
     rejected = {"median": 0, "paper": 0}
@@ -139,8 +138,8 @@ def test_the_specified_power_in_the_mixture_case_is_that_of_unscaled_columns():
     assert rejected["scaled"] <= 6
 
 
-@each(
-    "bandwidth, message",
+@pytest.mark.parametrize(
+    ("bandwidth", "message"),
     [
         (
             "mean",

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.kernels.random_features import Landmarks
 from tellapart.kernels.scalar import GaussianScalar, Indicator
 
@@ -26,7 +25,7 @@ def test_few_categories_are_kept_exactly():
     assert features.shape[1] == 5
 
 
-@each("rank", [1, 4])
+@pytest.mark.parametrize("rank", [1, 4])
 def test_neither_order_nor_labels_of_the_rows_count(rank):
     rng = np.random.default_rng(1)
     values = rng.exponential(size=501)

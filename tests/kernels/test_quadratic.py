@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.errors import InputError
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar, Quadratic
@@ -17,7 +16,9 @@ def samples():
     return make_samples(x, y, ["numeric", "numeric", "categorical"])
 
 
-@each("scalar, kind", [("gaussian", GaussianScalar), ("laplace", LaplaceScalar)])
+@pytest.mark.parametrize(
+    ("scalar", "kind"), [("gaussian", GaussianScalar), ("laplace", LaplaceScalar)]
+)
 def test_gram_is_the_square_of_the_weighted_sum(samples, scalar, kind):
     fitted = Quadratic(0.7, scalar).fit(samples, n_jobs=2)
     assert [type(k) for k in fitted.scalars] == [kind, kind, Indicator]
@@ -52,8 +53,8 @@ def test_derivatives_of_phi():
     np.testing.assert_array_equal(phi.curvature(t), 2.0)
 
 
-@each(
-    "settings, message",
+@pytest.mark.parametrize(
+    ("settings", "message"),
     [
         ({"c": 0.0}, r"c must be a finite number in \(0, inf\); got 0.0"),
         ({"c": -1}, r"c must be .* got -1.0"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
 from tellapart.kernels.random_features import draw_features
@@ -18,11 +17,11 @@ def samples():
     return Samples(x[:30], x[30:], ("a", "b", "c"), kinds, {"c": tuple("abcd")})
 
 
-@each(
+@pytest.mark.parametrize(
     "kernel",
     [Gaussian(bandwidth="median"), Quadratic(), Quadratic(scalar="laplace"), Quadratic(c=3.0)],
 )
-@each("z", [(0.6, 0.64, 0.48), (0.6, -0.64, 0.48), (0.0, 1.0, 0.0)])
+@pytest.mark.parametrize("z", [(0.6, 0.64, 0.48), (0.6, -0.64, 0.48), (0.0, 1.0, 0.0)])
 @pytest.mark.long
 def test_many_features_are_the_kernel(kernel, z):
     data, z = samples(), np.array(z)

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
 
 U, V = np.array([-1.0, 0.0, 2.5]), np.array([0.0, 2.5])
 
 
-@each(
-    "scalar, formula",
+@pytest.mark.parametrize(
+    ("scalar", "formula"),
     [
         (GaussianScalar(0.7), lambda u, v: np.exp(-((u - v) ** 2) / (2 * 0.7**2))),
         (LaplaceScalar(0.7), lambda u, v: np.exp(-np.abs(u - v) / 0.7)),
@@ -26,14 +25,14 @@ def test_gram_elementwise_and_sums_follow_the_formula(scalar, formula):
     )
 
 
-@each("scalar", [GaussianScalar(1e-5), LaplaceScalar(1e-5)])
+@pytest.mark.parametrize("scalar", [GaussianScalar(1e-5), LaplaceScalar(1e-5)])
 def test_values_too_far_apart_for_a_float_have_kernel_zero(scalar):
     far = np.array([-1.5e308, 1.5e308])
     np.testing.assert_array_equal(scalar.gram(far, far), np.eye(2))
     np.testing.assert_array_equal(scalar.elementwise(far, far[::-1]), [0.0, 0.0])
 
 
-@each("extent", [0.0, 1.0, 12.0, 60.0])
+@pytest.mark.parametrize("extent", [0.0, 1.0, 12.0, 60.0])
 def test_gaussian_features_reproduce_the_gram_matrix(extent):
     rng = np.random.default_rng(0)
     values = 1e4 + np.r_[0.0, extent, rng.uniform(0, extent, 80)] * 3.0

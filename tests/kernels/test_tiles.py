@@ -1,14 +1,14 @@
 """Tiles of a Gram matrix are those of the kernel, far values included."""
 
 import numpy as np
+import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.kernels import Gaussian, Linear, Quadratic
 from tellapart.kernels.random_features import GramTiles
 
 
-@each("kernel", [Gaussian(), Linear(), Quadratic()])
+@pytest.mark.parametrize("kernel", [Gaussian(), Linear(), Quadratic()])
 def test_tiles_are_parts_of_the_gram_matrix(kernel):
     rng = np.random.default_rng(0)
     x, y = 1e4 + rng.normal(size=(40, 3)), 1e4 + rng.normal(size=(50, 3))

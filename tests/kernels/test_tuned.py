@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
@@ -14,13 +13,13 @@ SAMPLES = make_samples(RNG.normal(size=(20, 3)), RNG.normal(size=(25, 3)))
 OWN = AdditiveIndex(np.exp, np.exp, np.exp)
 
 
-@each("kernel", [Gaussian, Quadratic, Linear])
+@pytest.mark.parametrize("kernel", [Gaussian, Quadratic, Linear])
 def test_a_bandwidth_left_to_tuning_cannot_be_fitted(kernel):
     with pytest.raises(InputError, match="bandwidth must be a rule or a number here; got 'cv'"):
         kernel(bandwidth="cv").fit(SAMPLES)
 
 
-@each("kernel", [Gaussian, Quadratic, Linear])
+@pytest.mark.parametrize("kernel", [Gaussian, Quadratic, Linear])
 def test_what_tuning_tries(kernel):
     assert multipliers_to_try(kernel(bandwidth="cv")) == MULTIPLIERS == (0.25, 0.5, 1.0, 2.0)
     assert multipliers_to_try(kernel(bandwidth="median")) == (1.0,)
@@ -45,7 +44,7 @@ def test_the_multiplier_is_kept_with_a_rule_that_can_be_fitted():
     assert with_multiplier(OWN, 0.5) is OWN
 
 
-@each("multiplier", MULTIPLIERS)
+@pytest.mark.parametrize("multiplier", MULTIPLIERS)
 def test_the_multiplier_scales_the_bandwidths_and_nothing_else(multiplier):
     plain, scaled = (Gaussian("median", k).fit(SAMPLES) for k in (1.0, multiplier))
     assert scaled.scalars == plain.scalars
@@ -60,8 +59,8 @@ def test_the_multiplier_scales_the_bandwidths_and_nothing_else(multiplier):
     assert scaled.outer == plain.outer
 
 
-@each("multiplier", [0.0, -1.0, np.nan, np.inf, "2", None])
-@each("kernel", [Gaussian, Quadratic, Linear])
+@pytest.mark.parametrize("multiplier", [0.0, -1.0, np.nan, np.inf, "2", None])
+@pytest.mark.parametrize("kernel", [Gaussian, Quadratic, Linear])
 def test_bad_multipliers_are_refused(kernel, multiplier):
     with pytest.raises(InputError, match="multiplier must be"):
         kernel(multiplier=multiplier)

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from each import each
 from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.permutation import mmd
-from tellapart.permutation.labels import draw_permutations, least_pvalue, permute_bins
+from tellapart.permutation.draws import draw_permutations, least_pvalue
+from tellapart.permutation.forms import permute_rows
 from tellapart.permutation.mmd import permutation_test
 
 BUDGET = 10**9
@@ -72,8 +72,8 @@ def run(samples, z=None, n_permutations=199, alpha=0.05, seed=1, budget=BUDGET):
     )
 
 
-@each("m, n", [(4, 3), (2, 5), (4, 4), (5, 2)])
-@each("discrete", [False, True])
+@pytest.mark.parametrize(("m", "n"), [(4, 3), (2, 5), (4, 4), (5, 2)])
+@pytest.mark.parametrize("discrete", [False, True])
 def test_exact_pvalue_equals_brute_force(m, n, discrete):
     samples = make_samples(m, n, discrete=discrete)
     kernel, z = Linear().fit(samples), weights()
@@ -98,7 +98,7 @@ def test_random_permutations_give_the_formula():
     assert null.pvalue == (1 + above) / 200
 
 
-@each("m, n", [(30, 20), (9, 41)])
+@pytest.mark.parametrize(("m", "n"), [(30, 20), (9, 41)])
 def test_statistic_is_the_unbiased_mmd2(m, n):
     samples = make_samples(m, n, shift=0.5)
     kernel = Linear().fit(samples)
@@ -117,8 +117,8 @@ def test_threshold_is_infinite_where_nothing_is_rejected():
     assert run(make_samples(20, 20), n_permutations=9, alpha=0.05).threshold == math.inf
 
 
-@each("budget", [1_000, 50_000, 10**7])
-@each("scale", [1.0, 1e3])
+@pytest.mark.parametrize("budget", [1_000, 50_000, 10**7])
+@pytest.mark.parametrize("scale", [1.0, 1e3])
 def test_blocks_change_nothing(budget, scale):
     samples = make_samples(70, 60, shift=0.1)
     # Far values leave the short features out, so that both ways are taken.
@@ -131,7 +131,7 @@ def test_blocks_change_nothing(budget, scale):
 
 def dense_null(samples, kernel, z, n_permutations, seed):
     """Return all statistics by the Gram matrix of all rows and the labels of each."""
-    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, np.random.default_rng(seed))
+    bins = permute_rows(samples.n_x, samples.n_y, n_permutations, np.random.default_rng(seed))
     pooled = np.concatenate([samples.x, samples.y])
     gram = kernel.gram(pooled, pooled, z)
     np.fill_diagonal(gram, 0.0)
@@ -142,8 +142,10 @@ def dense_null(samples, kernel, z, n_permutations, seed):
     return within - 2 * np.einsum("ij,ij->i", labels @ gram, 1 - labels) / (m * n), bins
 
 
-@each("m, n, rows", [(140, 200, 1), (30, 900, 1), (760, 803, 3), (510, 1_200, 2)])
-@each(
+@pytest.mark.parametrize(
+    ("m", "n", "rows"), [(140, 200, 1), (30, 900, 1), (760, 803, 3), (510, 1_200, 2)]
+)
+@pytest.mark.parametrize(
     "kernel",
     [Linear(), Linear(scalar="laplace"), Linear(bandwidth="mixed"), Gaussian(), Quadratic()],
 )
@@ -166,7 +168,7 @@ def test_every_way_is_the_dense_formula_for_labels_of_bins(monkeypatch, m, n, ro
 
 def test_bins_of_one_row_are_the_permutations_of_all_rows():
     samples = make_samples(200, 230, shift=0.1)
-    bins = permute_bins(200, 230, 99, np.random.default_rng(3))
+    bins = permute_rows(200, 230, 99, np.random.default_rng(3))
     drawn = draw_permutations(200, 230, 99, np.random.default_rng(3))
     labels = np.concatenate([bins.of_rows(some) for _, some in bins.blocks()])
     np.testing.assert_array_equal(labels, drawn.block(0, 430))
@@ -175,8 +177,8 @@ def test_bins_of_one_row_are_the_permutations_of_all_rows():
     np.testing.assert_allclose(null.null_distribution, expected[1:], atol=1e-13)
 
 
-@each("kinds", [None, ("categorical", "numeric", "categorical")])
-@each("kernel", [Gaussian(bandwidth="median"), Quadratic()])
+@pytest.mark.parametrize("kinds", [None, ("categorical", "numeric", "categorical")])
+@pytest.mark.parametrize("kernel", [Gaussian(bandwidth="median"), Quadratic()])
 def test_random_features_approximate_the_kernel_and_the_result_says_so(monkeypatch, kinds, kernel):
     samples = make_samples(300, 300, shift=0.2, kinds=kinds)
     fitted, z = kernel.fit(samples), np.abs(weights())
@@ -211,8 +213,8 @@ def test_a_kernel_without_features_is_tested_on_rows_drawn_at_random(monkeypatch
     assert null.pvalue == 0.01
 
 
-@each("scale", [1e-290, 1e-9, 1.0, 1e9, 1e290])
-@each("m, n", [(40, 50), (600, 700)])
+@pytest.mark.parametrize("scale", [1e-290, 1e-9, 1.0, 1e9, 1e290])
+@pytest.mark.parametrize(("m", "n"), [(40, 50), (600, 700)])
 def test_values_of_every_scale(scale, m, n):
     """The unit of a column changes nothing, heavy tails or not."""
     samples = make_samples(m, n, shift=0.1)
@@ -223,7 +225,7 @@ def test_values_of_every_scale(scale, m, n):
     assert one.statistic == pytest.approx(other.statistic, rel=1e-6)
 
 
-@each("m, n", [(12, 14), (520, 540)])
+@pytest.mark.parametrize(("m", "n"), [(12, 14), (520, 540)])
 def test_pvalues_of_equal_distributions_are_as_uniform_as_can_be(m, n):
     """With 19 permutations P(p ≤ k/20) = k/20 exactly; 400 pairs, four standard errors."""
     pvalues = []
@@ -238,7 +240,7 @@ def test_pvalues_of_equal_distributions_are_as_uniform_as_can_be(m, n):
         assert abs(share - k / 20) < 4 * math.sqrt(k / 20 * (1 - k / 20) / 400)
 
 
-@each("m, n", [(5, 5), (3, 6)])
+@pytest.mark.parametrize(("m", "n"), [(5, 5), (3, 6)])
 def test_swapping_the_samples_changes_nothing(m, n):
     samples = make_samples(m, n, shift=1.0)
     swapped = Samples(samples.y, samples.x, samples.names, samples.kinds)

@@ -3,22 +3,21 @@ from pathlib import Path
 
 import pytest
 
-from tellapart.errors import InputError
-from tellapart.reproduction.claims import claims_table
-from tellapart.reproduction.comparisons import (
+from reproduction.claims import (
     OURS,
     RETIRED,
     Best,
+    Results,
     behind,
     best_of,
+    claims_table,
     clearly_above,
     standing,
 )
-from tellapart.reproduction.evidence import Results
-from tellapart.reproduction.intervals import Share
-from tellapart.reproduction.paper import CLAIMS, claims_text
-from tellapart.reproduction.registry import EXPERIMENTS
-from tellapart.reproduction.summaries import BEGIN, END, fill, scan_sentence, scan_table
+from reproduction.curves import Share
+from reproduction.paper import BEGIN, CLAIMS, END, claims_text, fill, scan_sentence, scan_table
+from reproduction.registry import EXPERIMENTS
+from tellapart.errors import InputError
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "experiments" / "results"
@@ -52,7 +51,7 @@ def test_the_best_is_found_among_those_measured():
 def test_standing_tells_error_bars_from_values():
     for ours, other, expected in (
         (Share(40, 40), Share(2, 40), "ahead"),
-        (Share(39, 40), Share(39, 40), "level or higher"),
+        (Share(39, 40), Share(39, 40), "not lower"),
         (Share(38, 40), Share(40, 40), "lower, within error bars"),
         (Share(10, 40), Share(40, 40), "behind"),
     ):

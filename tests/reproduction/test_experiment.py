@@ -1,4 +1,4 @@
-from tellapart.reproduction.experiment import Scale, seed_of
+from reproduction.store import Scale, seed_of
 
 
 def test_scale_counts_and_chooses():

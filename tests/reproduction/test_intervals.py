@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.reproduction.intervals import Share
+from reproduction.curves import Share
 
 Z2 = 1.959963984540054**2
 

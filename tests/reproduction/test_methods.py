@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from reproduction.methods import METHODS, Settings, contestant
 from tellapart.baselines.base import Generators, Permuting
 from tellapart.datasets import make_case
-from tellapart.reproduction.methods import METHODS, Settings, contestant
 from tellapart.two_sample.two_sample_test import two_sample_test
 
 

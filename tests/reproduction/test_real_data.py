@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from reproduction.real_data import convolve, load_digits, load_patients
 from tellapart.errors import InputError
-from tellapart.reproduction.real_data import convolve, load_digits, load_patients
 
 
 def test_convolution_takes_means_of_windows_two_apart():

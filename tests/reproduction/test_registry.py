@@ -2,12 +2,12 @@
 
 import pytest
 
+from reproduction import mnist, power, recovery, table1
+from reproduction.methods import METHODS
+from reproduction.registry import EXPERIMENTS
+from reproduction.runner import reproduce
+from reproduction.store import Scale
 from tellapart.datasets import CASES
-from tellapart.reproduction import mnist, power, recovery, table1
-from tellapart.reproduction.experiment import Scale
-from tellapart.reproduction.methods import METHODS
-from tellapart.reproduction.registry import EXPERIMENTS
-from tellapart.reproduction.runner import reproduce
 
 QUICK = Scale(quick=True)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from reproduction.runner import reproduce, write_text
+from reproduction.store import Experiment, Scale
 from tellapart.errors import InputError
-from tellapart.reproduction.experiment import Experiment, Scale
-from tellapart.reproduction.runner import reproduce, write_text
 
 
 def plan(scale):

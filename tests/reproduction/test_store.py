@@ -1,7 +1,7 @@
 import pytest
 
+from reproduction.store import Store, markdown_table
 from tellapart.errors import InputError
-from tellapart.reproduction.store import Store, markdown_table
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from pools import plan_pool
 
-from each import each
-from tellapart.data.chunks.chunked_samples import in_chunks
-from tellapart.data.tables import read_samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.data.chunked_samples import in_chunks
+from tellapart.data.reader import read_samples
+from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.features import (
@@ -28,7 +28,7 @@ def _samples(n_x, n_y, columns=5):
     return rng.normal(size=(n_x, columns)), rng.normal(size=(n_y, columns)) + 0.3
 
 
-@each("n_x, n_y", [(40, 30), (1300, 1100), (60, 3000)])
+@pytest.mark.parametrize(("n_x", "n_y"), [(40, 30), (1300, 1100), (60, 3000)])
 def test_singles_products_and_points_are_sums_over_the_rows_of_each_bin(n_x, n_y):
     x, y = _samples(n_x, n_y)
     pool, _ = plan_pool(x, y)
@@ -69,7 +69,7 @@ def test_blocks_may_split_bins():
     x, y = _samples(3000, 2500)
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(0)
-    labels = draw_keyed_bins(3000, 2500, 9, rng)
+    labels = draw_bins(3000, 2500, 9, rng)
     pool, _ = scan.make_pool(samples, labels, rng)
     fold = BinSums(pool.tables, labels.without_labels(), pool.requests, 0)
     for step in (97, 1000):
@@ -82,7 +82,7 @@ def test_threads_do_not_change_a_bit():
     x, y = _samples(3000, 2500)
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(0)
-    labels = draw_keyed_bins(3000, 2500, 9, rng)
+    labels = draw_bins(3000, 2500, 9, rng)
     pool, _ = scan.make_pool(samples, labels, rng)
     fold = BinSums(pool.tables, labels.without_labels(), pool.requests, 1)
     one = samples.y.fold(fold, 512)
@@ -91,7 +91,7 @@ def test_threads_do_not_change_a_bit():
         np.testing.assert_array_equal(a, b)
 
 
-@each("rows_per_bin", [1, 3, 40])
+@pytest.mark.parametrize("rows_per_bin", [1, 3, 40])
 def test_matrix_products_and_loops_agree(rows_per_bin):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6, 10 * rows_per_bin)).astype(np.float32)

@@ -9,7 +9,7 @@ import pytest
 
 import tellapart as ta
 from tellapart.budget import Budget, using_budget
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 from tellapart.scan import scan
 

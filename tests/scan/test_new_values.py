@@ -5,8 +5,8 @@ import pytest
 from pools import plan_pool, run_family
 
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.data.reader import read_samples
+from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan as scan_module
 from tellapart.scan.adjusted import TableUnits, step_down
 from tellapart.scan.column_changes import ColumnContest, column_changes
@@ -87,7 +87,7 @@ def test_proportions_are_those_of_the_values_that_are_there():
     y[150:294, 3] = np.nan
     rng = np.random.default_rng(0)
     rows = scan_module.in_chunks(read_samples(x, y, missing="pairwise"))
-    labels = draw_keyed_bins(rows.n_x, rows.n_y, 20, rng)
+    labels = draw_bins(rows.n_x, rows.n_y, 20, rng)
     pool, planned = scan_module.make_pool(rows, labels, rng)
     of_x, of_y = pool.means(value_sums(pool, planned.plans["values"].ranges))
     assert of_x[0, 0] == pytest.approx(24 / 300)

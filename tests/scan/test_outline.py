@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from tellapart.budget import Budget, using_budget
-from tellapart.data.chunks import chunked_samples
-from tellapart.data.chunks.chunked_samples import in_chunks
-from tellapart.data.tables import read_samples
+from tellapart.data import chunked_samples
+from tellapart.data.chunked_samples import in_chunks
+from tellapart.data.reader import read_samples
 from tellapart.scan.scan import scan
 from tellapart.scan.tables import Outline
 

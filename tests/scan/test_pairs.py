@@ -1,9 +1,9 @@
 """Changes of correlation: against NumPy's, one permutation and pair at a time."""
 
 import numpy as np
+import pytest
 from pools import is_x, make_pool, products
 
-from each import each
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.scores import score_rows
 
@@ -19,7 +19,7 @@ def changes_of(pool, product):
     return changes
 
 
-@each("n_x, n_y", [(30, 40), (1101, 1302), (2600, 3000)])
+@pytest.mark.parametrize(("n_x", "n_y"), [(30, 40), (1101, 1302), (2600, 3000)])
 def test_changes_are_those_of_the_correlations_within_the_samples(n_x, n_y):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(n_x, 4)), rng.normal(size=(n_y, 4))

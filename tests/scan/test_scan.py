@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from each import each
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 from tellapart.scan.families import FAMILIES
 from tellapart.scan.scan import scan
@@ -57,8 +56,8 @@ def _triple(x, rng):
     x[:, 4] = np.abs(x[:, 4]) * np.sign(x[:, 2] * x[:, 3])
 
 
-@each(
-    "change, family, kind, variables",
+@pytest.mark.parametrize(
+    ("change", "family", "kind", "variables"),
     [
         (_shift, "location", "location", ("x2",)),
         (_spread, "shape", "spread", ("x2",)),

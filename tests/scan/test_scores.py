@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from each import each
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scores import make_scores
 from tellapart.scan.tables import MOST_LEVELS
 
@@ -32,7 +32,7 @@ def test_a_column_of_two_values_has_no_shape():
     assert all(not scores.of(name).any() for name in SHAPES)
 
 
-@each("change", [lambda v: 3 * v + 7, lambda v: 1e100 * v, lambda v: 1e-100 * v])
+@pytest.mark.parametrize("change", [lambda v: 3 * v + 7, lambda v: 1e100 * v, lambda v: 1e-100 * v])
 def test_units_do_not_matter(change):
     values = np.random.default_rng(0).normal(size=(60, 2))
     one, other = make_scores(_samples(values)), make_scores(_samples(change(values)))

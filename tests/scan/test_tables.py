@@ -1,10 +1,10 @@
 """Tables: the same scores as ranks of all rows give, and nearly so where rows were drawn."""
 
 import numpy as np
+import pytest
 from scipy import special, stats
 
-from each import each
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scores import make_scores, score_rows
 from tellapart.scan.tables import MOST_EDGES, Outline, make_tables, tables_of
 
@@ -34,14 +34,14 @@ COLUMNS = {
 }
 
 
-@each("kind", COLUMNS)
+@pytest.mark.parametrize("kind", COLUMNS)
 def test_tables_of_all_rows_give_normal_scores_of_mid_ranks(kind):
     values = COLUMNS[kind](np.random.default_rng(0), 701)[:, np.newaxis]
     scores = score_rows(_tables(values), np.asfortranarray(values))
     np.testing.assert_allclose(scores.normal, _by_ranks(values), atol=1e-6)
 
 
-@each("kind", COLUMNS)
+@pytest.mark.parametrize("kind", COLUMNS)
 def test_tables_of_drawn_rows_give_nearly_those(kind):
     rng = np.random.default_rng(0)
     values = COLUMNS[kind](rng, 40_000)[:, np.newaxis]

@@ -1,8 +1,8 @@
 """Values in robust units: clipped, whatever their scale, and squares without what they follow."""
 
 import numpy as np
+import pytest
 
-from each import each
 from tellapart.scan.cells import measure_units, robust_scale, robust_units
 
 
@@ -14,7 +14,7 @@ def test_outliers_are_clipped_and_a_spread_of_0_falls_back_to_the_deviation():
     assert units.min() == 0
 
 
-@each("scale", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
 def test_v_and_g_are_standardised_and_uncorrelated_at_every_scale(scale):
     values = scale * np.random.default_rng(0).normal(size=(400, 2))
     units = measure_units(values)

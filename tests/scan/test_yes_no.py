@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from each import each
 from tellapart.data.columns import PAIRS, place_of_yes
 
 
-@each("no, yes", PAIRS)
+@pytest.mark.parametrize(("no", "yes"), PAIRS)
 def test_every_pair_in_either_order(no, yes):
     assert place_of_yes([no, yes.title()]) == 1
     assert place_of_yes([yes.upper(), no]) == 0
@@ -24,7 +23,7 @@ def sample(n, share, seed, answers):
     )
 
 
-@each("answers", [(False, True), ("no", "yes"), ("N", "Y"), ("male", "female")])
+@pytest.mark.parametrize("answers", [(False, True), ("no", "yes"), ("N", "Y"), ("male", "female")])
 def test_shares(answers):
     x, y = sample(300, 0.1, 0, answers), sample(250, 0.4, 1, answers)
     result = ta.two_sample_test(x[["smoker", "u"]], y[["smoker", "u"]], random_state=0)

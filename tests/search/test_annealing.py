@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_problems import KERNELS, SIGNS_MATTER, objective, point
 
-from each import each
 from tellapart.kernels import Gaussian
 from tellapart.search.annealing import COLDEST, HOTTEST, anneal, best_of_model, exchange
 from tellapart.search.sphere import model
@@ -13,7 +12,7 @@ from tellapart.strs.control import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solvers.brute_force import BruteForce
 
-every_kernel = each("kernel", KERNELS)
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 
 
 def run(goal, n_variables=3, iterations=15, seed=0, control=None):
@@ -32,7 +31,7 @@ def run(goal, n_variables=3, iterations=15, seed=0, control=None):
 
 
 @every_kernel
-@each("regularization", [0.0, 0.5])
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
 def test_the_trace_says_what_happened_and_the_best_is_kept(kernel, regularization):
     goal = objective("pair", kernel, regularization)
     for seed in range(3):
@@ -74,7 +73,7 @@ def test_the_same_seed_gives_the_same_run():
     assert first == second
 
 
-@each("control", [Control(), Control(time_limit=1e-9)])
+@pytest.mark.parametrize("control", [Control(), Control(time_limit=1e-9)])
 def test_without_steps_or_time_the_start_is_returned(control):
     goal = objective()
     iterations = 0 if control.time_limit is None else 15
@@ -102,7 +101,7 @@ def test_the_proposal_is_the_best_of_the_model_among_few_columns(kernel):
         assert problem.value(found) >= best - 0.2 * abs(best - problem.value(z))
 
 
-@each("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
 def test_a_run_within_the_orthant_never_leaves_it(kernel):
     goal = objective("pair", kernel, 0.5, nonnegative=True)
     asked, plain = [], goal.derivatives
@@ -117,7 +116,7 @@ def test_a_run_within_the_orthant_never_leaves_it(kernel):
     assert np.count_nonzero(peak.z) <= 3
 
 
-@each("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
 def test_the_proposal_within_the_orthant_is_the_best_of_the_model(kernel):
     goal = objective("shift", kernel)
     for seed in range(5):
@@ -132,7 +131,7 @@ def test_the_proposal_within_the_orthant_is_the_best_of_the_model(kernel):
         assert problem.value(found) >= best - 0.2 * abs(best - problem.value(z))
 
 
-@each("unit", [1e-140, 1.0, 1e140])
+@pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
 def test_the_proposal_does_not_depend_on_the_unit_of_the_objective(unit):
     goal = objective()
     z = point([1, 5], 8, np.random.default_rng(0))

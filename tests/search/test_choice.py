@@ -9,7 +9,6 @@ from slow_oracle import nonnegative_optimum, ratio_optimum
 from small_problems import objective
 
 from bench_search_small import best_of_all_supports
-from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Linear, Quadratic
 from tellapart.search import QUICK, Annealing
@@ -41,8 +40,8 @@ def best_without_variance(goal, d):
     return max(polish(problem, np.array(s))[1] for s in combinations(range(size), d))
 
 
-@each("d", [1, 2, 3, 8])
-@each("kind", ["pair", "null"])
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@pytest.mark.parametrize("kind", ["pair", "null"])
 def test_the_quadratic_kernel_without_variance_is_solved_with_a_proof(kind, d):
     goal = objective(kind, "quadratic", 0.0)
     choice, best = choose(goal, d), best_without_variance(goal, d)
@@ -55,7 +54,7 @@ def test_the_quadratic_kernel_without_variance_is_solved_with_a_proof(kind, d):
     assert choice.solver in SOLVERS
 
 
-@each("kind, d", [("shift", 2), ("signs", 3)])
+@pytest.mark.parametrize(("kind", "d"), [("shift", 2), ("signs", 3)])
 def test_with_variance_the_bound_is_that_of_the_problem_without(kind, d):
     goal = objective(kind, "quadratic", 0.5)
     choice = choose(goal, d)
@@ -69,8 +68,8 @@ def test_with_variance_the_bound_is_that_of_the_problem_without(kind, d):
     assert len(choice.history) > 0
 
 
-@each(
-    "kernel, regularization, solver",
+@pytest.mark.parametrize(
+    ("kernel", "regularization", "solver"),
     [
         ("gaussian", 0.5, "auto"),
         ("gaussian", 0.0, Annealing(iterations=2)),
@@ -126,7 +125,7 @@ def linear_goal(regularization=0.1, kind="null"):
     return Objective(samples.x, samples.y, Linear(), regularization)
 
 
-@each("kind", ["pair", "null"])
+@pytest.mark.parametrize("kind", ["pair", "null"])
 def test_nonnegative_weights_of_the_quadratic_kernel_are_proved_best_without_variance(kind):
     goal = objective(kind, "quadratic", 0.0)
     best = nonnegative_optimum(*goal.quadratic_form(), 3, np.random.default_rng(0))
@@ -138,7 +137,7 @@ def test_nonnegative_weights_of_the_quadratic_kernel_are_proved_best_without_var
         assert choice.status == "optimal"
 
 
-@each("kernel", ["quadratic", "cube"])
+@pytest.mark.parametrize("kernel", ["quadratic", "cube"])
 def test_nonnegative_weights_with_variance(kernel):
     goal = objective("null", kernel, 0.5)
     for solver in (Annealing(iterations=3), HEURISTICS):
@@ -151,7 +150,7 @@ def test_nonnegative_weights_with_variance(kernel):
         assert bounded.value <= bounded.upper_bound <= free.upper_bound * (1 + 1e-3)
 
 
-@each("regularization", [0.0, 0.1])
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
 def test_nonnegative_weights_of_the_linear_kernel(regularization):
     goal = linear_goal(regularization)
     found = linear_coefficients(goal.samples, goal.kernel)
@@ -166,7 +165,7 @@ def test_nonnegative_weights_of_the_linear_kernel(regularization):
     assert (choose(goal, 3).z < 0).any()
 
 
-@each("nonnegative", [False, True])
+@pytest.mark.parametrize("nonnegative", [False, True])
 def test_the_best_ratio(nonnegative):
     goal = linear_goal()
     problem = ratio_problem(linear_coefficients(goal.samples, goal.kernel), 3, 0.1)

@@ -1,9 +1,9 @@
 """Groups by features: the same ones as by pairs of rows, and weak ones from many rows."""
 
 import numpy as np
+import pytest
 from small_problems import samples_of
 
-from each import each
 from tellapart.kernels import Linear
 from tellapart.search.interactions import strongest_groups, strongest_groups_of_many
 
@@ -18,7 +18,7 @@ def data(rows, correlation, flipped, seed=0, D=8):
     return samples_of(x, y)
 
 
-@each("size", [2, 3])
+@pytest.mark.parametrize("size", [2, 3])
 def test_scores_are_close_to_those_of_all_pairs(size):
     samples = data(400, 0.6, 0.9)
     kernel, rng = Linear().fit(samples), np.random.default_rng(0)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from small_problems import joint, samples_of
 
-from each import each
 from tellapart.kernels import Linear
 from tellapart.search import interactions
 from tellapart.search.interactions import LEAST_ROWS, strongest_groups
@@ -39,7 +38,7 @@ def naive_scores(samples, size):
     return np.einsum(f"{terms},ij->{axes}", *[np.array(centred)] * size, weights)
 
 
-@each("size", [2, 3])
+@pytest.mark.parametrize("size", [2, 3])
 def test_scores_are_the_definition_and_come_in_order(size):
     x, y = joint(6, (30, 41), (1, 4), seed=1)
     scores = naive_scores(samples_of(x, y), size)
@@ -62,7 +61,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     assert [g.score for g in parts] == pytest.approx([g.score for g in whole], abs=1e-5)
 
 
-@each("seed", range(3))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_correlated_pair_is_found_among_many(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(150, 40)), rng.normal(size=(150, 40))
@@ -70,7 +69,7 @@ def test_a_correlated_pair_is_found_among_many(seed):
     assert groups(x, y, 2)[0].variables == (7, 31)
 
 
-@each("seed", range(3))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_product_of_three_signs_is_found_and_no_pair_of_it(seed):
     x, y = joint(15, (200, 200), (3, 8, 12), seed)
     found = groups(x, y, 3)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import mixed_samples
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
@@ -18,7 +17,7 @@ def coefficients_of(a, V):
     return LinearCoefficients(np.array(a), np.array(V), None, 20, 20)
 
 
-@each("estimator", ["unbiased", "paired"])
+@pytest.mark.parametrize("estimator", ["unbiased", "paired"])
 def test_the_variance_is_a_cost_unlike_the_printed_sign(estimator):
     samples = mixed_samples(40, 40, seed=5)
     kernel = Linear().fit(samples)
@@ -81,7 +80,7 @@ def test_the_ratio_is_of_a_variance_with_a_floor():
     assert problem.value(z) == pytest.approx(1.0 / np.sqrt(0.36 * 4.3 + 0.64 * 0.3))
 
 
-@each("nonnegative", [False, True])
+@pytest.mark.parametrize("nonnegative", [False, True])
 def test_the_best_ratio_of_samples(nonnegative):
     samples = mixed_samples(45, 60)
     found = linear_coefficients(samples, Linear().fit(samples))

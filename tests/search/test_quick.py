@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_problems import joint, samples_of
 
-from each import each
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search.solver import QuickSearch, quick_scores
 from tellapart.search.starts import equal
@@ -25,8 +24,8 @@ def shifted(n_columns=30):
     return x, y
 
 
-@each("kernel", KERNELS)
-@each("regularization", [0.0, 1.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("regularization", [0.0, 1.0])
 def test_never_more_variables_than_asked_for(kernel, regularization):
     search = quick(kernel, *shifted())
     for n_variables in (1, 2, 3, 5, 30):
@@ -36,8 +35,8 @@ def test_never_more_variables_than_asked_for(kernel, regularization):
         assert np.linalg.norm(z) == pytest.approx(1.0)
 
 
-@each("kernel", KERNELS)
-@each("regularization", [0.0, 0.5])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
 def test_it_is_repeatable_and_better_than_its_starts(kernel, regularization):
     search = quick(kernel, *shifted(10))
     z = search.weights(3, regularization)
@@ -47,13 +46,13 @@ def test_it_is_repeatable_and_better_than_its_starts(kernel, regularization):
     assert goal.value(z) > goal.value(steepest)
 
 
-@each("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_pair_is_found_where_no_single_variable_differs(kernel):
     x, y = (np.sign(part) + 0.1 * part for part in joint(20, (80, 80), (6, 13), seed=0))
     assert np.flatnonzero(quick(kernel, x, y).weights(2, 0.1)).tolist() == [6, 13]
 
 
-@each("regularization", [0.0, 0.5])
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
 def test_weights_within_the_orthant(regularization):
     samples = samples_of(*shifted(12))
     kernel = Quadratic().fit(samples)

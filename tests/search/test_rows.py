@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_problems import samples_of
 
-from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing
@@ -41,7 +40,7 @@ def test_only_the_longer_sample_is_cut_and_the_kernel_stays():
     assert np.array_equal(part.samples.y, goal.samples.y)
 
 
-@each("kernel", [Gaussian(), Quadratic()])
+@pytest.mark.parametrize("kernel", [Gaussian(), Quadratic()])
 def test_finished_weights_are_best_on_all_rows(kernel):
     goal = goal_of(kernel)
     z = np.array([0.0, 0.0, 0.6, 0.0, 0.8, 0.0])
@@ -54,7 +53,7 @@ def test_finished_weights_are_best_on_all_rows(kernel):
         assert goal.value(other) <= peak.value + 1e-9
 
 
-@each("kernel", [Gaussian(), Quadratic()])
+@pytest.mark.parametrize("kernel", [Gaussian(), Quadratic()])
 def test_variables_that_all_rows_speak_for_are_added(kernel):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(300, 6)), rng.normal(size=(200, 6)) + np.eye(6)[[2, 4]].sum(axis=0)
@@ -81,7 +80,7 @@ def test_all_rows_speak_for_positive_weights_only_where_asked():
     assert peak.value == pytest.approx(goal.value(peak.z), rel=1e-10)
 
 
-@each("kernel", [Gaussian(), Quadratic()])
+@pytest.mark.parametrize("kernel", [Gaussian(), Quadratic()])
 def test_a_search_on_some_rows_answers_for_all(kernel):
     goal = goal_of(kernel)
     some, every = (

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_problems import samples_of
 
-from each import each
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search.sphere import climb
 from tellapart.search.starts import MOST_ROUNDS, Scores, Screen, equal, widened
@@ -25,7 +24,7 @@ def scores_with(n_columns=40, linear=(5,), groups=()):
     return Scores(np.zeros(n_columns), equal(np.array(linear), n_columns), groups)
 
 
-@each("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_few_columns_are_all_candidates(kernel):
     goal = problem(kernel)
     for most, n_variables in ((40, 2), (2, 10)):
@@ -34,7 +33,7 @@ def test_few_columns_are_all_candidates(kernel):
         assert screen.objective is goal
 
 
-@each("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_candidates_are_those_of_the_starts_and_the_steepest(kernel):
     goal = problem(kernel)
     scores = scores_with(linear=(5, 6), groups=((8, 9), (20, 21, 22)))
@@ -60,7 +59,7 @@ def test_the_starts_stay_even_where_few_candidates_are_wanted():
     assert len(screen.restricted(scores_with(groups=groups)).groups) == 6
 
 
-@each("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_columns_that_promise_more_come_in(kernel):
     goal = problem(kernel)
     columns = np.array([0, 1, 2, 4])

@@ -6,7 +6,6 @@ from orthant_oracle import best_in_orthant
 from small_problems import KERNELS, SIGNS_MATTER, joint, objective, samples_of
 
 from bench_search_small import KINDS, best_of_all_supports
-from each import each
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing, solver
@@ -35,7 +34,7 @@ def check_point(goal, found, n_variables):
         assert (found.z >= 0).all()
 
 
-@each("kernel", ["gaussian", "quadratic"])
+@pytest.mark.parametrize("kernel", ["gaussian", "quadratic"])
 @pytest.mark.long
 def test_the_best_of_all_supports_is_reached(kernel):
     """benchmarks/bench_search_small.py has 400 instances: here are a few."""
@@ -52,7 +51,7 @@ def test_the_best_of_all_supports_is_reached(kernel):
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(30, marks=pytest.mark.long)])
-@each("regularization", [0.0, 0.5])
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
 def test_the_best_of_the_orthant_is_reached(regularization, count):
     missed, few = 0, Annealing(iterations=5)
     for seed in range(count):
@@ -70,8 +69,8 @@ def test_the_best_of_the_orthant_is_reached(regularization, count):
 @pytest.mark.parametrize(
     "problems", [((0.1, 3),), pytest.param(((0.0, 3), (0.1, 1)), marks=pytest.mark.long)]
 )
-@each("kernel", SIGNS_MATTER)
-@each("kind", KINDS)
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_search_within_the_orthant(kernel, kind, problems):
     few = Annealing(iterations=5)
     for regularization, d in problems:
@@ -99,7 +98,7 @@ def test_what_signed_weights_reach_within_the_orthant_is_reached():
     assert compared >= 4
 
 
-@each("kernel", ["gaussian", "rational"])
+@pytest.mark.parametrize("kernel", ["gaussian", "rational"])
 def test_where_only_squares_count_the_flag_changes_nothing(kernel):
     few = Annealing(iterations=5)
     one, other = (
@@ -122,7 +121,7 @@ def test_many_rows_and_columns_within_the_orthant():
     assert {7, 33} <= set(np.flatnonzero(found.z))
 
 
-@each("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads(kernel):
     goal = objective("pair", kernel, seed=2)
     few = Annealing(iterations=8)
@@ -168,7 +167,7 @@ def test_a_start_of_the_callers_is_not_lost():
     assert found.value >= best.value - 1e-9 * abs(best.value)
 
 
-@each("kernel", [Gaussian("median"), Quadratic()])
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
 def test_a_pair_is_found_that_only_differs_jointly(kernel):
     x, y = joint(12, (150, 150), (4, 9), seed=1)
     assert np.flatnonzero(search(Objective(x, y, kernel, 0.1), 2).z).tolist() == [4, 9]
@@ -180,7 +179,7 @@ def test_a_triple_is_found_of_which_no_pair_differs():
     assert np.flatnonzero(found.z).tolist() == [2, 5, 7]
 
 
-@each("kernel", [Gaussian("median"), Quadratic()])
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Quadratic()])
 def test_many_columns_are_screened(kernel):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 300)), rng.normal(size=(45, 300))
@@ -214,8 +213,8 @@ def test_strong_variables_outside_the_first_screen_are_found(monkeypatch):
     assert found.candidates > 10
 
 
-@each("kernel", ["gaussian", "quadratic", "cube"])
-@each("n_variables", [1, 8])
+@pytest.mark.parametrize("kernel", ["gaussian", "quadratic", "cube"])
+@pytest.mark.parametrize("n_variables", [1, 8])
 def test_one_variable_and_all_variables(kernel, n_variables):
     goal = objective("shift", kernel)
     found = search(goal, n_variables)
@@ -235,8 +234,8 @@ def test_duplicated_columns_and_equal_samples():
     check_point(same, search(same, 2), 2)
 
 
-@each(
-    "setting, value",
+@pytest.mark.parametrize(
+    ("setting", "value"),
     [
         ("iterations", -1),
         ("n_random", -1),

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from small_problems import KERNELS, SIGNS_MATTER, objective, point
 
-from each import each
 from tellapart.kernels import Gaussian
 from tellapart.search.sphere import Peak, climb, model, pruned, tangent_model
 from tellapart.statistics.objective import Objective
 from tellapart.strs.control import Control
 
-every_kernel = each("kernel", KERNELS)
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 RNG = np.random.default_rng(0)
 
 
@@ -34,7 +33,7 @@ def counted(goal):
 
 
 @every_kernel
-@each("proximity", [0.0, 0.7])
+@pytest.mark.parametrize("proximity", [0.0, 0.7])
 def test_the_gradient_of_the_model_is_that_of_the_objective(kernel, proximity):
     """[E6] The signs printed in the paper fail here."""
     goal = objective(kernel=kernel)
@@ -91,8 +90,8 @@ def test_the_penalty_of_the_model_along_the_sphere():
 
 
 @every_kernel
-@each("regularization", [0.0, 0.5])
-@each("kind", ["shift", "pair", "null"])
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
+@pytest.mark.parametrize("kind", ["shift", "pair", "null"])
 def test_a_climb_ends_at_a_maximum_of_its_support(kernel, regularization, kind):
     goal = objective(kind, kernel, regularization, seed=3)
     for seed in range(3):
@@ -113,7 +112,7 @@ def test_a_climb_ends_at_a_maximum_of_its_support(kernel, regularization, kind):
         assert np.linalg.eigvalsh(bends).max() < 1e-3 * size
 
 
-@each("regularization", [0.0, 0.5])
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
 def test_a_climb_takes_few_steps(regularization):
     """The plain model promises most at −z where F is even, and 50 steps lead nowhere."""
     goal, values = counted(objective("pair", regularization=regularization, seed=5))
@@ -177,9 +176,9 @@ def feasible_start(size, rng):
     return np.abs(point(np.arange(size), size, rng))
 
 
-@each("kernel", SIGNS_MATTER)
-@each("regularization", [0.0, 0.05, 0.5])
-@each("kind", ["shift", "null"])
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("regularization", [0.0, 0.05, 0.5])
+@pytest.mark.parametrize("kind", ["shift", "null"])
 def test_a_climb_within_the_orthant_ends_at_a_maximum_there(kernel, regularization, kind):
     goal = objective(kind, kernel, regularization, nonnegative=True)
     for seed in range(4):
@@ -197,7 +196,7 @@ def test_a_climb_within_the_orthant_ends_at_a_maximum_there(kernel, regularizati
         assert along[peak.z == 0].max(initial=0.0) < 1e-3 * size
 
 
-@each("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
 def test_a_weight_that_would_be_negative_leaves_the_support(kernel):
     goal = objective("shift", kernel, 0.5)
     z = feasible_start(8, np.random.default_rng(0))
@@ -208,7 +207,7 @@ def test_a_weight_that_would_be_negative_leaves_the_support(kernel):
     assert (peak.z[peak.support] > 0).all()
 
 
-@each("kernel", ["gaussian", "rational"])
+@pytest.mark.parametrize("kernel", ["gaussian", "rational"])
 def test_where_only_squares_count_no_climb_changes(kernel):
     z = point(np.arange(4), 8, np.random.default_rng(0))
     one, other = (climb(objective(kernel=kernel, nonnegative=flag), z) for flag in (False, True))

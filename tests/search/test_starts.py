@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_problems import KERNELS, SIGNS_MATTER, joint, objective, samples_of
 
-from each import each
 from tellapart.kernels import Gaussian, Linear
 from tellapart.search.starts import (
     Scores,
@@ -44,8 +43,8 @@ def starts_of(goal, n_variables, scores, n_random=2, seed=0):
     )
 
 
-@each("kernel", KERNELS)
-@each("n_variables", [1, 2, 3, 8])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_variables", [1, 2, 3, 8])
 def test_starts_are_feasible_and_distinct(kernel, n_variables):
     goal = objective("pair", kernel)
     starts = starts_of(goal, n_variables, scores_of(goal, n_variables))
@@ -57,8 +56,8 @@ def test_starts_are_feasible_and_distinct(kernel, n_variables):
     assert starts[0].origin == "linear kernel"
 
 
-@each("kernel", ["gaussian", "quadratic"])
-@each("n_variables", [1, 2])
+@pytest.mark.parametrize("kernel", ["gaussian", "quadratic"])
+@pytest.mark.parametrize("n_variables", [1, 2])
 def test_scores_of_more_variables_than_wanted_are_cut(kernel, n_variables):
     goal = objective("shift", kernel)
     scores = scores_of(goal, 6)
@@ -106,7 +105,7 @@ def test_random_starts_come_from_the_seed():
     assert sum(s.origin == "random" for s in one) >= 3
 
 
-@each("kernel", ["gaussian", "quadratic"])
+@pytest.mark.parametrize("kernel", ["gaussian", "quadratic"])
 def test_growing_never_lowers_the_objective_by_much_and_stops_at_d(kernel):
     goal = objective("shift", kernel, 0.0)
     seed = equal(np.array([0, 5]), 8)
@@ -117,8 +116,8 @@ def test_growing_never_lowers_the_objective_by_much_and_stops_at_d(kernel):
         assert goal.value(z) >= goal.value(seed)
 
 
-@each("kernel", SIGNS_MATTER)
-@each("n_variables", [1, 3, 8])
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("n_variables", [1, 3, 8])
 def test_starts_within_the_orthant(kernel, n_variables):
     goal = objective("pair", kernel, nonnegative=True)
     signed = Scores(np.arange(8.0), np.array([0.6, -0.8, *np.zeros(6)]), ((0, 1),))

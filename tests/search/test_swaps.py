@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_problems import SIGNS_MATTER, objective, point
 
-from each import each
 from tellapart.search.solver import improve_by_exchanges, promising_exchanges
 from tellapart.search.sphere import Peak, climb
 from tellapart.strs.control import Control
@@ -16,9 +15,9 @@ def improved(goal, n_variables, seed=0, **settings):
     return start, *improve_by_exchanges(goal, start, n_variables, Control(), **settings)
 
 
-@each("kernel", ["gaussian", "quadratic", "cube"])
-@each("kind", ["shift", "pair"])
-@each("n_variables", [1, 2, 3])
+@pytest.mark.parametrize("kernel", ["gaussian", "quadratic", "cube"])
+@pytest.mark.parametrize("kind", ["shift", "pair"])
+@pytest.mark.parametrize("n_variables", [1, 2, 3])
 def test_no_exchange_at_best_weights_is_better(kernel, kind, n_variables):
     goal = objective(kind, kernel, 0.5)
     start, peak, made = improved(goal, n_variables)
@@ -76,7 +75,7 @@ def test_only_positive_weights_are_tried_within_the_orthant():
         assert (np.array(offers) >= 0).all()
 
 
-@each("kernel", SIGNS_MATTER)
+@pytest.mark.parametrize("kernel", SIGNS_MATTER)
 def test_exchanges_stay_within_the_orthant(kernel):
     goal = objective("pair", kernel, 0.5, nonnegative=True)
     start = climb(goal, np.eye(8)[7])

@@ -4,7 +4,6 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from each import each
 from reference import coefficients, make_samples, mixed_samples
 from tellapart.kernels import GaussianScalar, Linear
 from tellapart.statistics import coefficients as coefficients_module
@@ -14,9 +13,9 @@ from tellapart.statistics.coefficients import linear_coefficients
 CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2, "paired")]
 
 
-@each("few_pairs", [0, column_witness.FEW_PAIRS])
-@each("scalar", ["gaussian", "laplace"])
-@each("m, n, estimator", CASES)
+@pytest.mark.parametrize("few_pairs", [0, column_witness.FEW_PAIRS])
+@pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
+@pytest.mark.parametrize(("m", "n", "estimator"), CASES)
 def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, monkeypatch):
     monkeypatch.setattr(column_witness, "FEW_PAIRS", few_pairs)
     samples = mixed_samples(m, n)
@@ -36,8 +35,8 @@ def test_constant_columns_are_exactly_zero():
     np.testing.assert_array_equal(found.V[:, 7], 0)
 
 
-@each("estimator", ["unbiased", "paired"])
-@each("n_jobs", [1, 3])
+@pytest.mark.parametrize("estimator", ["unbiased", "paired"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
 def test_blocks_and_threads_change_nothing(estimator, n_jobs, monkeypatch):
     samples = mixed_samples(83, 83)
     for scalar in ("gaussian", "laplace"):
@@ -50,7 +49,7 @@ def test_blocks_and_threads_change_nothing(estimator, n_jobs, monkeypatch):
         np.testing.assert_allclose(blocks.V, whole.V, rtol=0, atol=1e-14)
 
 
-@each("m, n, estimator", CASES)
+@pytest.mark.parametrize(("m", "n", "estimator"), CASES)
 def test_the_factor_stands_for_the_matrix(m, n, estimator, monkeypatch):
     samples = mixed_samples(m, n)
     kernel = Linear().fit(samples)
@@ -95,7 +94,7 @@ def test_bandwidths_make_the_coefficients_free_of_units_unlike_the_printed_rule(
     assert np.abs(second.a - first.a).max() > 1e-2
 
 
-@each("m, estimator", [(2, "unbiased"), (3, "paired")])
+@pytest.mark.parametrize(("m", "estimator"), [(2, "unbiased"), (3, "paired")])
 def test_a_is_unbiased_under_the_null(m, estimator):
     # Over all orders of a fixed pooled sample the mean is 0: exactly, whatever the sample.
     pooled = np.random.default_rng(7).normal(size=(6, 2))

@@ -1,8 +1,8 @@
 """Products of features: the sums over pairs that they stand for."""
 
 import numpy as np
+import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.kernels import Linear
 from tellapart.statistics import quadratic_moments as feature_products
@@ -45,7 +45,7 @@ def test_they_are_the_unbiased_statistics_of_columns_and_pairs():
     np.testing.assert_allclose(squared_shift(x, y), alone, atol=1e-4)
 
 
-@each("entries", [100, 10_000])
+@pytest.mark.parametrize("entries", [100, 10_000])
 def test_the_size_of_blocks_does_not_matter(monkeypatch, entries):
     samples = data()
     kernel = Linear().fit(samples)

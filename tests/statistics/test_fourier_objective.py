@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
 from tellapart.statistics import fourier_objective
@@ -35,8 +34,8 @@ def objectives(kernel, regularization=1.0, seed=0, **rows):
     return FittedObjective(samples, fitted, regularization), drawn
 
 
-@each("kernel", KERNELS)
-@each("regularization", [0.0, 1.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("regularization", [0.0, 1.0])
 def test_value_and_slopes_are_close_to_those_of_all_pairs(kernel, regularization):
     exact, found = objectives(kernel, regularization)
     assert found.value(Z) == pytest.approx(exact.value(Z), rel=0.1)
@@ -44,7 +43,7 @@ def test_value_and_slopes_are_close_to_those_of_all_pairs(kernel, regularization
     np.testing.assert_allclose(found.weight_slopes(Z), expected, atol=0.1 * np.abs(expected).max())
 
 
-@each("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_the_gradient_is_that_of_the_value_and_at_zero_the_hessian_too(kernel):
     _, found = objectives(kernel, 0.0)
     step = 1e-2

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.statistics.mmd import mmd2
 from tellapart.statistics.objective import FittedObjective, Objective
-from tellapart.statistics.objective_sums import RowMoments, fits
 from tellapart.statistics.pair_sums import PairSums
+from tellapart.statistics.quadratic_moments import RowMoments, fits
 
 KERNELS = [Quadratic(), Quadratic(0.3, ["laplace", "gaussian", "gaussian", "laplace", "gaussian"])]
 EVERYTHING = np.arange(5)
@@ -35,9 +34,9 @@ def agree(slow, fast, z, variables):
     )
 
 
-@each("kernel", KERNELS)
-@each("regularization", [0.0, 0.8])
-@each("rows", [(31, 44), (2, 7)])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("regularization", [0.0, 0.8])
+@pytest.mark.parametrize("rows", [(31, 44), (2, 7)])
 def test_value_slopes_and_curvature_agree_with_the_sums_over_pairs(kernel, regularization, rows):
     data = samples(rows)
     fitted = kernel.fit(data)
@@ -61,14 +60,14 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     data = samples()
     fitted = Quadratic().fit(data)
     whole = RowMoments(data, fitted, 0.5, 10**9).moments
-    monkeypatch.setattr("tellapart.statistics.objective_sums._BLOCK_ENTRIES", 5 * 75 * 7)
+    monkeypatch.setattr("tellapart.statistics.quadratic_moments._BLOCK_ENTRIES", 5 * 75 * 7)
     parts = RowMoments(data, fitted, 0.5, 10**9).moments
     np.testing.assert_allclose(parts.matrix, whole.matrix, atol=1e-14)
     np.testing.assert_allclose(parts.vector, whole.vector, atol=1e-14)
     np.testing.assert_allclose(parts.row_matrices, whole.row_matrices, atol=1e-14)
 
 
-@each("budget", [10**6, 10**9])
+@pytest.mark.parametrize("budget", [10**6, 10**9])
 def test_the_statistic_is_a_quadratic_form(budget):
     """MMD²(z) = zᵀ𝒜z + 𝒯ᵀz exactly, whichever way the sums are taken."""
     rng = np.random.default_rng(0)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from each import each
 from reference import make_samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
 from tellapart.statistics.pair_sums import FARTHEST, PairSums, SquaredSums, opens_up
@@ -36,9 +35,9 @@ def both(data, kernel, regularization, budget=10**9):
     return [way(data, fitted, regularization, budget) for way in (PairSums, SquaredSums)]
 
 
-@each("kernel", [Gaussian(), Gaussian(0.3), RATIONAL, SIGNED])
-@each("regularization", [0.0, 0.8])
-@each("variables", [EVERYTHING, np.array([1, 4]), np.array([], dtype=np.intp)])
+@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian(0.3), RATIONAL, SIGNED])
+@pytest.mark.parametrize("regularization", [0.0, 0.8])
+@pytest.mark.parametrize("variables", [EVERYTHING, np.array([1, 4]), np.array([], dtype=np.intp)])
 def test_value_slopes_and_curvature_agree_with_the_sums_over_pairs(
     kernel, regularization, variables
 ):
@@ -56,7 +55,7 @@ def test_value_slopes_and_curvature_agree_with_the_sums_over_pairs(
         )
 
 
-@each("budget", [10**6, 10**9])
+@pytest.mark.parametrize("budget", [10**6, 10**9])
 def test_blocks_of_rows_and_of_products_change_nothing(budget):
     rng = np.random.default_rng(1)
     data = make_samples(rng.normal(size=(150, 40)), rng.normal(size=(110, 40)))
@@ -77,7 +76,7 @@ def test_constant_columns_take_no_part():
     assert fast.first_order(z, four).value == pytest.approx(slow.first_order(z, four).value)
 
 
-@each("far", [10.0, 100.0, 900.0])
+@pytest.mark.parametrize("far", [10.0, 100.0, 900.0])
 def test_a_cluster_far_out_costs_digits_but_not_many(far):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), rng.normal(size=(60, 3))
@@ -104,7 +103,7 @@ def test_squares_open_up_where_they_may():
     assert not opens_up(mixed, Gaussian().fit(mixed))
 
 
-@each("far", [2 * FARTHEST, 1e150])
+@pytest.mark.parametrize("far", [2 * FARTHEST, 1e150])
 def test_rows_too_far_out_are_left_to_the_sums_over_pairs(far):
     data = samples()
     x = data.x.copy()

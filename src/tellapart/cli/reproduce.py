@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import tellapart
 from tellapart.arguments import check_choice, check_integer, check_n_jobs
 from tellapart.cli.options import Quiet
 from tellapart.errors import InputError
@@ -71,13 +72,14 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Redo the paper's tables and figures; trials on file are not run again."""
+    _find_experiments()
     # These take seconds to load: help and completions do without.
-    from tellapart.reproduction.experiment import Scale
-    from tellapart.reproduction.methods import METHODS
-    from tellapart.reproduction.paper import write_claims
-    from tellapart.reproduction.registry import EXPERIMENTS
-    from tellapart.reproduction.runner import reproduce as run
-    from tellapart.reproduction.table1 import SOLVERS
+    from reproduction.methods import METHODS
+    from reproduction.paper import write_claims
+    from reproduction.registry import EXPERIMENTS
+    from reproduction.runner import reproduce as run
+    from reproduction.store import Scale
+    from reproduction.table1 import SOLVERS
 
     check_choice("NAME", name, [*EXPERIMENTS, EVERYTHING, CLAIMS])
     for one in method or ():
@@ -110,6 +112,20 @@ def reproduce(
         paths = run(experiment, folder, scale, n_jobs=processes, redraw=redraw, progress=progress)
         if not quiet:
             say("\n".join(f"  {path}" for path in paths))
+
+
+def _find_experiments() -> None:
+    """Put the folder of the experiments on the path: it is in a checkout, not in the package."""
+    for root in (Path(tellapart.__file__).parents[2], Path.cwd()):
+        folder = root / "experiments"
+        if (folder / "reproduction" / "registry.py").is_file():
+            if str(folder) not in sys.path:
+                sys.path.insert(0, str(folder))
+            return
+    raise InputError(
+        "reproduce needs a checkout of the repository: the paper's experiments are not part of the "
+        "installed package; run it in a clone, or `make reproduce` there"
+    )
 
 
 def _checked_data(data: str | None) -> Path | None:

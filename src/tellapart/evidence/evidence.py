@@ -35,7 +35,7 @@ from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
 from tellapart.evidence.dependence import CopulaScores, Group
 from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
-from tellapart.permutation.designed_bins import design_units
+from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scores import Scores, make_scores
 from tellapart.scan.state import most_varied, tiedness

@@ -16,8 +16,8 @@ import math
 from dataclasses import dataclass
 
 from tellapart.budget import current_budget
-from tellapart.data.chunks.fold import Cut, block_rows
-from tellapart.permutation.keyed_bins import count_bins
+from tellapart.data.row_stores import Cut, block_rows
+from tellapart.permutation.labels import count_bins
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.triple import SHARE
 from tellapart.scan.features import N_DERIVED, SINGLES

@@ -20,12 +20,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget, current_budget
+from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.features import Feature, Product
 from tellapart.scan.pairs import Largest
 from tellapart.scan.pool import Pool
-from tellapart.scan.row_statistics import RowProducts
+from tellapart.scan.row_forms import RowProducts
 from tellapart.scan.state import ScanState
-from tellapart.scan.sums import Halves
 from tellapart.threads import in_threads
 
 
@@ -147,12 +147,12 @@ class WholeRowSums:
     ----------
     products : RowProducts
         Inner products of rows over all columns.
-    row_score : Halves
+    row_score : TwoSampleSums
         The sums over bins of the normal score of ‖V‖².
     """
 
     products: RowProducts
-    row_score: Halves
+    row_score: TwoSampleSums
 
 
 @runtime_checkable

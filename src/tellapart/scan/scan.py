@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from tellapart.budget import current_budget
-from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.errors import InputError
-from tellapart.permutation.designed_bins import draw_bins_of
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.design_units import draw_labels
+from tellapart.permutation.labels import Bins
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
@@ -25,7 +25,7 @@ from tellapart.scan.features import Requests
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
-from tellapart.scan.row_statistics import points_per_bin
+from tellapart.scan.row_forms import points_per_bin
 from tellapart.scan.scores import score_rows
 from tellapart.scan.state import BYTES_PER_COLUMN, ScanState, columns_held, in_blocks
 from tellapart.scan.sums import sum_bins
@@ -148,7 +148,7 @@ def _scan(
     progress: Progress,
     effort: float,
 ) -> Scan:
-    labels = draw_bins_of(samples, n_permutations, rng)
+    labels = draw_labels(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples.n_columns, labels)
     blocks = None
@@ -161,7 +161,7 @@ def _scan(
 
 def make_pool(
     samples: ChunkedSamples,
-    labels: KeyedBins,
+    labels: Bins,
     rng: np.random.Generator,
     n_jobs: int = 1,
     progress: Progress = silent,
@@ -232,9 +232,7 @@ def scan_pool(
         raw=RawColumns(samples),
         contest=None if blocks is None else blocks.contest,
     )
-    differences = Differences.of(
-        pool.sums, pool.tables, labels.n_x, labels.n_y, planned.correlations, pool.design
-    )
+    differences = Differences.of(pool.sums, pool.tables, labels, planned.correlations)
     if blocks is not None:
         differences = replace(blocks.differences, correlations=differences.correlations)
     notes = {name: result.note for name, result in results.items() if result.note is not None}
@@ -256,7 +254,7 @@ def scan_pool(
     )
 
 
-def _check_memory(n_columns: int, labels: KeyedBins) -> None:
+def _check_memory(n_columns: int, labels: Bins) -> None:
     """Raise if the statistics of so many permutations would not fit into memory."""
     budget = current_budget()
     held = columns_held(n_columns, labels.count, budget)

@@ -17,7 +17,7 @@ from tellapart.budget import Budget
 from tellapart.data.missing import MissingPattern
 from tellapart.data.samples import draw_rows
 from tellapart.effects.values import fewest_rows
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.labels import Bins
 from tellapart.scan.scores import Scores
 from tellapart.scan.tables import Tables
 
@@ -82,7 +82,7 @@ class ScanState:
         Pooled rows, all or some drawn without regard to labels, NaN where missing.
     scores : Scores
         The scores of these rows.
-    labels : KeyedBins
+    labels : Bins
         The numbers of rows, bins and permutations.
     dependence : Dependence
         How much columns depend on each other in these rows.
@@ -107,7 +107,7 @@ class ScanState:
     tables: Tables
     rows: FloatArray
     scores: Scores
-    labels: KeyedBins
+    labels: Bins
     dependence: Dependence
     screening: IntArray
     effort: float
@@ -126,7 +126,7 @@ class ScanState:
         tables: Tables,
         rows: FloatArray,
         scores: Scores,
-        labels: KeyedBins,
+        labels: Bins,
         rng: np.random.Generator,
         budget: Budget,
         *,

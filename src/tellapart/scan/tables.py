@@ -39,7 +39,7 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.columns import place_of_yes
 from tellapart.data.samples import Samples, draw_rows
 from tellapart.interrupts import check_interrupts

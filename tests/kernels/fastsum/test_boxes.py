@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from each import each
 from tellapart.kernels.fastsum import BoxExpansion, BoxGrid, BoxMoments
 
 RNG = np.random.default_rng(0)
@@ -36,8 +35,8 @@ def expansion(x, y, tau):
     return BoxExpansion(BoxMoments.of(grid, x), BoxMoments.of(grid, y))
 
 
-@each("tau", [1.0, 0.51, 1.37, 1.999])
-@each("name", COLUMNS)
+@pytest.mark.parametrize("tau", [1.0, 0.51, 1.37, 1.999])
+@pytest.mark.parametrize("name", COLUMNS)
 def test_sums_equal_the_dense_ones(name, tau):
     x, y = COLUMNS[name]
     sums = expansion(x, y, tau)
@@ -49,7 +48,7 @@ def test_sums_equal_the_dense_ones(name, tau):
     np.testing.assert_allclose(sums.witness(y), kxy.mean(0) - kyy.mean(1), rtol=0, atol=1e-13)
 
 
-@each("name", COLUMNS)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_witness_where_there_is_no_data(name):
     x, y = COLUMNS[name]
     points = np.r_[np.linspace(-20, 20, 301), x.mean(), x[0] + 3.0, 1e6 + 5, 1e15 + 4, -1e307]
@@ -80,7 +79,7 @@ def test_small_sums_keep_their_digits():
     np.testing.assert_allclose(sums.witness(points), np.exp(-(points**2) / 2), rtol=1e-10)
 
 
-@each("name", ["normal", "cubed cauchy", "outliers"])
+@pytest.mark.parametrize("name", ["normal", "cubed cauchy", "outliers"])
 def test_moments_of_chunks_add_up(name):
     x, y = COLUMNS[name]
     grid = BoxGrid(0.8)

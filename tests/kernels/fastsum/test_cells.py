@@ -1,8 +1,8 @@
 """Kernel sums between groups of rows against the dense formula, whatever the tails and scales."""
 
 import numpy as np
+import pytest
 
-from each import each
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.fastsum import gaussian as cells
 from tellapart.kernels.scalar import MixedScalar
@@ -28,8 +28,8 @@ def dense(scalar, values):
     return np.add.reduceat(np.add.reduceat(scalar.gram(values, values), edges, 0), edges, 1)
 
 
-@each("pairs", [0.0, 0.01, 2.0, 1e9])
-@each("name", list(columns()))
+@pytest.mark.parametrize("pairs", [0.0, 0.01, 2.0, 1e9])
+@pytest.mark.parametrize("name", list(columns()))
 def test_gaussian_sums_by_cells_and_by_pairs_are_the_dense_ones(monkeypatch, name, pairs):
     values = np.random.default_rng(1).permutation(columns()[name])
     monkeypatch.setattr(cells, "PAIRS_PER_ENTRY", pairs)
@@ -39,8 +39,8 @@ def test_gaussian_sums_by_cells_and_by_pairs_are_the_dense_ones(monkeypatch, nam
     )
 
 
-@each("name", list(columns()))
-@each(
+@pytest.mark.parametrize("name", list(columns()))
+@pytest.mark.parametrize(
     "scalar",
     [LaplaceScalar(1.3), Indicator(), MixedScalar((GaussianScalar(0.5), LaplaceScalar(2.0)))],
 )
@@ -51,7 +51,7 @@ def test_sums_of_the_other_kernels_are_the_dense_ones(name, scalar):
     )
 
 
-@each("scale", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
 def test_sums_do_not_depend_on_the_unit(scale):
     values = columns()["cauchy"]
     one = GaussianScalar(1.0).gram_sums(values, STARTS)
@@ -60,7 +60,7 @@ def test_sums_do_not_depend_on_the_unit(scale):
     )
 
 
-@each("scalar", [GaussianScalar(1.3), Indicator()])
+@pytest.mark.parametrize("scalar", [GaussianScalar(1.3), Indicator()])
 def test_features_of_groups_are_the_sums_of_those_of_rows(scalar):
     values = columns()["ties"] / 10
     of_rows, of_groups = scalar.features(values), scalar.features(values, STARTS)

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
+import pytest
 from pools import is_x, plan_pool, run_family
 
-from each import each
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.families.triple import (
     all_triples,
     screened_triples,
@@ -32,7 +32,7 @@ def test_levels_of_one_column_are_no_triple():
     assert np.column_stack([found.s, found.t, found.u]).tolist() == [[0, 1, 3], [0, 2, 3]]
 
 
-@each("n_x, n_y", [(40, 50), (2600, 2800)])
+@pytest.mark.parametrize(("n_x", "n_y"), [(40, 50), (2600, 2800)])
 def test_the_largest_change_is_that_of_the_third_cumulant(n_x, n_y):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(n_x, 4)) + 0.5, rng.normal(size=(n_y, 4))

@@ -18,13 +18,13 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
 from tellapart.interrupts import check_interrupts
+from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.families.triple import SCORES, usable_scores
 from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
 from tellapart.scan.features import Directions, Feature, Product
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
 from tellapart.scan.state import ScanState
-from tellapart.scan.sums import Halves, scales
 
 # Columns among which fours are sought: their pairs are multiplied with their pairs.
 FOUR_COLUMNS = 40
@@ -110,12 +110,12 @@ def plan_higher(
     return candidates
 
 
-def _largest(pool: Pool, halves: Halves, scale: FloatArray) -> FloatArray:
-    if halves.size == 0:
+def _largest(pool: Pool, sums: TwoSampleSums, scale: FloatArray) -> FloatArray:
+    if sums.size == 0:
         return np.zeros(pool.count)
-    if pool.design is not None:
-        scale = np.where(scale > 0, scales(pool.design, halves), 0.0)
-    changes = pool.changes(halves) * scale.astype(np.float32)
+    null_scale = pool.labels.null_scale(sums, scale)
+    assert null_scale is not None
+    changes = pool.changes(sums) * null_scale.astype(np.float32)
     return np.asarray(np.square(changes).max(axis=1), dtype=np.float64)
 
 

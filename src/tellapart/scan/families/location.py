@@ -12,11 +12,9 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, Singles
 from tellapart.budget import Budget
-from tellapart.permutation.shared_orders import SharedLabels
 from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
-from tellapart.scan.pool import Pool, RowForms, top_sums
-from tellapart.scan.row_statistics import DesignedRows, RowProducts, WholeRows
-from tellapart.scan.scores import Scores
+from tellapart.scan.pool import Pool, top_sums
+from tellapart.scan.row_forms import RowProducts, row_forms
 from tellapart.scan.state import ScanState
 
 FEW = 5
@@ -57,64 +55,11 @@ class Location(ColumnFamily):
         self, contrasts: Pool, largest: Sequence[Singles], rows: WholeRowSums
     ) -> FamilyResult:
         """Return the same four from blocks of columns."""
-        whole = _by_products(contrasts, rows.products)
+        whole = _whole_rows(contrasts, rows.products)
         return FamilyResult(np.column_stack([*top_sums(largest[0], LARGEST), *whole]))
 
 
-def _whole_rows(pool: Pool) -> tuple[FloatArray, FloatArray]:
-    """Return δᵀ(Σ + 0.3 I)⁻¹δ and the energy distance of every permutation."""
-    if pool.design is not None:
-        designed = DesignedRows(pool, pool.design)
-        return designed.decorrelated(RIDGE), designed.energy()
-    if pool.forms is not None:
-        return _shared(pool, pool.forms)
-    rows = WholeRows.of(pool)
-    return _decorrelated(pool, rows), rows.energy()
-
-
-def _by_products(pool: Pool, products: RowProducts) -> tuple[FloatArray, FloatArray]:
-    """Return the same by products of rows over all columns."""
-    if pool.design is not None:
-        designed = DesignedRows(pool, pool.design, products)
-        return designed.decorrelated(RIDGE), designed.energy()
-    rows = WholeRows.by_products(pool, products)
-    return rows.decorrelated(RIDGE), rows.energy()
-
-
-def _decorrelated(pool: Pool, rows: WholeRows) -> FloatArray:
-    """Return δᵀ(Σ + 0.3 I)⁻¹δ by the smaller of two matrices: columns or rows."""
-    if pool.outline.clipped.shape[1] > rows.n_rows:
-        return rows.decorrelated(RIDGE)
-    return _turned(pool, _turn(pool.outline))
-
-
-def _shared(pool: Pool, forms: RowForms) -> tuple[FloatArray, FloatArray]:
-    """Return the same by what comparisons of the same rows share, and the energy distance."""
-    labels = pool.labels
-    assert isinstance(labels, SharedLabels)
-    if pool.outline.clipped.shape[1] > labels.n_rows:
-        return forms.decorrelated(RIDGE, labels), forms.energy(labels)
-    turn = forms.once("turn", lambda: _turn(pool.outline))
-    return _turned(pool, turn), forms.energy(labels)
-
-
-def _turned(pool: Pool, turn: Singles) -> FloatArray:
-    squares = np.square(pool.differences("clipped") @ turn)
-    return np.asarray(squares.sum(axis=1, dtype=np.float64))
-
-
-def _turn(outline: Scores) -> Singles:
-    """Return (Σ + 0.3 I)^(−½), up to a rotation."""
-    values = outline.clipped
-    gram = (values.T @ values).astype(np.float64) / _rows_behind(outline)
-    spectrum, vectors = np.linalg.eigh(gram)
-    turn = vectors / np.sqrt(np.maximum(spectrum, 0.0) + RIDGE)
-    return np.asarray(turn, dtype=np.float32)
-
-
-def _rows_behind(outline: Scores) -> FloatArray | float:
-    """Return how many rows have both of two columns, for every pair of them."""
-    if outline.present is None:
-        return float(outline.clipped.shape[0])
-    present = outline.present
-    return np.maximum((present.T @ present).astype(np.float64), 1.0)
+def _whole_rows(pool: Pool, products: RowProducts | None = None) -> list[FloatArray]:
+    """Return δᵀ(Σ + 0.3 I)⁻¹δ and the energy distance, of `products` over all columns if given."""
+    rows = row_forms(pool.labels, pool, products)
+    return [rows.decorrelated(RIDGE), rows.energy()]

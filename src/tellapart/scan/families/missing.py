@@ -70,10 +70,10 @@ class Missing(Family):
         """Return the five statistics of what is missing."""
         missing = plan.missing
         size = len(missing.pattern.names)
-        halves = contrasts.sums.feature(missing)
-        of_x, of_y = contrasts.means(halves)
+        sums = contrasts.sums.feature(missing)
+        of_x, of_y = contrasts.means(sums)
         changes = of_x - of_y
-        mean = halves.total() / contrasts.labels.n_rows
+        mean = sums.total() / contrasts.labels.n_rows
         share = mean[:size]
         deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12)).astype(np.float32)
         shares = np.square(changes[:, :size] / deviation)
@@ -84,8 +84,8 @@ class Missing(Family):
         most = np.square(together).max(axis=1) if together.shape[1] else np.zeros(contrasts.count)
         one, few = top_sums(shares, (1, FEW))
         statistics = np.column_stack([one, few, np.square(counts), np.square(uneven), most])
-        sums = [part[:, :size] for part in halves.permuted(contrasts.labels)]
-        moments = BinMoments.of(sums, contrasts.labels.n_bins_of[0] / contrasts.labels.n_bins)
+        permuted = [part[:, :size] for part in sums.permuted(contrasts.labels.n_moved_of)]
+        moments = BinMoments.of(permuted, contrasts.labels.n_bins_of[0] / contrasts.labels.n_bins)
         scores = moments.of_sum().scores(changes[:, :size])
         return FamilyResult(
             statistics.astype(np.float64),
@@ -104,7 +104,7 @@ def _covariances(means: Singles, missing: MissingValues, deviation: Singles) -> 
 def _too_few_values(names: tuple[str, ...], pool: Pool) -> str | None:
     """Return the note on columns that are not compared by their values, at the observed labels."""
     present = pool.sums.present
-    if present is None or pool.design is not None:
+    if present is None or pool.labels.by_design:
         return None
     scant = pool.precision(present)[0] == 0
     left_out = [names[s] for s in np.unique(pool.tables.column[scant])]

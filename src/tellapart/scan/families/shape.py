@@ -14,13 +14,13 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
+from tellapart.permutation.labels import TwoSampleSums
+from tellapart.permutation.pvalues import beyond_rounding
 from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
 from tellapart.scan.features import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.scores import Scores
 from tellapart.scan.state import ScanState
-from tellapart.scan.sums import Halves
-from tellapart.scan.tails import beyond_rounding
 
 FEW = 3
 # Rows for each column without which a regression fits noise.
@@ -74,12 +74,12 @@ class Shape(ColumnFamily):
         return _result(contrasts, largest, rows.row_score)
 
 
-def _result(pool: Pool, tables: Iterable[Singles], row_score: Halves) -> FamilyResult:
+def _result(pool: Pool, tables: Iterable[Singles], row_score: TwoSampleSums) -> FamilyResult:
     columns = [top_sums(table, (FEW,))[0] for table in tables]
     return FamilyResult(np.column_stack([*columns, scale_changes(pool, row_score)]))
 
 
-def scale_changes(pool: Pool, row_score: Halves) -> FloatArray:
+def scale_changes(pool: Pool, row_score: TwoSampleSums) -> FloatArray:
     """Return δ(r)² of the score of whole rows under every permutation."""
     squares = np.asarray(np.square(pool.changes(row_score))[:, 0], dtype=np.float64)
     return beyond_rounding(squares, ROUNDING**2)

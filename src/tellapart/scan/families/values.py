@@ -19,11 +19,11 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import Budget
 from tellapart.effects.values import Candidate, candidate_values, may_stand_apart
+from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
 from tellapart.scan.features import ValueRanges
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.state import ScanState
-from tellapart.scan.sums import Halves, scales
 from tellapart.scan.tails import BinMoments
 from tellapart.threads import in_threads
 
@@ -93,23 +93,24 @@ class Values(Family):
 
     def run(self, contrasts: Pool, plan: ValuesPlan) -> FamilyResult:
         """Return the two statistics of values that stand apart."""
-        halves = value_sums(contrasts, plan.ranges)
-        changes = contrasts.changes(halves)
-        if contrasts.design is not None:
-            changes = changes * scales(contrasts.design, halves)
+        sums = value_sums(contrasts, plan.ranges)
+        changes = contrasts.changes(sums)
+        scale = contrasts.labels.null_scale(sums)
+        if scale is not None:
+            changes = np.asarray(changes * scale)
         else:
-            share = halves.total() / contrasts.labels.n_rows
+            share = sums.total() / contrasts.labels.n_rows
             deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12))
             changes = np.asarray(changes / deviation, dtype=np.float32)
         moved = contrasts.labels.n_moved_of
-        moments = BinMoments.of(halves.permuted(contrasts.labels), moved[0] / sum(moved))
+        moments = BinMoments.of(sums.permuted(moved), moved[0] / sum(moved))
         scores = moments.of_sum().scores(changes)
         (few,) = top_sums(np.square(changes), (FEW,))
         statistics = np.column_stack([scores.max(axis=1), few])
         return FamilyResult(statistics, (ValueCandidates(scores, plan.ranges),))
 
 
-def value_sums(pool: Pool, ranges: ValueRanges) -> Halves:
+def value_sums(pool: Pool, ranges: ValueRanges) -> TwoSampleSums:
     """Return how many rows have these values, and how many have any."""
     if ranges.source is not None and ranges.place is not None:
         return pool.sums.feature(ranges.source).some(ranges.place)
