@@ -9,7 +9,7 @@ import pytest
 
 import tellapart as ta
 from tellapart.interrupts import check_interrupts, heeding_interrupts, interrupt_handled
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.threads import in_threads
 
 
