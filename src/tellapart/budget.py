@@ -26,10 +26,14 @@ class Budget:
     ----------
     block_entries : int
         Entries of a matrix that is made block by block.
+    distance_rows : int
+        Rows whose distances from each other a scan sums; of more, some of every bin.
     """
 
     # kernels and statistics
     block_entries: int = 4_000_000
+    # scan
+    distance_rows: int = 4_000
 
 
 _CURRENT = ContextVar("budget", default=Budget())  # noqa: B039 -- it is frozen

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from tellapart.arguments import check_random_state
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.missing import FEWEST_ROWS, REFUSED
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.sparsity import check_structure
-from tellapart.data.tables import read_samples
+from tellapart.data.sources.sparse import check_structure
 from tellapart.errors import InputError
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
@@ -200,18 +200,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31))
-        return SelectionSettings(
-            n_variables=self.n_variables,
-            kernel=self.kernel,
-            regularization=self.regularization,
-            objective=self.objective,
-            nonnegative=self.nonnegative,
-            solver=self.solver,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-            gap=self.gap,
-            time_limit=self.time_limit,
-        )
+        return SelectionSettings(**{**self.get_params(deep=False), "random_state": seed})
 
     def _read(self, X: Any, y: Any) -> Samples:
         """Return the rows of the two classes as samples; set what scikit-learn keeps of X."""

@@ -13,7 +13,7 @@ from scipy import stats
 
 import tellapart as ta
 from tellapart.data.canonical_order import by_content
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.base import MULTIPLIERS

@@ -21,12 +21,12 @@ from tellapart.arguments import check_choice, check_integer, check_n_jobs, check
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.canonical_order import split_by_content
 from tellapart.data.design_labels import DesignArguments
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.designed_bins import permute_samples
-from tellapart.permutation.labels import least_binned_pvalue
+from tellapart.permutation.draws import least_binned_pvalue
+from tellapart.permutation.forms import permute_samples
 from tellapart.permutation.pvalues import (
     PermutationNull,
     null_of,
@@ -281,7 +281,7 @@ class Baseline(ABC):
         X, Y : array or table
             The two samples; columns are matched by name where there are names.
         missing : str
-            What to do about missing values; see `tellapart.data.tables.read_samples`.
+            What to do about missing values; see `tellapart.data.reader.read_samples`.
         strata, paired, clusters
             Which rows belong together, and so how the labels are permuted: see
             `tellapart.two_sample_test`. What is fitted takes rows as independent of each other.

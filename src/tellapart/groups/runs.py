@@ -18,14 +18,14 @@ import numpy as np
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
-from tellapart.data.frames import described, quoted
 from tellapart.data.grouping import UNLABELLED, GroupedTable, check_group_size, group_name
 from tellapart.data.samples import Samples, SharedRows
+from tellapart.data.sources.table import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped
 from tellapart.interrupts import heeding_interrupts
-from tellapart.permutation.labels import count_permutations
+from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import showing
 from tellapart.results.result import TestResult
@@ -33,8 +33,8 @@ from tellapart.results.settings import TestSettings
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
+from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.selection.changes import Named, with_changes
-from tellapart.selection.pipeline import weigh_evidence
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
 from tellapart.two_sample.runs import Found, Limits, seeds_of
 from tellapart.two_sample.two_sample_test import run_test

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
-from tellapart.data.frames import make_frame
+from tellapart.data.sources.table import make_frame
 from tellapart.effects.values import DISTANCE
 from tellapart.monitor.settings import USUAL
 from tellapart.results.result import TestResult, write_arguments

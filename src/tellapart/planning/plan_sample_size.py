@@ -9,8 +9,8 @@ import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.data.missing import POLICIES
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Kind, Samples
-from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.interrupts import heeding_interrupts
 from tellapart.planning.named_effects import EffectsOnRows, NamedEffects, check_effects

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from tellapart.arguments import check_integer, check_number
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
-from tellapart.permutation.labels import binned_sizes, check_memory, check_reach
+from tellapart.permutation.draws import binned_sizes, check_memory, check_reach
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
 METHODS = ("scan", "split")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
-from tellapart.data.frames import make_frame
+from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding_kinds import CLIFF, FINDING_KINDS, POINTS, Scale, scale_of_measure
 from tellapart.text import joined, safe
 

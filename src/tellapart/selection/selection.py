@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.frames import make_frame
+from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
 from tellapart.strs.solution import Status, relative_gap
 from tellapart.text import safe
 
 if TYPE_CHECKING:
-    from tellapart.selection.runner_up import RunnerUp
+    from tellapart.selection.by_evidence import RunnerUp
 
 
 # The selected variables as a table: weight, how each differs, and by how much.

@@ -26,7 +26,7 @@ from tellapart.data.canonical_order import MOST_ENTRIES, MOST_SORTED, by_content
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Kernel
 from tellapart.kernels.base import Abilities, multipliers_to_try, with_multiplier
-from tellapart.permutation.labels import rows_per_bin
+from tellapart.permutation.draws import rows_per_bin
 from tellapart.progress import Progress
 from tellapart.selection.folds import (
     MOST_ROWS,
@@ -37,6 +37,7 @@ from tellapart.selection.folds import (
     split_bins,
     split_in_halves,
 )
+from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.strs.control import Control
 
@@ -293,6 +294,15 @@ class Tuning:
     def scored(self) -> bool:
         """Whether anything was chosen by scores."""
         return bool(self.numbers or self.regularizations)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was tuned, the kernel fitted with it, and the selection made with both."""
+
+    tuning: Tuning
+    kernel: FittedKernel
+    selection: Selection
 
 
 @dataclass(frozen=True)

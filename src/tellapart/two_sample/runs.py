@@ -11,13 +11,12 @@ import numpy as np
 from tellapart.arguments import check_random_state
 from tellapart.arrays import IntArray
 from tellapart.data.canonical_order import drawn_by_content, split_by_content
-from tellapart.data.chunks.chunked_samples import ChunkedSamples, in_chunks
-from tellapart.data.chunks.holdout import Halves
+from tellapart.data.chunked_samples import ChunkedSamples, Halves, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.kernels import FittedKernel
-from tellapart.permutation.labels import least_binned_pvalue
+from tellapart.permutation.draws import least_binned_pvalue
 from tellapart.permutation.mmd import permutation_test, permutation_test_in_chunks
 from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, warn_of_few_units
 from tellapart.progress import Progress
@@ -25,13 +24,13 @@ from tellapart.results.result import TestResult
 from tellapart.results.settings import TestSettings
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
-from tellapart.selection.by_evidence import MOST_VARIABLES
+from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
-from tellapart.selection.pipeline import Chosen, tune_fit_choose, weigh_evidence
+from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import default_regularization
-from tellapart.selection.tuning import Tuning
+from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.threads import blas_threads
 
 # The certified selection that follows a scan, made on all rows.

@@ -9,12 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from tellapart.arguments import check_labels
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.chunks.recognize import is_chunked
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
+from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
+from tellapart.data.sources.source import is_chunked
 from tellapart.interrupts import heeding_interrupts
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress, showing
