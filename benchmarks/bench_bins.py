@@ -15,7 +15,7 @@ import numpy as np
 
 from store import store, table
 from tellapart.arrays import FloatArray
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation import labels as bins
 from tellapart.scan.scan import scan
 

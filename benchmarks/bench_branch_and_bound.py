@@ -18,7 +18,7 @@ import numpy as np
 from pyscipopt import Model, quicksum
 
 from store import store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
 from tellapart.search.starts import linear_problem

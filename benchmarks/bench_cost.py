@@ -22,7 +22,7 @@ from scipy.optimize import nnls
 
 import tellapart as ta
 from store import store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.cost import COEFFICIENTS, ScanCost
 from tellapart.scan.scan import scan
 

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from store import store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.kernels import Linear
 from tellapart.search.starts import linear_problem
 from tellapart.statistics.coefficients import linear_coefficients

@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from store import store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Gaussian, Kernel, Linear, Quadratic
 from tellapart.permutation.mmd import permutation_test

@@ -19,7 +19,7 @@ from scipy.stats import binomtest
 
 from store import store, table
 from tellapart.arrays import FloatArray
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan import scan as scan_module
 from tellapart.scan.scan import Scan, scan
 

@@ -15,8 +15,8 @@ import sys
 import numpy as np
 
 from store import store, table
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.kernels import Gaussian, Kernel, Linear
 from tellapart.permutation import labels as bins
 from tellapart.permutation.mmd import permutation_test

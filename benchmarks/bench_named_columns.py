@@ -25,7 +25,7 @@ from scipy import stats
 
 from bench_groups import make_cells
 from store import store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.permutation.pvalues import holm
 from tellapart.scan.scan import scan
 

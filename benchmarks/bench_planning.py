@@ -28,7 +28,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from store import RESULTS, store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.planning.named_effects import NamedEffects
 from tellapart.planning.plan_sample_size import plan_sample_size
 from tellapart.planning.planner import Planner

@@ -38,8 +38,7 @@ from null_tables import (
     mostly_missing,
     scan_pair,
 )
-from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_chunked, read_samples
 from tellapart.scan import blocks as column_folds
 from tellapart.scan import blocks as in_blocks
 from tellapart.scan import sums

@@ -30,7 +30,7 @@ import numpy as np
 import tellapart as ta
 from store import store, table
 from tellapart.arrays import FloatArray
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scan import scan
 
 BESIDE = ((200, 50), (2_000, 100))

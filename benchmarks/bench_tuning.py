@@ -14,8 +14,8 @@ import sys
 import numpy as np
 
 from store import store, table
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
 from tellapart.permutation.mmd import permutation_test

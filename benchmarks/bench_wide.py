@@ -29,8 +29,8 @@ from scipy import sparse, stats
 import tellapart as ta
 from memory import forget_peak, peak
 from store import store, table
-from tellapart.data.files import read_table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
+from tellapart.data.sources.files import read_table
 from tellapart.scan.families import plan as budget
 from tellapart.scan.scan import scan
 

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scan import Scan, scan
 
 Rows = NDArray[np.float64] | pd.DataFrame

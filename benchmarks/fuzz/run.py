@@ -31,7 +31,7 @@ from fuzz.files import spoiled_files, write
 from fuzz.outcome import FaultError, outcome
 from fuzz.tables import pairs_of_tables
 from store import RESULTS, store, table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 
 MISSING = st.sampled_from(["error", "drop-rows", "drop-columns"])
 

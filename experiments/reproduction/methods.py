@@ -27,20 +27,20 @@ from tellapart.baselines import (
 from tellapart.baselines.base import Generators, Permuting
 from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.canonical_order import split_by_content
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.kernels import FittedKernel, Gaussian, Kernel, Linear, Quadratic, resolve_kernel
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.results.result import Method as TestMethod
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.scan.scan import scan
 from tellapart.search import Annealing
 from tellapart.search.starts import linear_problem
 from tellapart.selection.select_variables import select_variables
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test, two_sample_test
 
 # The linear kernel's test as the paper prints it, for reproduction only.
@@ -288,7 +288,7 @@ class Method:
         In figures and tables.
     family : str
         "ours", "standard" (all variables) or "competitor"; for reproduction only, "literal": ours
-        as the paper prints it, and "retired": ours before the scan.
+        as the paper prints it, and "retired": a test by reselection.
     make : callable
         From the settings of a trial to the method.
     selects : bool

@@ -21,7 +21,7 @@ from reproduction.real_data import load_digits
 from reproduction.runner import write_text
 from reproduction.store import ALPHA, Experiment, Row, Scale, markdown_table, seed_of
 from tellapart.arrays import FloatArray
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.results.embedding import compute_embedding
 from tellapart.results.result import TestResult
 from tellapart.two_sample.two_sample_test import two_sample_test

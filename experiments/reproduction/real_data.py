@@ -10,7 +10,7 @@ import numpy as np
 from sklearn import datasets as sklearn_datasets
 
 from tellapart.arrays import FloatArray
-from tellapart.data.files import read_table
+from tellapart.data.sources.files import read_table
 from tellapart.errors import InputError
 
 DIGITS_FILE = "mnist.npz"

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from reproduction.runner import write_text
 from reproduction.store import Experiment, Row, Scale, markdown_table
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.datasets import CASES, make_case
 from tellapart.kernels import Linear
 from tellapart.search.starts import linear_problem

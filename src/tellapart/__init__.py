@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tellapart import baselines, datasets, kernels, objective, strs, theory
-    from tellapart.data.annotated import from_anndata
-    from tellapart.data.chunks.open_dataset import open_dataset
-    from tellapart.data.sources import with_names
+    from tellapart.data.sources.anndata import from_anndata
+    from tellapart.data.sources.dataset import open_dataset
+    from tellapart.data.sources.source import with_names
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
     from tellapart.groups.compare_groups import compare_groups
@@ -72,13 +72,13 @@ _HOME = {
     "TestResult": "results.result",
     "compare_groups": "groups.compare_groups",
     "compare_to_reference": "monitor.compare_to_reference",
-    "from_anndata": "data.annotated",
+    "from_anndata": "data.sources.anndata",
     "load_monitor": "monitor.compare_to_reference",
-    "open_dataset": "data.chunks.open_dataset",
+    "open_dataset": "data.sources.dataset",
     "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
     "two_sample_test": "two_sample.two_sample_test",
-    "with_names": "data.sources",
+    "with_names": "data.sources.source",
 }
 
 

@@ -18,9 +18,8 @@ from tellapart.baselines.base import Permuting, permutation_null, permuted_means
 from tellapart.baselines.bonferroni import ks_statistic
 from tellapart.baselines.projected_wasserstein import permuted_distances
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
-from tellapart.permutation.designed_bins import permute_samples
-from tellapart.permutation.forms import by_rows
+from tellapart.data.reader import read_samples
+from tellapart.permutation.forms import by_rows, permute_samples
 
 LITTER = np.repeat(np.arange(8), [1, 4, 2, 3, 1, 2, 5, 2])
 

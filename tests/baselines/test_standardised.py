@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tellapart.baselines.standardised import standardise
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import ConstantColumnWarning
 
 

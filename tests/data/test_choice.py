@@ -6,8 +6,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from annotated_data import annotated
-from tellapart.data.chunks.open_dataset import FileDataset
 from tellapart.data.column_choice import choose_columns
+from tellapart.data.sources.dataset import FileDataset
 from tellapart.errors import InputError
 
 A = pa.table({"u": [1], "v": [2], "w,x": [3], "arm": ["a"]})

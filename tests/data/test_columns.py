@@ -12,7 +12,7 @@ import pytest
 
 from libraries import every_library
 from tellapart.data.columns import label_of, looks_numeric, read_column, sorted_labels
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 NUMERIC = {

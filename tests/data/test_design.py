@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tellapart.data.design_labels import DesignArguments, encode, take_labels
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 X = {"site": ["a", "b", "a"], "dose": [1.0, 2.0, 3.0], "who": [3, 1, 2]}

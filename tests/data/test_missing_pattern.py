@@ -7,7 +7,7 @@ from scipy import sparse
 
 from tellapart.data.column_store import MappedColumns
 from tellapart.data.missing import MissingPattern, fill_missing
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 NAN = np.nan

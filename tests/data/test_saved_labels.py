@@ -8,7 +8,7 @@ import pytest
 import tellapart as ta
 from tellapart.cli import run
 from tellapart.data.column_notes import remembered, without_row_labels
-from tellapart.data.files import read_table
+from tellapart.data.sources.files import read_table
 
 LINE = "Excluded: a first column without a name, saved row labels."
 FEW = {"n_permutations": 39, "random_state": 0}

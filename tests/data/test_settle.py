@@ -12,7 +12,7 @@ from scipy import stats
 import tellapart as ta
 from libraries import LIBRARIES, every_library
 from tellapart.data.grouping import read_grouped
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 
 RNG = np.random.default_rng(0)

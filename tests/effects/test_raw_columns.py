@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.data.chunks.chunked_samples import as_chunked
-from tellapart.data.chunks.read_chunked import read_chunked
-from tellapart.data.tables import read_samples
+from tellapart.data.chunked_samples import as_chunked
+from tellapart.data.reader import read_chunked, read_samples
 from tellapart.effects import raw_columns
 from tellapart.effects.raw_columns import RawColumns
 

@@ -7,8 +7,8 @@ import tellapart.evidence.evidence as module
 from bench_designs import usual_pvalues
 from bench_evidence import DESIGNED
 from tellapart.data.design_labels import DesignArguments
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.evidence.dependence import CopulaScores, find_pairs
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.scan.differences import Differences, find_differences

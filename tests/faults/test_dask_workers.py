@@ -1,7 +1,7 @@
 """Dask workers that are killed: tasks are done again, and where that is no use, one clear error.
 
 The default call with a worker that dies once is in tests/two_sample/test_chunked.py, a sum in
-tests/data/chunks/test_fold.py.
+tests/data/test_row_stores.py.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import tellapart as ta
-from tellapart.data.chunks import chunked_samples
+from tellapart.data import chunked_samples
 from tellapart.errors import InputError
 
 SPLIT = {"method": "split", "n_variables": 1, "regularization": 0.1, "n_permutations": 99}

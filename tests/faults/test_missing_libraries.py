@@ -39,7 +39,7 @@ import pyarrow as pa
 from pyarrow import parquet
 import tellapart as ta
 from tellapart.cli.app import run
-from tellapart.data.files import read_table
+from tellapart.data.sources.files import read_table
 
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(60, 3)), rng.normal((0, 1.5, 0), size=(40, 3))

@@ -7,7 +7,7 @@ from pyarrow import csv, feather, parquet
 
 import tellapart as ta
 from tellapart.cli import run
-from tellapart.data.files import read_table
+from tellapart.data.sources.files import read_table
 from tellapart.errors import InputError
 
 TABLE = pa.table({"u": np.linspace(0, 1, 300), "v": [f"label {i % 7}" for i in range(300)]})

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 from tellapart.planning.named_effects import (
     DISTRIBUTIONS,

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import tellapart as ta
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.planning.named_effects import NamedEffects
 from tellapart.scan.scan import scan
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.planning.simulation import RowSource
 
 

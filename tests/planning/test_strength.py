@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.planning.power_curve import MOST, estimate_strength
 from tellapart.planning.simulation import Outcome, RowSource, SimulatedTests
 

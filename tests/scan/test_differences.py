@@ -6,7 +6,7 @@ import pytest
 
 from designs import NULLS
 from tellapart.data.design_labels import DesignArguments
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scan import scan
 from tellapart.scan.scores import make_scores

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
 from tellapart.scan import blocks as column_folds
 from tellapart.scan import blocks as in_blocks

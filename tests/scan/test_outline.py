@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellapart.data.chunks import chunked_samples
-from tellapart.data.chunks.chunked_samples import in_chunks
-from tellapart.data.tables import read_samples
+from tellapart.data import chunked_samples
+from tellapart.data.chunked_samples import in_chunks
+from tellapart.data.reader import read_samples
 from tellapart.scan import tables as outline
 from tellapart.scan.scan import scan
 from tellapart.scan.tables import Outline

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scores import make_scores
 from tellapart.scan.tables import MOST_LEVELS
 

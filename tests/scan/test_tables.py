@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scores import make_scores, score_rows
 from tellapart.scan.tables import MOST_EDGES, Outline, make_tables, tables_of
 

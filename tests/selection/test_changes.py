@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.selection import changes as module
 from tellapart.selection.changes import Named, with_changes
 

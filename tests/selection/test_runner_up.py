@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.selection.by_evidence import EXACT, RunnerUp, best_of, find_runner_up
 from tellapart.strs.control import Control

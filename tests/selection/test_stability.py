@@ -13,8 +13,8 @@ import pytest
 import tellapart as ta
 from designs import NULLS
 from tellapart.data.design_labels import DesignArguments
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Gaussian, Linear
 from tellapart.selection import stability

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from reference import make_samples
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.datasets import make_case
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.bandwidth import MULTIPLIERS

@@ -10,10 +10,9 @@ import pytest
 from reference import coefficients, mixed_samples
 from row_sums import write_parts
 from tellapart import open_dataset
-from tellapart.data.chunks.chunked_samples import as_chunked
-from tellapart.data.chunks.read_chunked import read_chunked
+from tellapart.data.chunked_samples import as_chunked
+from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw
@@ -87,7 +86,7 @@ def test_folds_can_be_sent_to_other_machines():
 
 
 def test_a_column_that_never_varies_is_left_out_and_a_rare_value_is_not(monkeypatch):
-    from tellapart.data.chunks import chunked_samples
+    from tellapart.data import chunked_samples
 
     monkeypatch.setattr(chunked_samples, "MOST_POOLED", 40)
     rng = np.random.default_rng(0)
@@ -113,7 +112,7 @@ def test_kernels_whose_sums_do_not_add_up_say_so():
 
 
 def test_a_range_beyond_floats_is_refused_by_name(monkeypatch):
-    from tellapart.data.chunks import chunked_samples
+    from tellapart.data import chunked_samples
 
     monkeypatch.setattr(chunked_samples, "MOST_POOLED", 20)
     x = np.random.default_rng(0).normal(size=(100, 2)) * 1e-200

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.kernels import Gaussian, Linear
 from tellapart.statistics import witness
 from tellapart.statistics.witness import mean_difference

@@ -116,7 +116,7 @@ def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path)
 
 def test_more_rows_than_are_drawn(monkeypatch, samples):
     """Choices and pictures are then made of drawn rows, single columns judged by all of them."""
-    from tellapart.data.chunks import chunked_samples
+    from tellapart.data import chunked_samples
     from tellapart.evidence import evidence
 
     monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
@@ -137,7 +137,7 @@ def test_more_rows_than_are_drawn(monkeypatch, samples):
 
 
 def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(monkeypatch, samples):
-    from tellapart.data.chunks import chunked_samples
+    from tellapart.data import chunked_samples
 
     monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
     x, y = samples
@@ -157,7 +157,7 @@ def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(monkeypatch
 @pytest.fixture
 def few_drawn(monkeypatch):
     """More rows than are drawn, and coefficients by several lanes of several blocks."""
-    from tellapart.data.chunks import chunked_samples
+    from tellapart.data import chunked_samples
     from tellapart.statistics import coefficients as chunked_coefficients
 
     monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
@@ -247,9 +247,8 @@ def test_a_split_of_chunks_takes_all_rows(samples, split_blocks, tmp_path):
 
 
 def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_blocks):
-    from tellapart.data.chunks.chunked_samples import as_chunked
-    from tellapart.data.chunks.holdout import Halves
-    from tellapart.data.tables import read_samples
+    from tellapart.data.chunked_samples import Halves, as_chunked
+    from tellapart.data.reader import read_samples
     from tellapart.kernels import Linear
     from tellapart.permutation.mmd import permutation_test_in_chunks
     from tellapart.statistics.coefficients import linear_part
@@ -274,8 +273,7 @@ def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_bl
 
 
 def test_too_little_time_for_all_rows_draws_some(samples, few_drawn):
-    from tellapart.results.settings import TestSettings
-    from tellapart.two_sample.runs import Limits
+    from tellapart.two_sample.settings import Limits, TestSettings
     from tellapart.two_sample.two_sample_test import read_chunked, run_test
 
     x, y = samples

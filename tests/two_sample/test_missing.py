@@ -6,7 +6,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import tellapart as ta
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.scan import scan
 
 

@@ -28,7 +28,7 @@ TIMES_IN_MEMORY = 4
 def read_input(path: str, form: str | None) -> Any:
     """Read a file, or standard input for `-`, which is CSV unless the format says otherwise."""
     # Arrow takes a while to load: completions and help do without.
-    from tellapart.data.files import read_stream, read_table
+    from tellapart.data.sources.files import read_stream, read_table
 
     if path != STANDARD_INPUT:
         return read_table(path, form)
@@ -50,7 +50,7 @@ def open_inputs(
 
     With `in_memory` files are read whatever their size.
     """
-    from tellapart.data.chunks.open_dataset import open_dataset
+    from tellapart.data.sources.dataset import open_dataset
 
     large = not in_memory and are_large(paths, form, memory_budget)
     return [
@@ -63,7 +63,7 @@ def open_inputs(
 
 def are_large(paths: Sequence[str], form: str | None, memory_budget: float | None) -> bool:
     """Say whether files hold too much for memory, by the size of the numbers in them."""
-    from tellapart.data.files import bytes_in_memory
+    from tellapart.data.sources.files import bytes_in_memory
 
     most: float = LARGE_BYTES
     if memory_budget is not None:
@@ -78,14 +78,14 @@ def _has_blocks(path: str, form: str | None) -> bool:
 
 def is_several(path: str) -> bool:
     """Say whether a path is a folder, or a pattern that no file is called by."""
-    from tellapart.data.chunks.open_dataset import is_pattern
+    from tellapart.data.sources.dataset import is_pattern
 
     return os.path.isdir(path) or is_pattern(path)
 
 
 def files_of(*paths: str | None) -> list[str | int]:
     """Return the files to read: their paths, and the descriptor of standard input for `-`."""
-    from tellapart.data.chunks.open_dataset import files_in, files_matching, is_pattern
+    from tellapart.data.sources.dataset import files_in, files_matching, is_pattern
 
     named = [path for path in paths if path and path != STANDARD_INPUT]
     files: list[str | int] = []

@@ -155,8 +155,8 @@ class Options:
     def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> tuple[list[Any], tuple[str, ...]]:
         """Return tables with the columns asked for and those needed; and which are left out."""
         # Arrow takes a while to load: completions and help do without.
-        from tellapart.data.annotated import with_matrix
         from tellapart.data.column_choice import choose_columns
+        from tellapart.data.sources.anndata import with_matrix
 
         tables = tuple(with_matrix(table, layer=self.layer, raw=self.raw) for table in tables)
         return choose_columns(tables, columns=self.columns, drop=self.drop or (), needed=needed)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
 from tellapart.compiling import compiled
-from tellapart.data.chunks.draw import mix
+from tellapart.data.drawn_rows import mix
 from tellapart.data.samples import RowOrder, Samples, map_columns
 
 MOST_ENTRIES = 20_000_000

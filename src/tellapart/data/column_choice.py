@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from tellapart.arrays import FloatArray
-from tellapart.data.chunks.recognize import is_file_dataset
 from tellapart.data.columns import to_arrow
-from tellapart.data.frames import described, quoted
-from tellapart.data.sources import Source, is_anndata
+from tellapart.data.sources.source import Source, is_anndata, is_file_dataset
+from tellapart.data.sources.table import described, quoted
 from tellapart.errors import InputError
 
 

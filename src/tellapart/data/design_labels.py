@@ -15,10 +15,10 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_choice import nearest
 from tellapart.data.columns import label_of
 from tellapart.data.design import UNKNOWN, Design, Names, RowLabels, make_design
-from tellapart.data.frames import described
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
-from tellapart.data.sources import as_frame, frame_names, is_anndata
+from tellapart.data.sources.source import as_frame, frame_names, is_anndata
+from tellapart.data.sources.table import described
 from tellapart.errors import InputError, warn_caller
 
 ARGUMENTS = ("strata", "paired", "clusters")

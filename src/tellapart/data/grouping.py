@@ -31,8 +31,6 @@ from tellapart.data.design_labels import (
     take_labels,
     with_labels,
 )
-from tellapart.data.frames import described, quoted
-from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import (
     FEWEST_ROWS,
     POLICIES,
@@ -43,17 +41,19 @@ from tellapart.data.missing import (
     handle_missing,
     settle_missing,
 )
+from tellapart.data.reader import read_sources, settle_columns
 from tellapart.data.samples import Kind, Samples, Values, rows_of
-from tellapart.data.sources import (
+from tellapart.data.sources.source import (
     Source,
     as_frame,
     check_shape,
     frame_names,
     from_frame,
+    in_memory,
     is_anndata,
     open_source,
 )
-from tellapart.data.tables import read_sources, settle_columns
+from tellapart.data.sources.table import described, quoted
 from tellapart.data.times import parts_of
 from tellapart.errors import InputError
 
@@ -220,7 +220,7 @@ def read_grouped(
         The column of the table (of `obs`, for AnnData) that names the group of each row; it is
         not compared. Or the labels themselves, one per row.
     keep : sequence of str
-        As in `tellapart.data.tables.read_samples`.
+        As in `tellapart.data.reader.read_samples`.
     design : DesignArguments or None
         Columns of the table, or labels one per row, of strata, pairs and clusters. Such columns
         are not compared.
@@ -402,7 +402,7 @@ def read_groups(
         The two groups. Without `against`, a group is compared with all other rows; without
         either, the column must have exactly two distinct values.
     missing, keep
-        As in `tellapart.data.tables.read_samples`. Missing values in the column `by` are always an
+        As in `tellapart.data.reader.read_samples`. Missing values in the column `by` are always an
         error.
     design : DesignArguments or None
         As in `tellapart.data.grouping.read_grouped`. Pairs are of two groups, not of one and the

@@ -119,7 +119,7 @@ class Samples:
     """Samples `x` (m × D) and `y` (n × D) over the same D named columns.
 
     Categorical columns hold integer codes; `categories` maps their names to the labels,
-    in code order. Made by `tellapart.data.tables.read_samples`, which checks everything:
+    in code order. Made by `tellapart.data.reader.read_samples`, which checks everything:
     below that door the numbers are finite and both samples have at least two rows.
     Of a sparse sample, `x` or `y` is a `tellapart.data.column_store.ColumnStore`: index it as
     `x[:, columns]`, which is dense, and never all of it at once.

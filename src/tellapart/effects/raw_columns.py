@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.fold import ArrayRows, RowStore, block_rows
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.missing import MissingPattern
+from tellapart.data.row_stores import ArrayRows, RowStore, block_rows
 from tellapart.data.samples import Samples, Values
 from tellapart.effects.estimate import Sampling, sampling_of
 

@@ -16,7 +16,7 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.design_labels import ARGUMENTS
-from tellapart.data.frames import make_frame
+from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError, UnknownKeyError
 from tellapart.results.columns import ColumnSummary
 from tellapart.results.export import encoded

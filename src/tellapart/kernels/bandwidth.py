@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.compiling import compiled
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples, extremes_of, map_columns, transposed
 from tellapart.errors import InputError
 from tellapart.kernels.base import LARGEST_DIFFERENCE, FittedKernel, Kernel
@@ -466,7 +466,7 @@ def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.data.chunks.chunked_samples import as_chunked
+    >>> from tellapart.data.chunked_samples import as_chunked
     >>> from tellapart.data.samples import Samples
     >>> from tellapart.kernels import Linear
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])

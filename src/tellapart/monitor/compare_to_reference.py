@@ -13,8 +13,8 @@ from tellapart.kernels import Kernel
 from tellapart.monitor.reference_monitor import ReferenceMonitor
 from tellapart.monitor.settings import USUAL_RATIO, MonitorSettings, Planned
 from tellapart.monitor.state import MonitorState, read_file
-from tellapart.results.settings import TestSettings
 from tellapart.strs import Solver
+from tellapart.two_sample.settings import TestSettings
 
 
 def compare_to_reference(
@@ -90,7 +90,7 @@ def compare_to_reference(
     n_jobs : int or None
         Threads; −1 is every core.
     missing : str
-        What to do about missing values; see `tellapart.data.tables.read_samples`.
+        What to do about missing values; see `tellapart.data.reader.read_samples`.
     keep : sequence of str
         Columns to compare although they seem to name rows; others of the reference that do are
         left out with a warning, of all batches. Of dates and times the time of day is compared,

@@ -23,11 +23,10 @@ import numpy as np
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
 from tellapart.data.column_notes import ColumnNotes
-from tellapart.data.in_memory import in_memory
 from tellapart.data.missing import handle_missing
+from tellapart.data.reader import decide_columns, follow_columns, read_opened, read_sources
 from tellapart.data.samples import Samples
-from tellapart.data.sources import Source, open_source
-from tellapart.data.tables import decide_columns, follow_columns, read_opened, read_sources
+from tellapart.data.sources.source import Source, in_memory, open_source
 from tellapart.errors import InputError, warn_caller
 from tellapart.monitor.check_result import CheckRecord, CheckResult
 from tellapart.monitor.history import MonitorHistory
@@ -41,14 +40,14 @@ from tellapart.monitor.rows import (
 )
 from tellapart.monitor.settings import MonitorSettings, Planned, is_worth_an_alarm
 from tellapart.monitor.state import SMALLEST_PVALUE, Bets, MonitorState, write_file
-from tellapart.permutation.labels import binned_sizes, rows_per_bin
+from tellapart.permutation.draws import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.scan.families.plan import BYTES_PER_COLUMN
 from tellapart.scan.scan import BYTES_PER_BIN, scan
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 # What a batch is called: text, a number or a date, told as text.

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.columns import place_of_yes
 from tellapart.data.samples import Samples, draw_rows
 from tellapart.interrupts import check_interrupts

@@ -13,8 +13,8 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples, map_columns
 from tellapart.kernels import FittedKernel, Kernel
-from tellapart.permutation.forms import ColumnSums, mmd2_of_columns
-from tellapart.permutation.labels import PermutedBins, bin_rows, binned_sizes, draw_permutations
+from tellapart.permutation.draws import bin_rows, binned_sizes, draw_permutations
+from tellapart.permutation.forms import ColumnSums, RowGroups, mmd2_of_columns
 from tellapart.permutation.mmd import TIE_TOLERANCE, permutation_test
 from tellapart.permutation.pvalues import null_of
 from tellapart.search.solver import QuickSearch, quick_scores
@@ -359,7 +359,7 @@ class BinnedFold(Split):
     second: tuple[IntArray, IntArray]
     nonnegative: bool
     _permuted: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
-    _bins: dict[int, PermutedBins] = field(default_factory=dict)
+    _bins: dict[int, RowGroups] = field(default_factory=dict)
 
     @property
     def keep(self) -> IntArray:
@@ -405,12 +405,12 @@ class BinnedFold(Split):
             found = mmd2_of_columns(list(short.values()), bins)
             self._permuted.update({(s, seed): own for s, own in zip(short, found, strict=True)})
 
-    def _drawn(self, seed: int) -> PermutedBins:
+    def _drawn(self, seed: int) -> RowGroups:
         if seed not in self._bins:
             of_x, of_y = (part.size for part in self.second)
             size = self.rows.sizes[2]
             rng = np.random.default_rng(seed)
-            self._bins[seed] = PermutedBins(
+            self._bins[seed] = RowGroups(
                 order=np.arange((of_x + of_y) * size),
                 starts=np.arange(of_x + of_y + 1) * size,
                 permutations=draw_permutations(of_x, of_y, N_PERMUTATIONS, rng),

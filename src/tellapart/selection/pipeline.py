@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.kernels.bandwidth import with_multiplier
 from tellapart.progress import Progress

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.frames import make_frame
+from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
 from tellapart.strs.solution import Status, relative_gap

@@ -17,7 +17,7 @@ from tellapart.arguments import (
     check_time_limit,
 )
 from tellapart.arrays import BoolArray, IntArray
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
+from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel

@@ -27,7 +27,7 @@ from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Kernel
 from tellapart.kernels.bandwidth import multipliers_to_try, with_multiplier
 from tellapart.kernels.base import Abilities
-from tellapart.permutation.labels import rows_per_bin
+from tellapart.permutation.draws import rows_per_bin
 from tellapart.progress import Progress
 from tellapart.selection.folds import (
     MOST_ROWS,

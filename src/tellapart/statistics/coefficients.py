@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.chunks.chunked_samples import ChunkedSamples
-from tellapart.data.chunks.fold import A, Fold, block_rows
+from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.row_stores import A, Fold, block_rows
 from tellapart.data.samples import Samples, map_columns, transposed
 from tellapart.kernels.base import Expansion, FittedKernel, KernelMoments, ScalarKernel
 from tellapart.progress import Progress, ShareDone, silent
@@ -340,7 +340,7 @@ def coefficients_in_chunks(
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.data.chunks.chunked_samples import as_chunked
+    >>> from tellapart.data.chunked_samples import as_chunked
     >>> from tellapart.data.samples import Samples
     >>> from tellapart.kernels import Linear
     >>> rng = np.random.default_rng(0)

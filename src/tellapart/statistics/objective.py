@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.missing import REFUSED
+from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.tables import read_samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients

@@ -11,7 +11,7 @@ from scipy import sparse
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.columns import Column, as_series, read_column, to_arrow
 from tellapart.data.samples import Samples
-from tellapart.data.sources import NamedMatrix, Source, is_anndata, open_matrix
+from tellapart.data.sources.source import NamedMatrix, Source, is_anndata, open_matrix
 from tellapart.data.times import part_of, parts_of, split_name
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pools import is_x, plan_pool
 
-from tellapart.data.tables import read_samples
+from tellapart.data.reader import read_samples
 from tellapart.scan.families.triple import (
     all_triples,
     screened_triples,

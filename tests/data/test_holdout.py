@@ -1,0 +1,67 @@
+"""Held-out rows: told by their numbers, whatever the chunks."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from row_sums import Sums, numbers
+from tellapart.data import chunked_samples
+from tellapart.data.chunked_samples import Halves, as_chunked
+from tellapart.data.drawn_rows import places_of, shuffled
+from tellapart.data.reader import read_chunked
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+
+
+def make_chunks(n_x=300, n_y=200, most=None, monkeypatch=None):
+    if most is not None:
+        monkeypatch.setattr(chunked_samples, "MOST_DRAWN", most)
+    x, y = numbers(n_x, 0, 3), numbers(n_y, 1, 3)
+    return x, y, as_chunked(Samples(x, y, tuple("abc"), ("numeric",) * 3))
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 1000])
+def test_places_of_any_rows_are_those_of_all_rows(n_rows):
+    every = shuffled(3, 1, n_rows, 0, n_rows)
+    rows = np.random.default_rng(0).integers(n_rows, size=40)
+    np.testing.assert_array_equal(places_of(3, 1, n_rows, rows), every[rows])
+
+
+def test_parts_are_the_rows_they_say(monkeypatch):
+    x, y, samples = make_chunks(most=60, monkeypatch=monkeypatch)
+    halves = Halves.of(samples, 0.25, seed=5)
+    assert halves.n_held_out == (75, 50)
+    sums = Sums(3)
+    for held_out in (False, True):
+        part = halves.part(samples, held_out=held_out)
+        for sample, (values, store) in enumerate(((x, part.x), (y, part.y))):
+            inside = halves.held_out(sample, np.arange(values.shape[0])) == held_out
+            assert store.shape == (inside.sum(), 3)
+            mine = sums.add(sums.start(), 0, np.asfortranarray(values[inside]))
+            found = store.fold(sums, 16)
+            np.testing.assert_allclose(found[:, 2:], mine[:, 2:], rtol=1e-12)
+            drawn = (part.drawn.x, part.drawn.y)[sample]
+            np.testing.assert_array_equal(drawn, values[part.drawn_rows[sample]])
+            assert inside[part.drawn_rows[sample]].all()
+            pooled = part.pooled.rows[part.pooled.sample == sample]
+            np.testing.assert_array_equal(pooled, np.flatnonzero(inside))
+            np.testing.assert_array_equal(store.rows(pooled[:3]), values[pooled[:3]])
+
+
+def test_parts_do_not_depend_on_chunks_and_tell_how_far_they_are():
+    x, y, samples = make_chunks()
+    chunked = read_chunked(da.from_array(x, chunks=(77, 3)), da.from_array(y, chunks=(200, 1)))
+    halves = Halves.of(samples, 0.5, seed=1)
+    told = []
+    found = [
+        halves.part(one, held_out=True).x.fold(Sums(3), 32, told.append)
+        for one in (samples, chunked)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    assert told[-1] == max(told) == 150
+
+
+def test_too_few_rows_are_refused():
+    samples = make_chunks(n_x=3)[2]
+    with pytest.raises(InputError, match="X must have at least 4 rows"):
+        Halves.of(samples, 0.5, seed=1)
