@@ -38,8 +38,8 @@ from tellapart.monitor.rows import (
     split_rows,
     with_split,
 )
-from tellapart.monitor.settings import MonitorSettings, Planned, is_worth_an_alarm
-from tellapart.monitor.state import SMALLEST_PVALUE, Bets, MonitorState, write_file
+from tellapart.monitor.settings import MonitorSettings, is_worth_an_alarm
+from tellapart.monitor.state import MonitorState, write_file
 from tellapart.progress import Progress, check_progress
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import p_text
