@@ -12,7 +12,7 @@ from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.design_units import draw_design_units
-from tellapart.permutation.labels import Bins
+from tellapart.permutation.labels import Bins, Labels
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.families.missingness import asked_missing
@@ -62,7 +62,7 @@ class Differences:
         cls,
         sums: Sums,
         tables: Tables,
-        labels: Bins,
+        labels: Labels,
         pairs: Pairs | None = None,
     ) -> Differences:
         """Return the z-scores from sums over all rows of both samples.
