@@ -200,7 +200,11 @@ def planned(data: Data | None = None, **options: Any) -> Answer:
     given = {"n_simulations": 30, "most_rows": 400, **FEW, **options}
     plan = ta.plan_sample_size(*pilot, **given).to_dict()
     names = "n_x n_y interval ratio strength pilot_rows detectable simulated predictions"
-    return dict(rounded({name: plan[name] for name in f"{names} n_simulations".split()}))
+    answer = {name: plan[name] for name in f"{names} n_simulations".split()}
+    answer["strength"] = list((answer["strength"] or {}).values())
+    for name in ("simulated", "predictions"):
+        answer[name] = [list(point.values()) for point in answer[name]]
+    return dict(rounded(answer))
 
 
 def commanded(table: Callable[[], Case], form: str, *arguments: str) -> Answer:

@@ -1,9 +1,9 @@
-"""The outputs that pages show, made again: every block runs, and what it prints is written below.
+"""Make the outputs that pages show again: every block runs, and its output is written below it.
 
 .venv/bin/python tools/refresh_outputs.py                       # README.md and all of docs/
 .venv/bin/python tools/refresh_outputs.py docs/groups.md ...    # some pages
 
-Outputs that agree but for running times stay as they are. Look at what changed before you commit.
+Outputs that agree except for running times are kept. Review the changes before you commit.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def refreshed(page: Path, folder: Path) -> str:
 
 
 def _comparable(text: str) -> list[str]:
-    return re.sub(r"[0-9.]+ s\b", "… s", text).split()
+    # The cells of CSV lines are words of their own.
+    return re.sub(r"[0-9.]+ s\b", "… s", text).replace(",", ", ").split()
 
 
 def _same_word(one: str, other: str) -> bool:
@@ -122,7 +123,7 @@ def main(arguments: list[str]) -> None:
         changed = text != page.read_text(encoding="utf-8")
         if changed:
             page.write_text(text, encoding="utf-8")
-        sys.stdout.write(f"{page}: {'outputs changed' if changed else 'as before'}\n")
+        sys.stdout.write(f"{page}: {'outputs changed' if changed else 'unchanged'}\n")
 
 
 if __name__ == "__main__":

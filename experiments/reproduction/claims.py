@@ -89,7 +89,7 @@ def standing(ours: Best | None, other: Best | None) -> str:
         return "ahead"
     if other.share.value > ours.share.value:
         return "lower, within error bars"
-    return "level or higher"
+    return "not lower"
 
 
 def behind(
@@ -220,7 +220,9 @@ def wasserstein_best_in_mixture(results: Results) -> Finding:
         wins += clearly_above(theirs.share, ours.share)
         losses += clearly_above(ours.share, theirs.share)
         cells.append(f"n = {n:g}: {theirs.text} against {ours.text}")
-    verdict = "holds" if wins else "does not hold" if losses else "in part: level with our best"
+    verdict = (
+        "holds" if wins else "does not hold" if losses else "in part: not higher than our best"
+    )
     return Finding("; ".join(cells[:2]), verdict)
 
 

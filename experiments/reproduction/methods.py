@@ -288,7 +288,7 @@ class Method:
         In figures and tables.
     family : str
         "ours", "standard" (all variables) or "competitor"; for reproduction only, "literal": ours
-        as the paper prints it, and "retired": ours before the scan.
+        as the paper prints it, and "retired": a test by reselection.
     make : callable
         From the settings of a trial to the method.
     selects : bool

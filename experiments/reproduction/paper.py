@@ -149,7 +149,7 @@ LITERAL = {
 SCAN, PATIENTS, REAL_PATIENTS = "scan", "patients", "critical-care"
 BESIDE_SCAN = {
     "our best on a split": OURS_SPLIT,
-    "the test it replaced": RETIRED,
+    "the test by reselection": RETIRED,
     "the best competitor on a split": SAME_SPLIT,
     "the best competitor on all rows": ALL_ROWS,
 }
@@ -168,9 +168,9 @@ def headline_table(results: Results) -> str:
                 ("all 2n rows", OURS_ALL_ROWS, ALL_ROWS),
             ):
                 ours, best = (best_of(found, case, n, names) for names in (mine, theirs))
-                line[f"{where}: ours"] = "" if ours is None else ours.text
+                line[f"{where}: tellapart"] = "" if ours is None else ours.text
                 line[f"{where}: competitor"] = "" if best is None else best.text
-                line[f"{where}: we are"] = standing(ours, best)
+                line[f"{where}: tellapart is"] = standing(ours, best)
             lines.append(line)
     return markdown_table(lines)
 

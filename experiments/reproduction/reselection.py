@@ -37,7 +37,8 @@ from tellapart.permutation.labels import permute_bins
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.results.result import Method
-from tellapart.selection.choose import choose_nonnegative, varying_columns
+from tellapart.selection.choose import choose_nonnegative
+from tellapart.selection.settings import check_varying
 from tellapart.selection.tuning import NumberScore, number_path
 
 # Statistics of columns at a time, 128 MB, and columns: progress is told after each block.
@@ -103,7 +104,7 @@ def reselection_test(
     progress : callable
         Told how far the work is.
     """
-    keep = varying_columns(samples, kernel, warn=False)  # the selection that follows does
+    keep = check_varying(samples, kernel.constant, warn=False)  # the selection that follows does
     path = number_path(keep.size) if n_variables is None else [min(n_variables, keep.size)]
     best = best_values(samples, kernel, keep, path, n_permutations, rng, n_jobs, progress)
     if n_variables is not None:

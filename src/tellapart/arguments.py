@@ -5,12 +5,25 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Iterable
-from typing import SupportsFloat, SupportsInt, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any, SupportsFloat, SupportsInt, TypeVar, cast
 
 import numpy as np
 
 from tellapart.errors import InputError
+
+Settings = TypeVar("Settings")
+
+
+def settings_from(kind: type[Settings], arguments: Mapping[str, Any]) -> Settings:
+    """Return settings of a kind with the values that a call was given, matched by name.
+
+    Public calls write out their arguments; `settings_from(kind, locals())` in their first line
+    spares writing them out again.
+    """
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: arguments[name] for name in names if name in arguments})
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:

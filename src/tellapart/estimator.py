@@ -200,18 +200,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31))
-        return SelectionSettings(
-            n_variables=self.n_variables,
-            kernel=self.kernel,
-            regularization=self.regularization,
-            objective=self.objective,
-            nonnegative=self.nonnegative,
-            solver=self.solver,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-            gap=self.gap,
-            time_limit=self.time_limit,
-        )
+        return SelectionSettings(**{**self.get_params(deep=False), "random_state": seed})
 
     def _read(self, X: Any, y: Any) -> Samples:
         """Return the rows of the two classes as samples; set what scikit-learn keeps of X."""

@@ -51,7 +51,7 @@ def test_the_best_is_found_among_those_measured():
 def test_standing_tells_error_bars_from_values():
     for ours, other, expected in (
         (Share(40, 40), Share(2, 40), "ahead"),
-        (Share(39, 40), Share(39, 40), "level or higher"),
+        (Share(39, 40), Share(39, 40), "not lower"),
         (Share(38, 40), Share(40, 40), "lower, within error bars"),
         (Share(10, 40), Share(40, 40), "behind"),
     ):

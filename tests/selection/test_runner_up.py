@@ -10,8 +10,7 @@ import pytest
 import tellapart as ta
 from tellapart.data.reader import read_samples
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.selection.by_evidence import EXACT, best_of
-from tellapart.selection.runner_up import RunnerUp, find_runner_up
+from tellapart.selection.by_evidence import EXACT, RunnerUp, best_of, find_runner_up
 from tellapart.strs.control import Control
 from tellapart.strs.ratio import SparseRatio
 

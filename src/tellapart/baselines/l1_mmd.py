@@ -12,7 +12,6 @@ from tellapart.arguments import check_integer, check_number
 from tellapart.arrays import FloatArray
 from tellapart.baselines.base import SelectingBaseline
 from tellapart.baselines.standard_mmd import FittedMMD
-from tellapart.baselines.standardised import warn_of_constants
 from tellapart.data.samples import Samples
 from tellapart.kernels.additive_index import DIFFERENCE, fit_psi
 from tellapart.kernels.bandwidth import median_bandwidths
@@ -20,7 +19,7 @@ from tellapart.kernels.base import WEIGHTS, FittedKernel
 from tellapart.kernels.gaussian import Exponential
 from tellapart.permutation.mmd import permutation_test
 from tellapart.results.result import Method
-from tellapart.selection.choose import varying_columns
+from tellapart.selection.settings import check_varying
 from tellapart.statistics.pair_sums import PairSums, SquaredSums, opens_up
 from tellapart.threads import one_blas_thread
 
@@ -227,8 +226,7 @@ class L1MMD(SelectingBaseline):
         """Choose ρ, the weights and the variables by the training rows."""
         few = train.draw(self.max_rows, rng)
         kernel = ard_kernel(few, n_jobs=self.n_threads)
-        varying_columns(few, kernel, warn=False)
-        warn_of_constants(few, kernel.constant)
+        check_varying(few, kernel.constant)
         regularization = self.regularization
         if regularization is None:
             regularization = self._choose_regularization(few, rng)

@@ -9,7 +9,6 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.baselines.base import Baseline, FittedBaseline, Permuting
-from tellapart.baselines.standardised import warn_of_constants
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Gaussian, Kernel, Linear, Quadratic, resolve_kernel
@@ -17,7 +16,7 @@ from tellapart.kernels.bandwidth import RULES
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.results.result import Method
-from tellapart.selection.choose import varying_columns
+from tellapart.selection.settings import check_varying
 
 KERNELS: dict[str, type[Linear] | type[Quadratic] | type[Gaussian]] = {
     "gaussian": Gaussian,
@@ -101,8 +100,7 @@ class StandardMMD(Baseline):
         else:
             kernel = self.kernel
         fitted = kernel.fit(train, n_jobs=self.n_threads)
-        keep = varying_columns(train, fitted, warn=False)
-        warn_of_constants(train, fitted.constant)
+        keep = check_varying(train, fitted.constant)
         z = np.zeros(train.n_columns)
         z[keep] = 1 / np.sqrt(keep.size)
         return FittedMMD(selection=None, kernel=fitted, z=z)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
-from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
-
-NAMES_SHOWN = 10
+from tellapart.errors import InputError
+from tellapart.selection.settings import check_varying
 
 
 @dataclass(frozen=True)
@@ -86,22 +85,7 @@ def standardise(train: Samples, method: str, *, scaled: bool = True) -> Standard
     within = pooled / unit
     centre, deviation = within.mean(axis=0) * unit, within.std(axis=0) * unit
     varies = (pooled.max(axis=0) > pooled.min(axis=0)) & (deviation > 0)
-    keep = np.flatnonzero(varies)
-    if keep.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {train.n_columns} are constant "
-            "in the rows that variables are chosen from"
-        )
-    warn_of_constants(train, ~varies)
+    keep = check_varying(train, ~varies)
     scale = deviation if scaled else np.ones(train.n_columns)
     ready = (pooled[:, keep] - centre[keep]) / scale[keep]
     return Standardised(ready[: train.n_x], ready[train.n_x :], keep, centre, scale)
-
-
-def warn_of_constants(samples: Samples, constant: NDArray[np.bool_]) -> None:
-    """Warn of the columns that never vary, if there are any."""
-    names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
-    if names:
-        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        shown = ", ".join(names[:NAMES_SHOWN])
-        warn_caller(f"constant columns get weight 0: {shown}{rest}", ConstantColumnWarning)

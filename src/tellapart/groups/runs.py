@@ -33,8 +33,8 @@ from tellapart.results.settings import TestSettings
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
+from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.selection.changes import Named, with_changes
-from tellapart.selection.pipeline import weigh_evidence
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
 from tellapart.two_sample.runs import Found, Limits, seeds_of
 from tellapart.two_sample.two_sample_test import run_test

@@ -227,6 +227,28 @@ def mean_changes(of_x, total, n_x, n_y):  # type: ignore[no-untyped-def]  # prag
 
 
 @compiled
+def _runs(fixed, rising):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return where runs begin, and the end: `fixed` rows stay the same, `rising` ones rise by one.
+
+    Within a run what a loop reads lies side by side, and several entries are computed at once.
+    """
+    starts = np.empty(fixed.shape[1] + 1, np.intp)
+    count = 0
+    for q in range(fixed.shape[1]):
+        new = q == 0
+        for i in range(fixed.shape[0]):
+            new = new or fixed[i, q] != fixed[i, q - 1]
+        for i in range(rising.shape[0]):
+            new = new or rising[i, q] != rising[i, q - 1] + 1
+        if new:
+            starts[count] = q
+            count += 1
+    starts[count] = fixed.shape[1]
+    return starts[: count + 1]
+
+
+# NumPy's rules of division (no test for 0) let these loops compute several entries at once.
+@compiled(error_model="numpy")
 def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, total, s, t, n_x, n_y,
     mean_xs, mean_ys, inv_xs, inv_ys, mean_xt, mean_yt, inv_xt, inv_yt,
@@ -235,18 +257,31 @@ def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
     That is tanh of the difference of Fisher's z, without its logarithms.
     """
+    starts = _runs(s.reshape(1, -1), t.reshape(1, -1))
     for k in range(sums.shape[0]):
-        for q in range(sums.shape[1]):
-            a, b = s[q], t[q]
-            x = (sums[k, q] / n_x[k] - mean_xs[k, a] * mean_xt[k, b]) * inv_xs[k, a] * inv_xt[k, b]
-            y = (total[q] - sums[k, q]) / n_y[k] - mean_ys[k, a] * mean_yt[k, b]
-            y *= inv_ys[k, a] * inv_yt[k, b]
-            x = min(max(x, -_EDGE), _EDGE)
-            y = min(max(y, -_EDGE), _EDGE)
-            sums[k, q] = (x - y) / (1.0 - x * y)
+        m, n = n_x[k], n_y[k]
+        for i in range(starts.size - 1):
+            begin, end = starts[i], starts[i + 1]
+            a, b = s[begin], slice(t[begin], t[begin] + end - begin)
+            mean_xa, mean_ya = mean_xs[k, a], mean_ys[k, a]
+            inv_xa, inv_ya = inv_xs[k, a], inv_ys[k, a]
+            mean_xb, mean_yb, inv_xb, inv_yb = (
+                mean_xt[k, b],
+                mean_yt[k, b],
+                inv_xt[k, b],
+                inv_yt[k, b],
+            )
+            run, totals = sums[k, begin:end], total[begin:end]
+            for q in range(run.size):
+                x = (run[q] / m - mean_xa * mean_xb[q]) * inv_xa * inv_xb[q]
+                y = (totals[q] - run[q]) / n - mean_ya * mean_yb[q]
+                y *= inv_ya * inv_yb[q]
+                x = min(max(x, -_EDGE), _EDGE)
+                y = min(max(y, -_EDGE), _EDGE)
+                run[q] = (x - y) / (1.0 - x * y)
 
 
-@compiled
+@compiled(error_model="numpy")
 def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
     sums, total, scale, s, t, u, tu, su, st, n_x, n_y, mean_x, mean_y, pairs_x, pairs_y
 ):  # fmt: skip
@@ -254,15 +289,25 @@ def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
     s, t, u are the places of a, b, c among the means, tu, su, st those of bc, ac, ab.
     """
+    starts = _runs(np.stack((s, t, st)), np.stack((u, tu, su)))
     for k in range(sums.shape[0]):
-        for q in range(sums.shape[1]):
-            a, b, c = mean_x[k, s[q]], mean_x[k, t[q]], mean_x[k, u[q]]
-            x = sums[k, q] / n_x[k] + 2.0 * a * b * c
-            x -= a * pairs_x[k, tu[q]] + b * pairs_x[k, su[q]] + c * pairs_x[k, st[q]]
-            a, b, c = mean_y[k, s[q]], mean_y[k, t[q]], mean_y[k, u[q]]
-            y = (total[q] - sums[k, q]) / n_y[k] + 2.0 * a * b * c
-            y -= a * pairs_y[k, tu[q]] + b * pairs_y[k, su[q]] + c * pairs_y[k, st[q]]
-            sums[k, q] = (x - y) * scale[q]
+        m, n = n_x[k], n_y[k]
+        for i in range(starts.size - 1):
+            begin, end = starts[i], starts[i + 1]
+            size = end - begin
+            c = slice(u[begin], u[begin] + size)
+            bc, ac = slice(tu[begin], tu[begin] + size), slice(su[begin], su[begin] + size)
+            xa, xb, xab = mean_x[k, s[begin]], mean_x[k, t[begin]], pairs_x[k, st[begin]]
+            ya, yb, yab = mean_y[k, s[begin]], mean_y[k, t[begin]], pairs_y[k, st[begin]]
+            xc, xbc, xac = mean_x[k, c], pairs_x[k, bc], pairs_x[k, ac]
+            yc, ybc, yac = mean_y[k, c], pairs_y[k, bc], pairs_y[k, ac]
+            run, totals, scales = sums[k, begin:end], total[begin:end], scale[begin:end]
+            for q in range(size):
+                x = run[q] / m + 2.0 * xa * xb * xc[q]
+                x -= xa * xbc[q] + xb * xac[q] + xc[q] * xab
+                y = (totals[q] - run[q]) / n + 2.0 * ya * yb * yc[q]
+                y -= ya * ybc[q] + yb * yac[q] + yc[q] * yab
+                run[q] = (x - y) * scales[q]
 
 
 @compiled

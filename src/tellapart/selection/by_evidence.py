@@ -1,28 +1,43 @@
-"""The choice by evidence: the variables whose differences together are the surest, with a proof.
+"""The choice by evidence: the variables whose differences are jointly most significant.
 
 With the strengths e and the shared part M of columns and groups (`tellapart.evidence.evidence`),
 z ≥ 0 maximises eᵀz/√(zᵀMz) over at most d columns. A group counts only where all its columns are
 chosen, and takes no place of its own. There are few groups: for each set of them whose columns fit,
 one sparse ratio problem with these required is solved with a proved bound, and the largest bound
 holds for all.
+
+A proof that a choice is the best says nothing of how near the runner-up is. Any other set of as
+many variables leaves out at least one of those chosen, so for every chosen variable the search is
+repeated without it, by swaps. Nothing is proved about the runner-up: there may be a nearer one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.samples import Samples
-from tellapart.evidence.evidence import Evidence
+from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.samples import Samples, extremes_of
+from tellapart.errors import InputError
+from tellapart.evidence.evidence import Evidence, gather_evidence
+from tellapart.evidence.shared_scores import KnownScores
+from tellapart.kernels import FittedKernel, Gaussian, Linear
+from tellapart.kernels.bandwidth import median_bandwidths
+from tellapart.progress import Progress, solver_progress
+from tellapart.scan.differences import Differences
+from tellapart.search.choice import PROOF_SECONDS
 from tellapart.selection.selection import EVIDENCE, Selection
+from tellapart.selection.settings import SelectionSettings, check_varying
+from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
 from tellapart.strs.control import Control
 from tellapart.strs.ratio import SparseRatio
 from tellapart.strs.solution import Solution
+from tellapart.text import safe
 
 MOST_VARIABLES = 10
 """Variables at most where their number is left open."""
@@ -30,6 +45,115 @@ ENOUGH = 0.95
 """The share of the evidence of that many which fewer must have."""
 EXACT, HEURISTIC = "branch-and-bound", "local-search"
 LEAST_SECONDS = 1e-3
+SHOWN_ROWS = 20_000
+"""Rows of each sample that the bandwidths of the kernel in the result are taken from."""
+# A substitute follows the chosen column this closely, and has this share of its evidence.
+ALIKE = 0.5
+AS_STRONG = 0.6
+ROUNDING = 1e-9
+"""A choice with more evidence by no more than this share is as good as the one made."""
+NEAR = 0.99
+"""A choice with this share of the evidence is nearly as good."""
+
+
+def weigh_evidence(
+    samples: Samples,
+    settings: SelectionSettings,
+    *,
+    rng: np.random.Generator,
+    progress: Progress,
+    n_jobs: int | None = None,
+    differences: Differences | None = None,
+    effort: float = 1.0,
+    known: KnownScores | None = None,
+) -> Chosen:
+    """Choose by evidence; where the number of variables is open, as few as carry nearly all.
+
+    The kernel has no part in the choice; the witness function of the result needs one. It is the
+    linear one with the bandwidths of the chosen variables, or the Gaussian one where variables were
+    chosen for how they depend on each other, from `SHOWN_ROWS` rows of each sample at most.
+
+    Parameters
+    ----------
+    samples : Samples
+        The two samples.
+    settings : SelectionSettings
+        Number of variables, gap and time limit.
+    rng : numpy Generator
+        Draws of rows, and random steps of the solver.
+    progress : callable
+        Called with what is being done.
+    n_jobs : int or None
+        Threads, where not those of the settings.
+    differences : Differences or None
+        Those over all rows, where `samples` are rows drawn from them, or evidence draws some.
+    effort : float
+        Share of the usual number of candidates, for one choice of many.
+    known : KnownScores or None
+        The scores of all rows, where many choices share them.
+    """
+    threads = settings.threads if n_jobs is None else n_jobs
+    progress("select", "weighing the evidence")
+    shown = samples.draw(SHOWN_ROWS, rng)
+    constant = _constant(shown) if known is None else known.constant
+    check_varying(samples, constant)
+    number = settings.n_variables
+    all_rows = samples.n_x, samples.n_y
+    drawn_before = differences is not None and not differences.by_design
+    evidence = gather_evidence(
+        samples,
+        number or MOST_VARIABLES,
+        rng=rng,
+        n_jobs=threads,
+        differences=differences,
+        effort=effort,
+        known=known,
+    )
+    if evidence.n_columns == 0:
+        raise InputError(
+            f"X and Y must have a column that varies in the {sum(evidence.n_rows):,} rows that "
+            "evidence is drawn from; got none: rare values need kernel='linear', which takes all"
+        )
+    limit = PROOF_SECONDS if settings.time_limit is None else settings.time_limit
+    control = Control(
+        gap=settings.gap,
+        time_limit=limit,
+        rng=rng,
+        progress=solver_progress(progress, "select"),
+    )
+    if number is None:
+        number = enough_variables(evidence, control)
+    best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
+    if effort == 1.0:
+        best, runner_up = find_runner_up(samples.names, evidence, best, number)
+    selection = select_by_evidence(
+        samples,
+        evidence,
+        best,
+        number,
+        constant=[samples.names[s] for s in np.flatnonzero(constant)],
+        control=control,
+        drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
+    )
+    selection = replace(selection, runner_up=runner_up)
+    if selection.groups:
+        kernel = Gaussian().fit(shown, n_jobs=threads)
+    else:
+        kernel = _linear_kernel(shown, selection.support, constant)
+    return Chosen(Tuning(number, 0.0), kernel, selection)
+
+
+def _constant(samples: Samples) -> BoolArray:
+    """Return which columns never vary."""
+    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
+    return np.asarray(np.minimum(low_x, low_y) == np.maximum(high_x, high_y))
+
+
+def _linear_kernel(samples: Samples, support: IntArray, constant: BoolArray) -> FittedKernel:
+    """Return the linear kernel with the bandwidths of some columns, and 1 for the others."""
+    bandwidths = np.ones(samples.n_columns)
+    bandwidths[support], _ = median_bandwidths(samples.columns(support))
+    return Linear().with_bandwidths(samples.kinds, bandwidths, constant)
 
 
 @dataclass(frozen=True)
@@ -115,7 +239,7 @@ def select_by_evidence(
         status=control.status(best.value, best.upper_bound),
         solver=best.solver,
         seconds=control.elapsed,
-        kernel="gaussian" if groups else "linear",
+        kernel=Gaussian.name if groups else Linear.name,
         names=samples.names,
         regularization=0.0,
         constant=tuple(constant),
@@ -197,11 +321,6 @@ def _reason(
     return "dependence on " + " and ".join(names[other] for other in partners)
 
 
-# A substitute follows the chosen column this closely, and has this share of its evidence.
-ALIKE = 0.5
-AS_STRONG = 0.6
-
-
 def find_substitutes(
     names: tuple[str, ...], evidence: Evidence, support: IntArray
 ) -> dict[str, tuple[str, ...]]:
@@ -223,3 +342,149 @@ def find_substitutes(
         if close.size:
             found[names[column]] = tuple(names[c] for c in evidence.columns[close])
     return found
+
+
+@dataclass(frozen=True)
+class RunnerUp:
+    """The best choice found that is not the one made.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        Its variables.
+    share : float
+        Its evidence, as a share of that of the choice made.
+    left_out, taken_in : tuple of str
+        Variables of the choice made that it is without, and what it has in their place.
+    without : mapping from str to float
+        For every chosen variable the share of the evidence that is found without it.
+    """
+
+    variables: tuple[str, ...]
+    share: float
+    left_out: tuple[str, ...]
+    taken_in: tuple[str, ...]
+    without: Mapping[str, float]
+
+    def description(self) -> str:
+        """Return how near it is, and how many variables can be dropped at little cost.
+
+        >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).description()
+        'Runner-up subset (heuristic): b instead of a, with 99.8 % of the criterion'
+        """
+        change = f"{_listed(self.taken_in)} instead of" if self.taken_in else "the same without"
+        text = (
+            f"Runner-up subset (heuristic): {change} {_listed(self.left_out)}, with "
+            f"{_percent(self.share)} of the criterion"
+        )
+        near = sum(share >= NEAR for share in self.without.values())
+        if near <= 1:
+            return text
+        which = "any one" if near == len(self.without) else f"any one of {near}"
+        return f"{text}; dropping {which} of the {len(self.without)} costs at most 1 %"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return {
+            "variables": list(self.variables),
+            "share": self.share,
+            "left_out": list(self.left_out),
+            "taken_in": list(self.taken_in),
+            "without": dict(self.without),
+            "proved": False,
+        }
+
+
+def find_runner_up(
+    names: tuple[str, ...], evidence: Evidence, best: Best, n_variables: int
+) -> tuple[Best, RunnerUp | None]:
+    """Return the best choice met, and the next best one that swaps find; None if there is no other.
+
+    A search that ended early may have missed a better choice than it returned. If one is met
+    here, it takes over, and what is next best to it is searched for in its turn.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of all columns.
+    evidence : Evidence
+        What can be chosen.
+    best : Best
+        The choice made.
+    n_variables : int
+        The largest number of variables.
+    """
+    if evidence.n_columns < 2 or best.value <= 0:
+        return best, None
+    while True:
+        chosen = np.flatnonzero(best.z).tolist()
+        without = {place: _best_without(evidence, place, n_variables) for place in chosen}
+        next_best = max(without.values(), key=lambda found: found.value)
+        if next_best.value <= best.value * (1 + ROUNDING):
+            break
+        # The bound is proved for every choice, this one included.
+        bound = None if best.upper_bound is None else max(best.upper_bound, next_best.value)
+        best = replace(next_best, upper_bound=bound, solver=best.solver)
+    support = np.flatnonzero(next_best.z).tolist()
+
+    def named(places: list[int]) -> tuple[str, ...]:
+        return tuple(names[s] for s in evidence.columns[places])
+
+    return best, RunnerUp(
+        variables=named(support),
+        share=_share(next_best, best),
+        left_out=named([s for s in chosen if s not in support]),
+        taken_in=named([s for s in support if s not in chosen]),
+        without={
+            names[evidence.columns[place]]: _share(found, best) for place, found in without.items()
+        },
+    )
+
+
+def _share(found: Best, best: Best) -> float:
+    """Return the evidence of a choice as a share of that of the best, no more than all of it."""
+    return min(float(found.value / best.value), 1.0)
+
+
+def _best_without(evidence: Evidence, place: int, n_variables: int) -> Best:
+    """Return the best choice that swaps find without one candidate column."""
+    kept = np.flatnonzero(np.arange(evidence.n_columns) != place)
+    column = evidence.columns[place]
+    groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
+    rest = _part(evidence, kept, groups)
+    # A control of its own: the draws of whatever comes after stay what they are.
+    found = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+    z = np.zeros(evidence.n_columns)
+    z[kept] = found.z
+    return replace(found, z=z, groups=tuple(groups[g] for g in found.groups))
+
+
+def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
+    """Return the evidence of some columns and groups."""
+    index = np.append(kept, evidence.n_columns + np.array(groups, dtype=np.intp)).astype(np.intp)
+    return replace(
+        evidence,
+        columns=evidence.columns[kept],
+        groups=tuple(evidence.groups[g] for g in groups),
+        strengths=evidence.strengths[index],
+        shared=evidence.shared[np.ix_(index, index)],
+        likeness=evidence.likeness[np.ix_(index, index)],
+        reasons=tuple(evidence.reasons[s] for s in kept),
+    )
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, with the digits that tell it from all of it.
+
+    >>> _percent(0.42), _percent(0.9996), _percent(0.99999), _percent(1.0)
+    ('42.0 %', '99.96 %', 'over 99.99 %', '100.0 %')
+    """
+    if 0.9999 < share < 1:
+        return "over 99.99 %"
+    digits = 2 if 0.999 <= share < 1 else 1
+    return f"{100 * share:.{digits}f} %"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = map(safe, names)
+    return f"{', '.join(first)} and {last}" if first else last

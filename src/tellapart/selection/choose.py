@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.canonical_order import canonical_order, in_order
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
-from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import Kernel
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw
 from tellapart.kernels.base import FittedKernel, with_multiplier
@@ -21,14 +20,13 @@ from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import REGULARIZED, Selection
+from tellapart.selection.settings import check_varying
 from tellapart.statistics.coefficients import (
     LinearCoefficients,
     coefficients_in_chunks,
     linear_part,
 )
 from tellapart.strs.control import Control
-
-NAMES_SHOWN = 10
 
 
 def choose(
@@ -57,7 +55,7 @@ def choose(
     those of the columns that vary, where they are known already.
     """
     progress("select", "computing coefficients")
-    keep = varying_columns(samples, kernel)
+    keep = check_varying(samples, kernel.constant)
     part = samples.columns(keep)
     # A search draws rows and starts: by content, so that the order of the table says nothing.
     order = None if kernel.abilities.exact else canonical_order(part, n_jobs)
@@ -118,31 +116,6 @@ def _starts(
     return tuple(starts)
 
 
-def varying_columns(samples: Samples, kernel: FittedKernel, *, warn: bool = True) -> IntArray:
-    """Return the columns that vary; warn of the others, and raise if none is left."""
-    return check_varying(samples, kernel.constant, warn=warn)
-
-
-def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -> IntArray:
-    """Return the columns that are not constant; warn of the others, and raise if none is left."""
-    keep = np.flatnonzero(~constant)
-    if keep.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant "
-            "in the rows that variables are chosen from"
-        )
-    names = [samples.names[s] for s in np.flatnonzero(constant)]
-    if names and warn:
-        shown = ", ".join(map(repr, names[:NAMES_SHOWN]))
-        more = len(names) - NAMES_SHOWN
-        rest = f" and {more} more" if more > 0 else ""
-        warn_caller(
-            f"constant columns get weight 0: {shown}{rest}",
-            ConstantColumnWarning,
-        )
-    return keep
-
-
 # The best choice of the linear kernel at λ = 0 with weights of at least 0, in closed form.
 
 
@@ -183,7 +156,7 @@ def choose_nonnegative(
     those of the others, where they are known already.
     """
     started = time.perf_counter()
-    keep = varying_columns(samples, kernel)
+    keep = check_varying(samples, kernel.constant)
     a = linear_part(samples, kernel, n_jobs)[keep] if coefficients is None else coefficients.a
     weights = best_linear_weights(a, min(n_variables, keep.size))
     value = float(a @ weights)

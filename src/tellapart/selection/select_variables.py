@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tellapart.arguments import check_integer, check_labels, check_random_state
-from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
+from tellapart.arguments import check_integer, check_labels, check_random_state, settings_from
+from tellapart.data.chunked_samples import (
+    ChunkedSamples,
+    in_chunks,
+)
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources.source import is_chunked
@@ -17,10 +20,12 @@ from tellapart.kernels import Kernel
 from tellapart.progress import Progress, showing
 from tellapart.scan.differences import find_differences
 from tellapart.search import Annealing
+from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.selection.changes import with_changes
-from tellapart.selection.pipeline import Chosen, tune_fit_choose, weigh_evidence
+from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings
+from tellapart.selection.tuning import Chosen
 from tellapart.strs import Solver
 
 
@@ -116,22 +121,9 @@ def select_variables(
     >>> select_variables(X, Y, 2, random_state=0).support.tolist()
     [1, 4]
     """
+    settings = settings_from(SelectionSettings, locals())
     check_integer("n_variables", n_variables, 1)
     names = check_labels(labels)
-    settings = SelectionSettings(
-        n_variables=n_variables,
-        kernel=kernel,
-        regularization=regularization,
-        objective=objective,
-        nonnegative=nonnegative,
-        solver=solver,
-        gap=gap,
-        time_limit=time_limit,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-        estimator=estimator,
-    )
     # One generator: tuning draws only where a bandwidth is left to it.
     rng = check_random_state(settings.random_state)
     with showing(settings.progress) as tell:

@@ -16,7 +16,7 @@ from tellapart.strs.solution import Status, relative_gap
 from tellapart.text import safe
 
 if TYPE_CHECKING:
-    from tellapart.selection.runner_up import RunnerUp
+    from tellapart.selection.by_evidence import RunnerUp
 
 
 # The selected variables as a table: weight, how each differs, and by how much.

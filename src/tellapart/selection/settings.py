@@ -1,4 +1,4 @@
-"""What is asked of a selection, checked before any work is done."""
+"""The settings of a selection, checked before any work is done."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from tellapart.arguments import (
     check_random_state,
     check_time_limit,
 )
+from tellapart.arrays import BoolArray, IntArray
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
-from tellapart.errors import InputError
+from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
 from tellapart.progress import Progress, check_progress
 from tellapart.search import Annealing
@@ -38,6 +39,8 @@ AVERAGE_REGULARIZATION = 1.0
 """…and for kernels of a weighted average, which use too few variables with less…"""
 RATIO_SHRINKAGE = 3.0
 """…and r for the ratio."""
+NAMES_SHOWN = 10
+"""Constant columns that a warning names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +69,8 @@ class SelectionSettings:
         self._keep("regularization", _checked_regularization(self.regularization))
         self._keep("nonnegative", check_flag("nonnegative", self.nonnegative))
         check_choice("objective", self.objective, OBJECTIVES)
-        self._check_objective()
-        _ = self.solvers
+        if not self.by_evidence:
+            self._check_kernel()
         check_random_state(self.random_state)
         if self.random_state is not None and not isinstance(self.random_state, np.random.Generator):
             self._keep("random_state", int(self.random_state))
@@ -91,9 +94,9 @@ class SelectionSettings:
         """Hold the checked value, as a plain Python number."""
         object.__setattr__(self, name, value)
 
-    def _check_objective(self) -> None:
-        """Raise where the objective does not go with the kernel and the rest."""
-        if self.objective == EVIDENCE and not self.by_evidence:
+    def _check_kernel(self) -> None:
+        """Raise where the kernel, the solver or the objective do not go together."""
+        if self.objective == EVIDENCE:
             raise InputError(
                 "objective='evidence' has a kernel, λ, solver and weights of its own: leave "
                 "kernel, regularization, solver and nonnegative out, or name another objective"
@@ -112,10 +115,11 @@ class SelectionSettings:
             )
         if self.objective == RATIO and self.regularization == CROSS_VALIDATED:
             raise InputError("regularization must be 'auto' or a number ≥ 0 with objective='ratio'")
+        _ = self.solvers
 
     @property
     def by_evidence(self) -> bool:
-        """Whether the choice is by evidence: the default, unless something else is asked for."""
+        """Whether the choice is by evidence: the default, unless another is requested."""
         return (
             isinstance(self.kernel, str)
             and self.kernel == AUTO
@@ -133,12 +137,12 @@ class SelectionSettings:
 
     @cached_property
     def fittable(self) -> Kernel:
-        """The kernel itself; whoever leaves it open but asks for a λ or solver means the linear."""
+        """The kernel itself: the linear one where only a λ or a solver is given."""
         return resolve_kernel(self.kernel, auto=Linear())
 
     @cached_property
     def solvers(self) -> Solvers:
-        """Who chooses."""
+        """The solvers that choose."""
         return resolve_solver(self.solver, self.fittable.abilities)
 
     @property
@@ -158,10 +162,27 @@ class SelectionSettings:
         return check_n_jobs(self.n_jobs)
 
     def check_against(self, samples: Samples | ChunkedSamples) -> None:
-        """Raise where the samples do not allow what is asked for."""
+        """Raise where the samples do not allow these settings."""
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
-        check_rows(samples.n_x, samples.n_y, self.estimator)
+        if self.estimator != "unbiased":
+            check_rows(samples.n_x, samples.n_y, self.estimator)
+
+
+def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -> IntArray:
+    """Return the columns that are not constant; warn of the others, and raise if none is left."""
+    varying = np.flatnonzero(~constant)
+    if varying.size == 0:
+        raise InputError(
+            f"X and Y must have a column that varies; all {samples.n_columns} are constant "
+            "in the rows that variables are chosen from"
+        )
+    names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
+    if names and warn:
+        more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        shown = ", ".join(names[:NAMES_SHOWN])
+        warn_caller(f"constant columns get weight 0: {shown}{more}", ConstantColumnWarning)
+    return varying
 
 
 def default_regularization(abilities: Abilities) -> float:

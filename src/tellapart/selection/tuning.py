@@ -37,6 +37,7 @@ from tellapart.selection.folds import (
     split_bins,
     split_in_halves,
 )
+from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.strs.control import Control
 
@@ -293,6 +294,15 @@ class Tuning:
     def scored(self) -> bool:
         """Whether anything was chosen by scores."""
         return bool(self.numbers or self.regularizations)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was tuned, the kernel fitted with it, and the selection made with both."""
+
+    tuning: Tuning
+    kernel: FittedKernel
+    selection: Selection
 
 
 @dataclass(frozen=True)

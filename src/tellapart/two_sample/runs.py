@@ -24,13 +24,13 @@ from tellapart.results.result import TestResult
 from tellapart.results.settings import TestSettings
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
-from tellapart.selection.by_evidence import MOST_VARIABLES
+from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
-from tellapart.selection.pipeline import Chosen, tune_fit_choose, weigh_evidence
+from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import default_regularization
-from tellapart.selection.tuning import Tuning
+from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.threads import blas_threads
 
 # The certified selection that follows a scan, made on all rows.
