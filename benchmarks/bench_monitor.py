@@ -31,7 +31,7 @@ from tellapart.monitor.reference_monitor import MOST_PERMUTATIONS, ReferenceMoni
 from tellapart.monitor.rows import CodedRows, SeenRows
 from tellapart.monitor.settings import Ever, MonitorSettings, Rate
 from tellapart.monitor.state import EXPONENTS, SMALLEST_PVALUE, Bets, MonitorState, Promise, payoffs
-from tellapart.results.settings import TestSettings
+from tellapart.two_sample.settings import TestSettings
 
 ALPHA, RUN_LENGTH = 0.05, 1000.0
 EVER, RATE = Ever(ALPHA), Rate(RUN_LENGTH)

@@ -10,7 +10,7 @@ from tellapart.data.canonical_order import split_by_content
 from tellapart.data.reader import read_samples
 from tellapart.datasets import make_case
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
-from tellapart.permutation.labels import draw_permutations
+from tellapart.permutation.draws import draw_permutations
 from tellapart.strs import optional
 
 

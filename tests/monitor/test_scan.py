@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import tellapart as ta
+from tellapart.effects.values import DISTANCE
 from tellapart.monitor import reference_monitor as refinement
 from tellapart.monitor.check_result import reversed_finding
-from tellapart.scan.finding import DISTANCE, Finding
+from tellapart.scan.finding import Finding
 
 
 def normal(n, seed, columns=4):

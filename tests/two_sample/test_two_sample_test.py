@@ -19,8 +19,8 @@ from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.base import MULTIPLIERS
 from tellapart.monitor.rows import divide
 from tellapart.permutation.mmd import permutation_test
-from tellapart.results.settings import TestSettings
 from tellapart.search import QUICK, Annealing
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 RNG = np.random.default_rng(0)

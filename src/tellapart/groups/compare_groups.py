@@ -17,18 +17,18 @@ from tellapart.errors import InputError
 from tellapart.groups.profile import profile_groups
 from tellapart.groups.result import GroupsResult
 from tellapart.groups.runs import MODES, plan_comparisons, reasons_of, run_comparisons
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress
-from tellapart.results.settings import TestSettings
 from tellapart.strs import Solver
+from tellapart.two_sample.settings import TestSettings
 
 USUAL_PERMUTATIONS = 999
 # Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
 
 
-@heeding_interrupts()
+@interruptible()
 def compare_groups(
     table: object,
     by: object,

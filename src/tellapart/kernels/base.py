@@ -28,21 +28,17 @@ class Expansion(Protocol):
     @property
     def mean_xx(self) -> float:
         """Mean of k(x_i, x_j) over all i, j, diagonal included."""
-        ...
 
     @property
     def mean_yy(self) -> float:
         """Mean of k(y_i, y_j) over all i, j, diagonal included."""
-        ...
 
     @property
     def mean_xy(self) -> float:
         """Mean of k(x_i, y_j) over all i, j."""
-        ...
 
     def witness(self, values: FloatArray) -> FloatArray:
         """Return mean_i k(x_i, v) − mean_j k(y_j, v) for each v in `values`."""
-        ...
 
 
 class KernelMoments(Protocol):
@@ -51,11 +47,9 @@ class KernelMoments(Protocol):
     @property
     def count(self) -> int:
         """Number of values summed."""
-        ...
 
     def merge(self, other: Any) -> Self:
         """Return the moments of both sets of values together."""
-        ...
 
 
 class PairFunction(Protocol):
@@ -63,7 +57,6 @@ class PairFunction(Protocol):
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix ψ(u_i, v_j), a new array."""
-        ...
 
 
 class ScalarKernel(Protocol):
@@ -72,23 +65,18 @@ class ScalarKernel(Protocol):
     @property
     def compact(self) -> bool:
         """Whether moments and expansions are far smaller than the samples: many can be kept."""
-        ...
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix k(u_i, v_j)."""
-        ...
 
     def elementwise(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the vector k(u_i, v_i)."""
-        ...
 
     def moments(self, values: FloatArray) -> KernelMoments:
         """Return what `expand` needs of values of this column, in O(n) or O(n log n)."""
-        ...
 
     def expand(self, x: Any, y: Any) -> Expansion:
         """Return the kernel sums of two samples of this column from their moments."""
-        ...
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return Φ (n × r) with ΦΦᵀ = Gram to 1e-12, or None where no short one exists.
@@ -98,21 +86,18 @@ class ScalarKernel(Protocol):
         answer is the sums of Φ over the groups, (G × r): `starts` says where each begins, and
         where the last ends.
         """
-        ...
 
     def feature_map(self, drawn: FloatArray, low: float, high: float) -> FeatureMap | None:
         """Return features that chunks share, of values from `low` to `high`; None without any.
 
         `drawn` are values of pooled rows, by which a long range is cut off.
         """
-        ...
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return S (G × G), S_gh the sum of k(u_i, u_j) over i in group g and j in group h.
 
         For columns without short features: it must not take the square of the rows.
         """
-        ...
 
 
 class Outer(Protocol):
@@ -120,15 +105,12 @@ class Outer(Protocol):
 
     def value(self, t: FloatArray, /) -> FloatArray:
         """Return φ(t)."""
-        ...
 
     def slope(self, t: FloatArray, /) -> FloatArray:
         """Return φ′(t)."""
-        ...
 
     def curvature(self, t: FloatArray, /) -> FloatArray:
         """Return φ″(t)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -275,16 +257,13 @@ class Kernel(Protocol):
     @property
     def name(self) -> str:
         """The name users pass as `kernel=`."""
-        ...
 
     @property
     def abilities(self) -> Abilities:
         """What the form of the kernel allows."""
-        ...
 
     def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample, in `n_jobs` threads."""
-        ...
 
 
 # Bandwidths in units of the median rule: fixed, or left to be tuned with λ.
@@ -303,12 +282,10 @@ class Scalable(Protocol):
     @property
     def bandwidth(self) -> str | float | None:
         """The rule: "cv" to be tuned, None for tuned where possible and the median elsewhere."""
-        ...
 
     @property
     def multiplier(self) -> float:
         """What the rule is multiplied by."""
-        ...
 
 
 K = TypeVar("K")

@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
 from tellapart.data.sources.table import make_frame
+from tellapart.effects.values import DISTANCE
 from tellapart.monitor.settings import USUAL
 from tellapart.results.result import TestResult, write_arguments
 from tellapart.results.story import ALL_FINDINGS, MOST_LINES, describe_findings
-from tellapart.scan.finding import DISTANCE, Finding
+from tellapart.scan.finding import Finding
 from tellapart.selection.selection import Selection
 
 # One line of a monitor's history, and the history as a table.

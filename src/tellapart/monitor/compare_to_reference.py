@@ -13,8 +13,8 @@ from tellapart.kernels import Kernel
 from tellapart.monitor.reference_monitor import ReferenceMonitor
 from tellapart.monitor.settings import USUAL_RATIO, MonitorSettings, Planned
 from tellapart.monitor.state import MonitorState, read_file
-from tellapart.results.settings import TestSettings
 from tellapart.strs import Solver
+from tellapart.two_sample.settings import TestSettings
 
 
 def compare_to_reference(

@@ -40,14 +40,14 @@ from tellapart.monitor.rows import (
 )
 from tellapart.monitor.settings import MonitorSettings, Planned, is_worth_an_alarm
 from tellapart.monitor.state import SMALLEST_PVALUE, Bets, MonitorState, write_file
-from tellapart.permutation.labels import binned_sizes, rows_per_bin
+from tellapart.permutation.draws import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.scan.families.plan import BYTES_PER_COLUMN
 from tellapart.scan.scan import BYTES_PER_BIN, scan
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 # What a batch is called: text, a number or a date, told as text.

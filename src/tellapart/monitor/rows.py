@@ -30,7 +30,7 @@ from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
 from tellapart.data.samples import Kind, RowOrder, Samples, Values, columns_of, draw_rows, rows_of
 from tellapart.errors import InputError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
-from tellapart.results.settings import TestSettings
+from tellapart.two_sample.settings import TestSettings
 
 # Rows of one sample with the labels of their codes: kept, and put below others later.
 

@@ -26,7 +26,7 @@ from tellapart.data.canonical_order import MOST_ENTRIES, MOST_SORTED, by_content
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Kernel
 from tellapart.kernels.base import Abilities, multipliers_to_try, with_multiplier
-from tellapart.permutation.labels import rows_per_bin
+from tellapart.permutation.draws import rows_per_bin
 from tellapart.progress import Progress
 from tellapart.selection.folds import (
     MOST_ROWS,
