@@ -419,7 +419,7 @@ class GroupsResult:
             differs and by how much.
         """
         target = None if path is None else check_writable("path", path)
-        from tellapart.report.groups import groups_csv
+        from tellapart.report.tables import groups_csv
 
         text = groups_csv(self, what)
         if target is not None:
@@ -439,7 +439,7 @@ class GroupsResult:
         given.
         """
         target = None if path is None else check_writable("path", path)
-        from tellapart.report.groups import groups_latex
+        from tellapart.report.tables import groups_latex
 
         text = groups_latex(self, caption, label)
         if target is not None:
@@ -511,7 +511,7 @@ class GroupsResult:
         check_choice("kind", kind, ("dots", "heatmap"))
         if not self.profile.variables:
             raise InputError("plot must have a comparison that differs; none does")
-        from tellapart.report.scan_plots import draw_profile
+        from tellapart.report.figures import draw_profile
 
         return draw_profile(self.profile, kind, ax)
 
@@ -522,9 +522,9 @@ class GroupsResult:
         return [summarise_heaviest(c.result, MOST_VARIABLES) for c in told]
 
     def _repr_html_(self) -> str:
-        from tellapart.report.groups import render_table
+        from tellapart.report.notebook import groups_table
 
-        return render_table(self)
+        return groups_table(self)
 
     def __repr__(self) -> str:
         found = sum(c.reject for c in self.comparisons)

@@ -44,23 +44,23 @@ SCAN_PANELS = ("findings", "families", "columns")
 MOST_SUMMARIES = 200
 MOST_MARGINALS = 50
 MOST_PAIRS = 12
-MOST_PORTRAITS = 20
-MOST_NAMED_PORTRAITS = 5
+MOST_VIEWS_WITHOUT_FINDINGS = 20
+MOST_VIEWS = 5
 MOST_POINTS = 800
 MOST_EMBEDDED = 200
 """Variables beyond which two dimensions say nothing."""
 
 
 @dataclass(frozen=True, eq=False)
-class Exhibit:
+class PageData:
     """All that a page shows of a result and that takes computing.
 
     Attributes
     ----------
     summaries : tuple of ColumnSummary
-        The chosen variables in numbers, the heaviest first; 200 at most.
+        The selected variables in numbers, the largest weight first; 200 at most.
     marginals : tuple of Marginal
-        The distributions of the columns a scan names, then of the chosen ones; 50 at most.
+        The distributions of columns with findings, then of the selected ones; 50 at most.
     described : tuple of ColumnSummary
         The columns of `marginals` in numbers.
     pairs : tuple of Scatter or Crosstab
@@ -68,7 +68,7 @@ class Exhibit:
     embedding : Embedding or None
         Both samples in two dimensions; None without a kernel or with too many variables.
     stability : Stability or None
-        How often the variables are chosen again; None where it was left out or cannot be had.
+        Selection frequencies of the variables; None where they were left out or cannot be had.
     """
 
     summaries: tuple[ColumnSummary, ...]
@@ -79,8 +79,8 @@ class Exhibit:
     stability: Stability | None
 
 
-class Gallery:
-    """What was computed of one result to be shown: each thing when first asked for, and once."""
+class FigureData:
+    """What figures and pages show of one result: each part computed when first used, and once."""
 
     def __init__(self, result: TestResult) -> None:
         self._result = result
@@ -88,7 +88,7 @@ class Gallery:
 
     @cached_property
     def summaries(self) -> tuple[ColumnSummary, ...]:
-        """The chosen variables in numbers, the heaviest first."""
+        """The selected variables in numbers, the largest weight first."""
         return summarise_heaviest(self._result, MOST_SUMMARIES)
 
     @cached_property
@@ -107,7 +107,7 @@ class Gallery:
 
     @cached_property
     def pairs(self) -> tuple[PairView, ...]:
-        """The pairs and triples that a scan names, the surest first."""
+        """The pairs and triples that a scan names, the most significant first."""
         views: list[PairView] = []
         for finding in self._result.findings:
             if len(finding.variables) > 1 and len(views) < MOST_PAIRS:
@@ -115,14 +115,14 @@ class Gallery:
         return tuple(views[:MOST_PAIRS])
 
     @cached_property
-    def portraits(self) -> tuple[Marginal | PairView, ...]:
-        """What a figure shows of single columns and pairs: of the surest findings, if any.
+    def views(self) -> tuple[Marginal | PairView, ...]:
+        """What a figure shows of single columns and pairs: those of the first findings, if any.
 
         Each kind of difference comes once before any comes again.
         """
         result = self._result
         if not result.findings:
-            return self.marginals[:MOST_PORTRAITS]
+            return self.marginals[:MOST_VIEWS_WITHOUT_FINDINGS]
         seen: Counter[str] = Counter()
         turns: list[tuple[int, int]] = []
         for place, finding in enumerate(result.findings):
@@ -134,7 +134,7 @@ class Gallery:
         first = [variables for variables in first if known.issuperset(variables)]
         views: list[Marginal | PairView] = []
         for variables in dict.fromkeys(first):
-            room = MOST_NAMED_PORTRAITS - len(views)
+            room = MOST_VIEWS - len(views)
             # Three columns are two views, which mean little one without the other.
             if room == 0 or (len(variables) == 3 and room < 2):
                 continue
@@ -172,7 +172,7 @@ class Gallery:
         n_jobs: int | None = None,
         progress: bool | Progress = False,
     ) -> Stability:
-        """Return how often each variable is chosen again; see `TestResult.stability`."""
+        """Return how often each variable is selected again; see `TestResult.stability`."""
         result = self._result
         if result.train is None or result.kernel is None or result.tuning is None:
             raise InputError(
@@ -200,7 +200,7 @@ class Gallery:
             self._stabilities[key] = measured
         return measured
 
-    def exhibit(self, stability: bool | int) -> Exhibit:
+    def page_data(self, stability: bool | int) -> PageData:
         """Return all that a page shows; see `TestResult.to_html` for `stability`."""
         n_resamples, most_rows = _plan(self._result, stability)
         measured = None
@@ -208,11 +208,11 @@ class Gallery:
             try:
                 measured = self.stability(n_resamples, most_rows=most_rows)
             except InputError:
-                # A page that nobody asked for resamples does without where a design has too few
-                # units for two halves.
+                # Resamples that nobody asked for are left out where a design has too few units
+                # for two halves.
                 if stability is not True or self._result.held_out.design is None:
                     raise
-        return Exhibit(
+        return PageData(
             self.summaries,
             self.marginals,
             self.described,
@@ -248,23 +248,23 @@ class Gallery:
             return compute_pair(result.held_out, *map(self._place, self._two(variables)))
         return None
 
-    def _two(self, asked: object) -> tuple[str, ...]:
-        """Return the names of two columns: those asked for, of the surest pair, or the heaviest."""
+    def _two(self, given: object) -> tuple[str, ...]:
+        """Return two columns: those given, those of the first pair, or the largest weights."""
         names = self._result.held_out.names
-        if asked is None:
+        if given is None:
             named = [f.variables for f in self._result.findings if len(f.variables) > 1]
             heaviest = [names[s] for s in described_columns(self._result)]
-            # Whatever there is where too few were told of.
-            asked = [*named[:1], tuple(dict.fromkeys([*heaviest, *names]))][0][:2]
+            # Any columns where too few have findings or weights.
+            given = [*named[:1], tuple(dict.fromkeys([*heaviest, *names]))][0][:2]
         if (
-            isinstance(asked, str)
-            or not isinstance(asked, Sequence)
-            or len(set(asked)) != 2
-            or len(asked) != 2
-            or not set(asked) <= set(names)
+            isinstance(given, str)
+            or not isinstance(given, Sequence)
+            or len(set(given)) != 2
+            or len(given) != 2
+            or not set(given) <= set(names)
         ):
-            raise InputError(f"variables must be the names of two columns; got {asked!r}")
-        return tuple(asked)
+            raise InputError(f"variables must be the names of two columns; got {given!r}")
+        return tuple(given)
 
 
 def described_columns(result: TestResult) -> list[int]:
@@ -293,21 +293,21 @@ def _summarise(result: TestResult, column: int) -> ColumnSummary:
     return summarise_column(result.held_out, column)
 
 
-def _plan(result: TestResult, asked: bool | int) -> tuple[int, int]:
+def _plan(result: TestResult, given: bool | int) -> tuple[int, int]:
     """Return how many resamples a page shows, and the rows of each sample in one at most.
 
     True is what `plan_resamples` says; a number is that many. Where every variable is chosen,
     there is nothing to count.
     """
-    if not isinstance(asked, bool):
+    if not isinstance(given, bool):
         try:
-            return check_integer("stability", asked, 0), MOST_ROWS
+            return check_integer("stability", given, 0), MOST_ROWS
         except InputError:
             raise InputError(
-                f"stability must be True, False or a number of resamples; got {asked!r}"
+                f"stability must be True, False or a number of resamples; got {given!r}"
             ) from None
     train, selection = result.train, result.selection
-    if not asked or train is None or result.kernel is None:
+    if not given or train is None or result.kernel is None:
         return 0, MOST_ROWS
     all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
     if min(train.n_units) < FEWEST_ROWS or all_chosen:
