@@ -28,12 +28,30 @@ class Budget:
         Entries of a matrix that is made block by block.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    fewest_scanned_rows : int
+        Rows of each sample below which a scan is not cut short to keep a time limit.
+    split_bytes : int
+        Bytes of the rows drawn from chunks for a split, where no memory budget is given.
+    refined_permutations, refined_label_bytes, refined_scan_bytes : int
+        Permutations of a check whose p-value is refined, and the bytes of their labels (a split) or
+        statistics (a scan).
+    file_bytes_in_memory : int
+        Bytes of the numbers in files beyond which the command line reads them block by block.
     """
 
     # kernels and statistics
     block_entries: int = 4_000_000
     # scan
     distance_rows: int = 4_000
+    # two_sample
+    fewest_scanned_rows: int = 1_000
+    split_bytes: int = 2_000_000_000
+    # monitor
+    refined_permutations: int = 99_999
+    refined_label_bytes: int = 500_000_000
+    refined_scan_bytes: int = 2_000_000_000
+    # command line
+    file_bytes_in_memory: int = 1 << 30
 
 
 _CURRENT = ContextVar("budget", default=Budget())  # noqa: B039 -- it is frozen

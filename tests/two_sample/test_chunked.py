@@ -273,8 +273,7 @@ def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_bl
 
 
 def test_too_little_time_for_all_rows_draws_some(samples, few_drawn):
-    from tellapart.results.settings import TestSettings
-    from tellapart.two_sample.runs import Limits
+    from tellapart.two_sample.settings import Limits, TestSettings
     from tellapart.two_sample.two_sample_test import read_chunked, run_test
 
     x, y = samples

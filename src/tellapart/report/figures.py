@@ -22,7 +22,7 @@ from tellapart.arguments import check_number
 from tellapart.errors import InputError
 from tellapart.groups.result import Profile
 from tellapart.monitor.check_result import CheckRecord
-from tellapart.monitor.history import MonitorHistory
+from tellapart.monitor.reference_monitor import ReferenceMonitor
 from tellapart.planning.plan import SamplePlan
 from tellapart.report.plots import (
     COLOUR_NULL,
@@ -297,7 +297,7 @@ MOST_TICKS, MOST_NAMED, CHECK_WIDTH = 8, 6, 18
 SMALLEST_CAPITAL = 1e-6
 
 
-def draw_history(monitor: MonitorHistory) -> Figure:
+def draw_history(monitor: ReferenceMonitor) -> Figure:
     """Return a figure with a panel of the e-values, if there are any, and one of the p-values."""
     history = monitor.history
     sequential = any(record.capital is not None for record in history)

@@ -14,8 +14,8 @@ from tellapart.report.templates import render
 from tellapart.report.words import describe_variables
 from tellapart.results.columns import ColumnSummary
 from tellapart.results.result import design_arguments, write_arguments
-from tellapart.results.settings import TestSettings
 from tellapart.results.story import SELECTION_BIAS
+from tellapart.two_sample.settings import TestSettings
 
 # Findings of two groups, one line each.
 MOST_FINDINGS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from tellapart.monitor.history import MonitorHistory
+from tellapart.monitor.reference_monitor import ReferenceMonitor
 from tellapart.monitor.settings import USUAL
 from tellapart.report.figures import draw_history
 from tellapart.report.svg import inline_svg
@@ -16,7 +16,7 @@ MOST_CHECKS = 500
 MOST_FINDINGS = 6
 
 
-def render_monitor(monitor: MonitorHistory, reproduce: str | None = None) -> str:
+def render_monitor(monitor: ReferenceMonitor, reproduce: str | None = None) -> str:
     """Return the page of a monitor, which needs nothing else; every text is escaped."""
     return render(
         "monitor.html.j2",
@@ -30,14 +30,14 @@ def render_monitor(monitor: MonitorHistory, reproduce: str | None = None) -> str
     )
 
 
-def _figure(monitor: MonitorHistory) -> Markup | None:
+def _figure(monitor: ReferenceMonitor) -> Markup | None:
     if not monitor.history:
         return None
     title = "Evidence over the checks"
     return inline_svg(draw_history(monitor), "history", title, monitor.verdict)
 
 
-def _facts(monitor: MonitorHistory) -> list[tuple[str, str]]:
+def _facts(monitor: ReferenceMonitor) -> list[tuple[str, str]]:
     settings = monitor.settings
     compared_with = "the reference alone"
     if settings.n_checks is None:
@@ -55,7 +55,7 @@ def _facts(monitor: MonitorHistory) -> list[tuple[str, str]]:
     return facts
 
 
-def _calls(monitor: MonitorHistory) -> str:
+def _calls(monitor: ReferenceMonitor) -> str:
     given = write_arguments(monitor.settings.to_dict(), USUAL)
     return (
         "import tellapart as ta\n\n"

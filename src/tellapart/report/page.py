@@ -46,12 +46,12 @@ from tellapart.results.columns import Crosstab, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import PageData, described_columns
 from tellapart.results.result import TestResult, design_arguments, write_arguments
-from tellapart.results.settings import TestSettings
 from tellapart.results.story import NOT_EQUIVALENT, SELECTION_BIAS, describe_selection
 from tellapart.scan.finding import Finding, without_p
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.stability import Stability
 from tellapart.text import capitalised
+from tellapart.two_sample.settings import TestSettings
 
 # Small, so that the letters stay legible on a phone.
 NULL_INCHES = (4.4, 3.0)

@@ -206,7 +206,7 @@ class SampleSums:
     def adjust_with(self, other: SampleSums, bins: Bins) -> None:
         """Adjust these sums and those of the other sample for a design, if any."""
         for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
-            if mine is self.points or mine is self.lengths:
+            if mine is self.points or mine is self.lengths or mine.ndim == 1:
                 continue
             if mine.ndim == 2:
                 bins.adjust(mine, theirs)
