@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tellapart.arguments import check_choice, check_integer
 from tellapart.errors import InputError
-from tellapart.progress import Progress
 from tellapart.results.columns import (
     ColumnSummary,
     Marginal,
@@ -94,16 +93,20 @@ class FigureData:
     @cached_property
     def marginals(self) -> tuple[Marginal, ...]:
         """The distributions of the columns named, then of those chosen, the heaviest first."""
-        columns = described_columns(self._result)[:MOST_MARGINALS]
-        return tuple(compute_marginal(self._result.held_out, s) for s in columns)
+        return tuple(compute_marginal(self._result.held_out, s) for s in self._columns)
 
     @cached_property
     def described(self) -> tuple[ColumnSummary, ...]:
         """The columns of `marginals` in numbers."""
-        known = {summary.name: summary for summary in self.summaries}
+        of_selected = {summary.name: summary for summary in self.summaries}
         names = self._result.held_out.names
-        columns = described_columns(self._result)[:MOST_MARGINALS]
-        return tuple(known.get(names[s]) or _summarise(self._result, s) for s in columns)
+        return tuple(
+            of_selected.get(names[s]) or _summarise(self._result, s) for s in self._columns
+        )
+
+    @cached_property
+    def _columns(self) -> list[int]:
+        return described_columns(self._result)[:MOST_MARGINALS]
 
     @cached_property
     def pairs(self) -> tuple[PairView, ...]:
@@ -125,33 +128,32 @@ class FigureData:
             return self.marginals[:MOST_VIEWS_WITHOUT_FINDINGS]
         seen: Counter[str] = Counter()
         turns: list[tuple[int, int]] = []
-        for place, finding in enumerate(result.findings):
-            turns.append((seen[finding.kind], place))
+        for k, finding in enumerate(result.findings):
+            turns.append((seen[finding.kind], k))
             seen[finding.kind] += 1
-        first = [result.findings[place].variables for _, place in sorted(turns)]
         # A column that was left out for missing values can still be named for what it misses.
-        known = set(result.held_out.names)
-        first = [variables for variables in first if known.issuperset(variables)]
+        names = set(result.held_out.names)
+        in_turn = [result.findings[k].variables for _, k in sorted(turns)]
         views: list[Marginal | PairView] = []
-        for variables in dict.fromkeys(first):
+        for variables in dict.fromkeys(filter(names.issuperset, in_turn)):
             room = MOST_VIEWS - len(views)
             # Three columns are two views, which mean little one without the other.
             if room == 0 or (len(variables) == 3 and room < 2):
                 continue
             if len(variables) == 1:
-                views.append(compute_marginal(result.held_out, self._place(variables[0])))
+                views.append(compute_marginal(result.held_out, self._column(variables[0])))
             else:
                 views += self._joint(variables)
         return tuple(views)
 
     def _joint(self, variables: Sequence[str]) -> tuple[PairView, ...]:
         """Return two columns as one view, three as two."""
-        places = [self._place(name) for name in variables]
-        if len(places) == 2:
-            return (compute_pair(self._result.held_out, *places),)
-        return compute_triple(self._result.held_out, places)
+        columns = [self._column(name) for name in variables]
+        if len(columns) == 2:
+            return (compute_pair(self._result.held_out, *columns),)
+        return compute_triple(self._result.held_out, columns)
 
-    def _place(self, name: str) -> int:
+    def _column(self, name: str) -> int:
         return self._result.held_out.names.index(name)
 
     @cached_property
@@ -169,8 +171,7 @@ class FigureData:
         most_rows: int = MOST_ROWS,
         time_limit: float | None = None,
         random_state: int | np.random.Generator | None = 0,
-        n_jobs: int | None = None,
-        progress: bool | Progress = False,
+        **running: Any,
     ) -> Stability:
         """Return how often each variable is selected again; see `TestResult.stability`."""
         result = self._result
@@ -181,7 +182,7 @@ class FigureData:
         key = repr((n_resamples, most_rows, time_limit, random_state))
         if isinstance(random_state, int) and key in self._stabilities:
             return self._stabilities[key]
-        measured = measure_stability(
+        stability = measure_stability(
             result.train,
             result.kernel,
             result.selection.support,
@@ -193,12 +194,11 @@ class FigureData:
             most_rows=most_rows,
             time_limit=time_limit,
             random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
+            **running,
         )
         if isinstance(random_state, int):
-            self._stabilities[key] = measured
-        return measured
+            self._stabilities[key] = stability
+        return stability
 
     def page_data(self, stability: bool | int) -> PageData:
         """Return all that a page shows; see `TestResult.to_html` for `stability`."""
@@ -242,10 +242,10 @@ class FigureData:
         if what == "stability":
             return self.stability(n_resamples)
         if what == "marginal":
-            place = described_columns(result)[0] if variable is None else names.index(variable)
-            return compute_marginal(result.held_out, place)
+            column = described_columns(result)[0] if variable is None else names.index(variable)
+            return compute_marginal(result.held_out, column)
         if what == "pair":
-            return compute_pair(result.held_out, *map(self._place, self._two(variables)))
+            return compute_pair(result.held_out, *map(self._column, self._two(variables)))
         return None
 
     def _two(self, given: object) -> tuple[str, ...]:
@@ -269,11 +269,11 @@ class FigureData:
 
 def described_columns(result: TestResult) -> list[int]:
     """Return the columns a page shows one by one: those a scan names, then those chosen."""
-    place = {name: s for s, name in enumerate(result.selection.names)}
+    column_of = {name: s for s, name in enumerate(result.selection.names)}
     # A column that was left out for missing values can still be named for what it misses.
     single = [f.variables[0] for f in result.findings if len(f.variables) == 1]
-    named = [place[name] for name in single if name in place]
-    return list(dict.fromkeys([*named, *_heaviest(result, len(place))]))
+    named = [column_of[name] for name in single if name in column_of]
+    return list(dict.fromkeys([*named, *_heaviest(result, len(column_of))]))
 
 
 def summarise_heaviest(result: TestResult, most: int) -> tuple[ColumnSummary, ...]:
@@ -284,8 +284,7 @@ def summarise_heaviest(result: TestResult, most: int) -> tuple[ColumnSummary, ..
 def _summarise(result: TestResult, column: int) -> ColumnSummary:
     """Return a column in numbers: those of its finding, of all rows, where it has one."""
     name = result.held_out.names[column]
-    known = [*result.findings, *result.selection.changes.values()]
-    for finding in known:
+    for finding in [*result.findings, *result.selection.changes.values()]:
         if finding.variables == (name,) and finding.statistics:
             mean, deviation, median = (finding.statistics[key] for key in ("mean", "SD", "median"))
             x, y = (Moments(mean[k], median[k], deviation[k]) for k in (0, 1))
@@ -316,5 +315,5 @@ def _plan(result: TestResult, given: bool | int) -> tuple[int, int]:
 
 
 def _heaviest(result: TestResult, most: int) -> list[int]:
-    place = {name: s for s, name in enumerate(result.selection.names)}
-    return [place[name] for name in islice(result.selection.weights, most)]
+    column_of = {name: s for s, name in enumerate(result.selection.names)}
+    return [column_of[name] for name in islice(result.selection.weights, most)]
