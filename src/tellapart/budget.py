@@ -76,6 +76,17 @@ class Budget:
         Columns whose correlations are looked at for pairs and triples of a choice by evidence.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    gathered_bytes : int
+        Bytes of the columns of rows in files or on a cluster that are held at once to describe
+        findings; of more, rows drawn at random stand for all.
+    described_entries : int
+        Values of columns that are described at a time.
+    named_groups : int
+        Pairs or triples of each kind that may be named, those that changed most.
+    described_variables : int
+        Selected variables that are described, those with the largest weights.
+    embedded_levels : int
+        Categories of one column that an embedding distinguishes; rarer ones share a place.
     fewest_scanned_rows : int
         Rows of each sample below which a scan is not cut short to keep a time limit.
     split_bytes : int
@@ -124,6 +135,12 @@ class Budget:
     evidence_entries: int = 20_000_000
     evidence_candidates: int = 1_000
     linked_columns: int = 20_000
+    # effects and findings
+    gathered_bytes: int = 500_000_000
+    described_entries: int = 4_000_000
+    named_groups: int = 2_000
+    described_variables: int = 200
+    embedded_levels: int = 30
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000

@@ -296,7 +296,7 @@ class ReferenceMonitor:
         2
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.monitor import draw_history
+        from tellapart.report.figures import draw_history
 
         return draw_history(self)
 
