@@ -45,7 +45,7 @@ def own_pool(part):
         rows[k + 1] = 0 if labels.of_x else 1
         rows[k + 1, first] = 1 if labels.of_x else 0
     sizes = (labels.n_x, labels.n_y)
-    bins = Bins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]), exact=False)
+    bins = Bins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]))
     samples = in_chunks(samples_of(table(), labels.rows_x, labels.rows_y))
     return make_pool(samples, bins, np.random.default_rng(0))
 

@@ -12,7 +12,7 @@ from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.design_units import draw_design_units
-from tellapart.permutation.labels import Bins
+from tellapart.permutation.labels import Bins, Labels
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.features import SINGLES, Pairs, Product, Requests
@@ -61,7 +61,7 @@ class Differences:
         cls,
         sums: Sums,
         tables: Tables,
-        labels: Bins,
+        labels: Labels,
         product: Product | None = None,
     ) -> Differences:
         """Return the z-scores from sums over all rows of both samples.
