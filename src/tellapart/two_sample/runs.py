@@ -21,8 +21,7 @@ from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, war
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
 from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan_with_state
-from tellapart.scan.state import ScanState
+from tellapart.scan.scan import Scan, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
@@ -100,7 +99,7 @@ def _run_scan(
     if n_scanned is not None:
         samples = _draw(samples, n_scanned, draw_seed)
     rows = in_chunks(samples, draw_seed)
-    scanned, state = scan_with_state(
+    scanned = scan(
         rows,
         n_permutations=settings.n_permutations,
         alpha=settings.alpha,
@@ -108,7 +107,7 @@ def _run_scan(
         n_jobs=n_jobs,
         progress=progress,
         effort=limits.effort,
-        keep_scores=settings.by_evidence,
+        keep_state=settings.by_evidence,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.
@@ -126,7 +125,6 @@ def _run_scan(
         progress,
         chunks=rows,
         effort=limits.effort,
-        state=state,
     )
     selection = with_changes(
         chosen.selection,
@@ -157,7 +155,6 @@ def select_after_scan(
     *,
     chunks: ChunkedSamples,
     effort: float = 1.0,
-    state: ScanState | None = None,
 ) -> Chosen:
     """Select variables on all rows: by evidence, or by the kernel of the settings.
 
@@ -169,8 +166,7 @@ def select_after_scan(
 
     With a kernel, λ is 0 where the optimum can then be proved, else the default of the kernel,
     unless the settings give it, and as many variables are selected as the scan suggests, unless
-    the settings say how many. `effort` is the share of the usual work, for one test of many, and
-    `state` what the scan made of the rows.
+    the settings say how many. `effort` is the share of the usual work, for one test of many.
     """
     drawn = (samples.n_x, samples.n_y) != chunks.n_values
     if settings.by_evidence:
@@ -183,7 +179,7 @@ def select_after_scan(
             n_jobs=n_jobs,
             differences=scan.differences if reuses_scan else None,
             effort=effort,
-            state=state,
+            state=scan.state,
         )
     kernel = settings.fittable
     abilities = kernel.abilities
