@@ -13,6 +13,7 @@ from scipy.stats import ks_2samp
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.base import FittedBaseline, Generators, Permuting, SelectingBaseline
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples, map_columns
 from tellapart.errors import InputError, warn_caller
 from tellapart.kernels import Linear
@@ -41,11 +42,6 @@ from tellapart.selection.selection import Selection
 # dependence between variables and needs no more permutations for more variables.
 
 
-# Pairs of rows up to which the distribution of the Kolmogorov–Smirnov distance is exact: beyond,
-# it takes long to count and the limit is as good.
-EXACT_PAIRS = 1_000_000
-
-
 def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArray, FloatArray]:
     """Return the Kolmogorov–Smirnov distance of each column, and its p-value.
 
@@ -58,7 +54,9 @@ def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArr
     (1.0, 0.002165)
     """
     how: Literal["exact", "asymp"]
-    how = "exact" if samples.n_x * samples.n_y <= EXACT_PAIRS else "asymp"
+    # Beyond, the exact law takes long to count and the limit is as good.
+    few = samples.n_x * samples.n_y <= current_budget().exact_distance_pairs
+    how = "exact" if few else "asymp"
 
     def of_column(s: int, x: FloatArray, y: FloatArray) -> tuple[float, float]:  # noqa: ARG001
         result = ks_2samp(x, y, method=how)
