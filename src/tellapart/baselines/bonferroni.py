@@ -12,10 +12,16 @@ from scipy.stats import ks_2samp
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.baselines.base import FittedBaseline, Generators, Permuting, SelectingBaseline
+from tellapart.baselines.base import (
+    FittedBaseline,
+    Generators,
+    Permuting,
+    SelectingBaseline,
+    null_under,
+)
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples, map_columns
-from tellapart.errors import InputError, warn_caller
+from tellapart.errors import warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.design import least_designed_pvalue
@@ -30,9 +36,10 @@ from tellapart.permutation.forms import (
     permuted_statistics,
     standardise,
 )
-from tellapart.permutation.pvalues import PermutationNull, holm, null_of
+from tellapart.permutation.pvalues import PermutationNull, holm
 from tellapart.results.result import Method
 from tellapart.selection.selection import Selection
+from tellapart.selection.settings import check_varying, constant_columns
 
 # Every variable tested by itself, and p-values adjusted for how many there are.
 #
@@ -310,18 +317,12 @@ class FittedBonferroni(FittedBaseline):
     def tests(self, samples: Samples, how: Permuting) -> VariableTests:
         """Return the statistic and the p-values of every variable that varies."""
         settings = self.settings
-        columns = _varying(samples, settings.n_threads)
+        columns = check_varying(samples, constant_columns(samples), warn=False)
         if settings.correction == "max-t":
             bins = permute_samples(samples, how.n_permutations, how.rng)
             table = self._table(samples, columns, bins)
             statistics, table = table[0].copy(), standardise(table)
-            null = null_of(
-                table.max(axis=1),
-                TIE,
-                how.alpha,
-                exact=bins.exact,
-                rows_per_bin=bins.rows_per_bin,
-            )
+            null = null_under(bins, table.max(axis=1), TIE, how.alpha)
             return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
         statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
         permuted, size = np.ones(columns.size, dtype=np.bool_), 1
@@ -355,18 +356,6 @@ class FittedBonferroni(FittedBaseline):
             else mmd_statistic(self.scalars)
         )
         return permuted_statistics(samples, columns, bins, statistic, self.settings.n_threads)
-
-
-def _varying(samples: Samples, n_jobs: int) -> IntArray:
-    def varies(s: int, x: FloatArray, y: FloatArray) -> bool:  # noqa: ARG001
-        return bool(min(x.min(), y.min()) < max(x.max(), y.max()))
-
-    columns = np.flatnonzero(map_columns(varies, samples, np.arange(samples.n_columns), n_jobs))
-    if columns.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
-        )
-    return columns
 
 
 def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float) -> int:
