@@ -13,7 +13,7 @@ from tellapart.evidence.evidence import gather_evidence
 from tellapart.selection import pipeline
 from tellapart.selection.by_evidence import HEURISTIC, best_of, enough_variables
 from tellapart.strs import solve
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def samples_of(x, y):

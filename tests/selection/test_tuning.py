@@ -31,7 +31,7 @@ from tellapart.selection.tuning import (
     tune,
 )
 from tellapart.statistics.coefficients import LinearCoefficients
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 LINEAR = Linear()
 

@@ -17,10 +17,8 @@ from tellapart.search.sphere import Hill, climb
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
-from tellapart.strs.base import truncate
-from tellapart.strs.control import Control
-from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
-from tellapart.strs.ratio import SparseRatio
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import ShiftedFactor, SparseRatio, SparseTrustRegion, truncate
 from tellapart.strs.solvers.thresholding import Thresholding
 
 # The linear kernel's choice, written as a sparse trust region problem or as a sparse ratio.

@@ -26,7 +26,7 @@ from tellapart.statistics.coefficients import (
     coefficients_in_chunks,
     linear_part,
 )
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def choose(

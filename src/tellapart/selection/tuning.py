@@ -40,7 +40,7 @@ from tellapart.selection.folds import (
 )
 from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 # Scores of what tuning tries, split by split, and which of them is the best.
 
