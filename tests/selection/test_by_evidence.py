@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.selection import pipeline
+from tellapart.selection import by_evidence
 from tellapart.selection.by_evidence import HEURISTIC, best_of, enough_variables
 from tellapart.strs import solve
 from tellapart.strs.contract import Control
@@ -201,8 +201,8 @@ def test_rows_that_were_drawn_are_told(monkeypatch):
 def test_the_number_of_variables_does_not_depend_on_the_clock(monkeypatch):
     first, second = ta.datasets.demo_tables()
     numbers = []
-    for seconds in (pipeline.PROOF_SECONDS, 1e-9):
-        monkeypatch.setattr(pipeline, "PROOF_SECONDS", seconds)
+    for seconds in (by_evidence.PROOF_SECONDS, 1e-9):
+        monkeypatch.setattr(by_evidence, "PROOF_SECONDS", seconds)
         result = ta.two_sample_test(first, second, n_permutations=19, random_state=0)
         numbers.append(result.selection.n_variables)
     assert numbers == [6, 6]
