@@ -455,13 +455,17 @@ def test_groups_of_a_large_file_are_read_block_by_block(repeated, capsys, monkey
     assert large["n_test"] == small["n_test"] == [40_000, 40_000]
     assert large["scan"]["variable_pvalues"].keys() == {"v", "w"}
     assert large["reject"] == small["reject"] is True
-    for given, words in ((["--by", "nobody"], "nobody"), (["--by", "v"], "exactly two distinct")):
-        assert run(["compare", repeated, *given, *more]) == 2
-        assert words in capsys.readouterr().err
-    picked = answer(capsys, repeated, "--by", "v", "--group", "1", "--against", "3", *more)
-    assert picked["n_test"] == [20_000, 20_000]
-    rest = answer(capsys, repeated, "--by", "v", "--group", "1", *more)
-    assert rest["n_test"] == [20_000, 60_000]
+    with using_budget(Budget(file_bytes_in_memory=1)):
+        for given, words in (
+            (["--by", "nobody"], "nobody"),
+            (["--by", "v"], "exactly two distinct"),
+        ):
+            assert run(["compare", repeated, *given, *more]) == 2
+            assert words in capsys.readouterr().err
+        picked = answer(capsys, repeated, "--by", "v", "--group", "1", "--against", "3", *more)
+        assert picked["n_test"] == [20_000, 20_000]
+        rest = answer(capsys, repeated, "--by", "v", "--group", "1", *more)
+        assert rest["n_test"] == [20_000, 60_000]
 
 
 def test_all_findings_are_printed_or_written(tmp_path, capsys, monkeypatch):
