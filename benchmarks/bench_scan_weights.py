@@ -24,7 +24,7 @@ from store import store, table
 from tellapart.arrays import FloatArray
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
-from tellapart.permutation.designed_bins import draw_bins_of
+from tellapart.permutation.design_units import draw_labels
 from tellapart.progress import silent
 from tellapart.scan.scan import WEIGHTS, make_pool, run_families
 from tellapart.scan.tails import combine, family_score
@@ -39,7 +39,7 @@ def scores_of(kind: str, pair: int) -> Scores:
     rng = np.random.default_rng([crc32(kind.encode()), pair])
     rows = in_chunks(read_samples(*KINDS[kind](rng)))
     with one_blas_thread():
-        labels = draw_bins_of(rows, PERMUTATIONS, rng)
+        labels = draw_labels(rows, PERMUTATIONS, rng)
         run = run_families(*make_pool(rows, labels, rng), silent)
     return {name: family_score(statistics) for name, statistics in run.statistics.items()}
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tellapart.data.samples import Samples
-from tellapart.permutation.labels import permute_bins
+from tellapart.permutation.forms import permute_rows
 
 
 def make(m=11, n=14, seed=0):
@@ -14,5 +14,5 @@ def make(m=11, n=14, seed=0):
 
 
 def label_rows(samples, count=20):
-    bins = permute_bins(samples.n_x, samples.n_y, count, np.random.default_rng(1))
+    bins = permute_rows(samples.n_x, samples.n_y, count, np.random.default_rng(1))
     return bins, np.concatenate([bins.of_rows(labels) for _, labels in bins.blocks()])

@@ -32,8 +32,7 @@ from tellapart.baselines.base import Permuting
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.forms import TIE, mmd_statistic, permuted_statistics
-from tellapart.permutation.labels import permute_bins
+from tellapart.permutation.forms import TIE, mmd_statistic, permute_rows, permuted_statistics
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.results.result import Method
@@ -163,7 +162,7 @@ def best_values(
 
     Columns come in blocks; of each permutation only the largest a_s so far are held.
     """
-    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    bins = permute_rows(samples.n_x, samples.n_y, n_permutations, rng)
     count = bins.count
     statistic = mmd_statistic(kernel.scalar_kernels)
     largest = np.zeros((count, 0))

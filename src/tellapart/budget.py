@@ -26,6 +26,8 @@ class Budget:
     ----------
     block_entries : int
         Entries of a matrix that is made block by block.
+    distance_rows : int
+        Rows whose distances from each other a scan sums; of more, some of every bin.
     fewest_scanned_rows : int
         Rows of each sample below which a scan is not cut short to keep a time limit.
     split_bytes : int
@@ -39,6 +41,8 @@ class Budget:
 
     # kernels and statistics
     block_entries: int = 4_000_000
+    # scan
+    distance_rows: int = 4_000
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000

@@ -19,8 +19,7 @@ from tellapart.baselines.bonferroni import ks_statistic
 from tellapart.baselines.projected_wasserstein import permuted_distances
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.reader import read_samples
-from tellapart.permutation.designed_bins import permute_samples
-from tellapart.permutation.forms import by_rows
+from tellapart.permutation.forms import by_rows, permute_samples
 
 LITTER = np.repeat(np.arange(8), [1, 4, 2, 3, 1, 2, 5, 2])
 

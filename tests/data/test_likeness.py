@@ -6,7 +6,7 @@ import pytest
 
 from tellapart.data.design_labels import MOST_COLUMNS, DesignArguments, likeness_of
 from tellapart.data.reader import read_samples
-from tellapart.permutation.designed_bins import draw_designed_bins
+from tellapart.permutation.design_units import draw_design_units
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_categories_and_wide_tables(rng):
 
 def test_alike_rows_weigh_as_one(rng):
     values, own = clustered(1.0, rng, n_clusters=40)
-    units = draw_designed_bins(read(values, own, own < 20).design, 9, rng).units
+    units = draw_design_units(read(values, own, own < 20).design, 9, rng).units
     assert units.counts == pytest.approx([own.size / 40] * 40)
     values, own = clustered(0.0, rng, n_clusters=40)
-    units = draw_designed_bins(read(values, own, own < 20).design, 9, rng).units
+    units = draw_design_units(read(values, own, own < 20).design, 9, rng).units
     assert units.counts == pytest.approx(units.rows, rel=0.3)
     assert units.counts.sum() == pytest.approx(own.size)

@@ -7,8 +7,8 @@ from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
 from tellapart.evidence.columns import FACTOR, REASONS, column_evidence, without_factors
 from tellapart.evidence.mixture import standardised, within_samples, zscores
+from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.scores import make_scores
-from tellapart.scan.sums import normal_tail
 
 
 def evidence(x, y, d=3):

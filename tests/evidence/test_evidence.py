@@ -13,7 +13,7 @@ from tellapart.evidence.dependence import CopulaScores, find_pairs
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.selection.by_evidence import HEURISTIC, best_of
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def gather(x, y, d=3, seed=0):

@@ -6,9 +6,12 @@ import pytest
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 from tellapart.permutation import forms
-from tellapart.permutation.designed_bins import permute_samples
-from tellapart.permutation.forms import Forms, forms_of, mmd2_of_columns
-from tellapart.permutation.labels import permute_bins
+from tellapart.permutation.forms import (
+    Forms,
+    mmd2_of_columns,
+    permute_rows,
+    permute_samples,
+)
 
 
 @pytest.mark.parametrize("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
@@ -17,7 +20,7 @@ from tellapart.permutation.labels import permute_bins
 def test_every_way_to_add_the_same_sums_agrees(monkeypatch, sizes, n_jobs, cost):
     monkeypatch.setattr(forms, "GATHER_COST", cost)
     rng = np.random.default_rng(0)
-    bins = permute_bins(*sizes, 49, rng)
+    bins = permute_rows(*sizes, 49, rng)
     features, weights = rng.normal(size=(bins.n_groups, 5)), rng.normal(size=5)
     sums = (features * weights) @ features.T
     expected = Forms(bins, n_jobs)
@@ -48,7 +51,7 @@ def _mmd2(bins, sums):
 @pytest.mark.parametrize("sizes", [(30, 40), (1_010, 700), (9, 300)])
 def test_columns_together_are_columns_one_by_one(sizes):
     rng = np.random.default_rng(0)
-    bins = permute_bins(*sizes, 49, rng)
+    bins = permute_rows(*sizes, 49, rng)
     features = [rng.normal(size=(bins.n_groups, width)) for width in (3, 1, 4)]
     found = mmd2_of_columns(features, bins)
     for own, row in zip(features, found, strict=True):
@@ -69,7 +72,7 @@ def test_units_that_keep_their_labels_count_in_mmd2(monkeypatch):
     bins = permute_samples(samples, 50, rng)
     assert bins.n_groups <= 30
     assert not bins.units.moved.all()
-    designed = forms_of(bins)
+    designed = bins.forms()
     designed.add_features(bins.sums(values[:, np.newaxis]), np.ones(1))
     designed.leave_out_diagonal(bins.sums(values**2))
     for found, groups in zip(designed.mmd2(), bins.labels(slice(None)), strict=True):

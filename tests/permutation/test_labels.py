@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellapart.errors import InputError
-from tellapart.permutation.labels import (
+from tellapart.permutation.draws import (
     check_memory,
     check_reach,
     count_permutations,

@@ -9,7 +9,8 @@ import pytest
 from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.permutation import mmd
-from tellapart.permutation.labels import draw_permutations, least_pvalue, permute_bins
+from tellapart.permutation.draws import draw_permutations, least_pvalue
+from tellapart.permutation.forms import permute_rows
 from tellapart.permutation.mmd import permutation_test
 
 BUDGET = 10**9
@@ -130,7 +131,7 @@ def test_blocks_change_nothing(budget, scale):
 
 def dense_null(samples, kernel, z, n_permutations, seed):
     """Return all statistics by the Gram matrix of all rows and the labels of each."""
-    bins = permute_bins(samples.n_x, samples.n_y, n_permutations, np.random.default_rng(seed))
+    bins = permute_rows(samples.n_x, samples.n_y, n_permutations, np.random.default_rng(seed))
     pooled = np.concatenate([samples.x, samples.y])
     gram = kernel.gram(pooled, pooled, z)
     np.fill_diagonal(gram, 0.0)
@@ -167,7 +168,7 @@ def test_every_way_is_the_dense_formula_for_labels_of_bins(monkeypatch, m, n, ro
 
 def test_bins_of_one_row_are_the_permutations_of_all_rows():
     samples = make_samples(200, 230, shift=0.1)
-    bins = permute_bins(200, 230, 99, np.random.default_rng(3))
+    bins = permute_rows(200, 230, 99, np.random.default_rng(3))
     drawn = draw_permutations(200, 230, 99, np.random.default_rng(3))
     labels = np.concatenate([bins.of_rows(some) for _, some in bins.blocks()])
     np.testing.assert_array_equal(labels, drawn.block(0, 430))

@@ -11,7 +11,7 @@ from reproduction import reselection
 from reproduction.reselection import against_others, best_values, reselection_test
 from tellapart.data.reader import read_samples
 from tellapart.kernels import Linear
-from tellapart.permutation.labels import draw_permutations
+from tellapart.permutation.draws import draw_permutations
 from tellapart.selection.choose import choose_nonnegative
 from tellapart.statistics.mmd import mmd2
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
 
 
@@ -12,7 +12,7 @@ def plan_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
     """Return the pool of two samples, the plan, and what the families asked for."""
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(seed)
-    labels = draw_keyed_bins(samples.n_x, samples.n_y, n_permutations, rng)
+    labels = draw_bins(samples.n_x, samples.n_y, n_permutations, rng)
     return scan.make_pool(samples, labels, rng, n_jobs)
 
 

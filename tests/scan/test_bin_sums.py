@@ -8,7 +8,7 @@ from pools import plan_pool
 
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
 from tellapart.scan.bin_sums import BinSums, Segments, add_pairs, add_triples
 from tellapart.scan.requests import SINGLES, Pairs, Triples
@@ -64,7 +64,7 @@ def test_blocks_may_split_bins():
     x, y = _samples(3000, 2500)
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(0)
-    labels = draw_keyed_bins(3000, 2500, 9, rng)
+    labels = draw_bins(3000, 2500, 9, rng)
     pool, _, asked = scan.make_pool(samples, labels, rng)
     fold = BinSums(pool.tables, labels.without_labels(), asked.requests, 0)
     for step in (97, 1000):
@@ -77,7 +77,7 @@ def test_threads_do_not_change_a_bit():
     x, y = _samples(3000, 2500)
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(0)
-    labels = draw_keyed_bins(3000, 2500, 9, rng)
+    labels = draw_bins(3000, 2500, 9, rng)
     pool, _, asked = scan.make_pool(samples, labels, rng)
     fold = BinSums(pool.tables, labels.without_labels(), asked.requests, 1)
     one = samples.y.fold(fold, 512)

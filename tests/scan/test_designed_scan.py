@@ -171,7 +171,7 @@ def test_permuted_labels_through_the_scan_are_those_of_the_design(monkeypatch):
         seen.append(units)
         return permute_units(units, count, rng)
 
-    monkeypatch.setattr("tellapart.permutation.designed_bins.permute_units", spy)
+    monkeypatch.setattr("tellapart.permutation.design_units.permute_units", spy)
     found = run(x, y, asked)
     assert seen[0].shapes.tolist() == [[7, 3, 5], [3, 7, 5]]
     assert found.null.null_distribution.size == 99

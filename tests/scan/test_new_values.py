@@ -6,7 +6,7 @@ from pools import make_pool, plan_pool
 
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.reader import read_samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.labels import draw_bins
 from tellapart.progress import silent
 from tellapart.scan import scan as scan_module
 from tellapart.scan.adjusted import step_down
@@ -88,7 +88,7 @@ def test_proportions_are_those_of_the_values_that_are_there():
     y[150:294, 3] = np.nan
     rng = np.random.default_rng(0)
     rows = scan_module.in_chunks(read_samples(x, y, missing="pairwise"))
-    labels = draw_keyed_bins(rows.n_x, rows.n_y, 20, rng)
+    labels = draw_bins(rows.n_x, rows.n_y, 20, rng)
     pool, _, _ = scan_module.make_pool(rows, labels, rng)
     halves = pool.sums.values(pool.requests.values)
     of_x, of_y = pool.means(halves)

@@ -5,7 +5,7 @@ import pytest
 
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.samples import Samples
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.labels import Bins
 from tellapart.progress import silent
 from tellapart.scan import shared as shared_pool
 from tellapart.scan.differences import Differences
@@ -45,7 +45,7 @@ def own_pool(part):
         rows[k + 1] = 0 if labels.of_x else 1
         rows[k + 1, first] = 1 if labels.of_x else 0
     sizes = (labels.n_x, labels.n_y)
-    bins = KeyedBins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]), exact=False)
+    bins = Bins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]), exact=False)
     samples = in_chunks(samples_of(table(), labels.rows_x, labels.rows_y))
     return make_pool(samples, bins, np.random.default_rng(0))
 
@@ -69,7 +69,7 @@ def test_statistics_are_those_of_the_same_labels_alone(n_x):
 def test_differences_are_those_of_the_same_rows():
     part = shared([np.arange(25), np.arange(40, 60)]).part(1)
     pool, *_ = own_pool(part)
-    sums = [Differences.of(p.sums, p.tables, 20, 70).zscores["normal"] for p in (part.pool, pool)]
+    sums = [Differences.of(p.sums, p.tables, p.labels).zscores["normal"] for p in (part.pool, pool)]
     np.testing.assert_allclose(*sums, atol=1e-4)
 
 

@@ -10,9 +10,10 @@ from scipy.optimize import nnls
 import tellapart as ta
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import gather_evidence
+from tellapart.selection import pipeline
 from tellapart.selection.by_evidence import HEURISTIC, best_of, enough_variables
 from tellapart.strs import solve
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def samples_of(x, y):
@@ -195,3 +196,13 @@ def test_rows_that_were_drawn_are_told(monkeypatch):
     assert found.drawn_rows == (50, 40)
     assert "the rest by 50 and 40 rows, drawn at random." in found.summary()
     assert found.to_dict()["drawn_rows"] == [50, 40]
+
+
+def test_the_number_of_variables_does_not_depend_on_the_clock(monkeypatch):
+    first, second = ta.datasets.demo_tables()
+    numbers = []
+    for seconds in (pipeline.PROOF_SECONDS, 1e-9):
+        monkeypatch.setattr(pipeline, "PROOF_SECONDS", seconds)
+        result = ta.two_sample_test(first, second, n_permutations=19, random_state=0)
+        numbers.append(result.selection.n_variables)
+    assert numbers == [6, 6]

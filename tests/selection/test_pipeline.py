@@ -10,7 +10,7 @@ import tellapart as ta
 from tellapart.evidence import evidence
 from tellapart.kernels import Linear
 from tellapart.selection import pipeline
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
 from tellapart.interrupts import interruptible
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.designed_bins import permute_samples
-from tellapart.permutation.labels import least_binned_pvalue
+from tellapart.permutation.draws import least_binned_pvalue
+from tellapart.permutation.forms import permute_samples
 from tellapart.permutation.pvalues import (
     PermutationNull,
     null_of,

@@ -18,16 +18,17 @@ from tellapart.errors import InputError, warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.design import least_designed_pvalue
-from tellapart.permutation.designed_bins import permute_samples
+from tellapart.permutation.draws import count_permutations, least_binned_pvalue
 from tellapart.permutation.forms import (
     TIE,
     ColumnStatistic,
+    RowGroups,
     by_rows,
     mmd_statistic,
+    permute_samples,
     permuted_statistics,
     standardise,
 )
-from tellapart.permutation.labels import PermutedBins, count_permutations, least_binned_pvalue
 from tellapart.permutation.pvalues import PermutationNull, holm, null_of
 from tellapart.results.result import Method
 from tellapart.selection.selection import Selection
@@ -348,7 +349,7 @@ class FittedBonferroni(FittedBaseline):
         null = _null_of_pvalue(float(adjusted.min()), how.alpha, size)
         return VariableTests(columns, statistics, pvalues, adjusted, null)
 
-    def _table(self, samples: Samples, columns: IntArray, bins: PermutedBins) -> FloatArray:
+    def _table(self, samples: Samples, columns: IntArray, bins: RowGroups) -> FloatArray:
         """Return the statistic of each column under each permutation."""
         statistic = (
             distance_statistic(unordered_columns(samples))

@@ -19,9 +19,9 @@ from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
 from tellapart.evidence.mixture import fit_mixture, log_bayes_factor, standardised
 from tellapart.interrupts import check_interrupts
+from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import without
-from tellapart.scan.sums import normal_tail
 
 # Scores of each sample by its own ranks: what is left to differ is how columns depend.
 #

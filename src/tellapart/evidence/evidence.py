@@ -34,7 +34,7 @@ from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
 from tellapart.evidence.dependence import CopulaScores, Group
 from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
-from tellapart.permutation.designed_bins import design_units
+from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.families.plan import most_varied, tiedness
 from tellapart.scan.scores import Scores, make_scores

@@ -26,7 +26,7 @@ from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped
 from tellapart.interrupts import interruptible
-from tellapart.permutation.labels import count_permutations
+from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import progress_reporter
 from tellapart.results.result import TestResult

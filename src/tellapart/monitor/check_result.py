@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tellapart.effects.values import DISTANCE
 from tellapart.errors import InputError
 from tellapart.monitor.settings import USUAL
 from tellapart.results.result import TestResult, write_arguments
 from tellapart.results.story import ALL_FINDINGS, MOST_LINES, describe_findings
-from tellapart.scan.finding import DISTANCE, Finding
+from tellapart.scan.finding import Finding
 from tellapart.selection.selection import Selection
 
 

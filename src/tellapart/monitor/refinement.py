@@ -16,7 +16,7 @@ import numpy as np
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import warn_caller
-from tellapart.permutation.labels import binned_sizes, rows_per_bin
+from tellapart.permutation.draws import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.results.result import TestResult

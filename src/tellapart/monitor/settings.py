@@ -18,7 +18,8 @@ from tellapart.arguments import (
 from tellapart.data.missing import POLICIES
 from tellapart.errors import InputError
 from tellapart.monitor.betting import Ever, Planned, Rate
-from tellapart.scan.finding import KINDS, Finding
+from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.two_sample.settings import TestSettings
 
 SmallestEffect = float | Mapping[str, float]
@@ -34,9 +35,9 @@ def check_smallest_effect(value: object, method: str) -> SmallestEffect | None:
         )
     if not isinstance(value, Mapping):
         return check_number("smallest_effect", value, 0.0, open_low=True)
-    unknown = [kind for kind in value if kind not in KINDS]
+    unknown = [kind for kind in value if kind not in FINDING_KINDS]
     if unknown or not value:
-        known = ", ".join(map(repr, KINDS))
+        known = ", ".join(map(repr, FINDING_KINDS))
         got = repr(unknown[0]) if unknown else "none"
         raise InputError(f"smallest_effect must have kinds of findings as keys, {known}; got {got}")
     return {

@@ -2,7 +2,7 @@
 
 Units (rows, clusters, the members of a pair) of block h number k_h of x and l_h of y. Under H₀
 any k_h of its k_h + l_h units may be those of x, so there are Π_h C(k_h + l_h, k_h) permutations,
-2ⁿ for n pairs. As with `tellapart.permutation.labels`, many units are made fewer without loss of
+2ⁿ for n pairs. As with `tellapart.permutation.draws`, many units are made fewer without loss of
 validity, by a subgroup of these permutations:
 
 - units of a block are put at random into bins of b_h units each, the same b_h for both samples,
@@ -26,7 +26,7 @@ from scipy import sparse
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.data.design import Design
 from tellapart.errors import InputError
-from tellapart.permutation.labels import (
+from tellapart.permutation.draws import (
     FEWEST_BINS,
     LARGER_SHARE,
     MOST_BINS,

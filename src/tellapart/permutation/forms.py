@@ -1,5 +1,7 @@
 """MMD²_u of every permutation from sums of the kernel between groups of rows.
 
+`RowGroups` are the rows whose labels are permuted together, with the labels of all permutations.
+
 With S_gh the sum of K over pairs of rows of the groups g and h, no row paired with itself, and e
 the 0/1 labels of the groups, a statistic needs eᵀSe, eᵀS1 and 1ᵀS1 only. S is never needed
 whole: it comes as features, S = Σ_f w_f φ_f φ_fᵀ, or in bands of its rows.
@@ -7,7 +9,8 @@ whole: it comes as features, S = Σ_f w_f φ_f φ_fᵀ, or in bands of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,13 +18,182 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.compiling import compiled
 from tellapart.data.samples import Samples, map_columns
+from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import ScalarKernel
-from tellapart.permutation.designed_bins import DesignedGroups
-from tellapart.permutation.labels import PermutedBins
+from tellapart.permutation.design import Units, permute_units, units_of
+from tellapart.permutation.draws import Permutations, bin_rows, binned_sizes, draw_permutations
 from tellapart.threads import in_threads
 
 # What one number of S that is looked up costs, in multiples of one in a matrix product.
 GATHER_COST = 20
+# Labels unpacked at a time: 2 MB.
+UNPACKED_ENTRIES = 262_144
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Groups of pooled rows whose labels are permuted together, and the packed labels of all.
+
+    The groups are the bins, those of x first, and the rows left over of x and of y, which keep
+    their labels; no group is empty.
+
+    Attributes
+    ----------
+    order : array of length N
+        Pooled row numbers, group after group.
+    starts : array of length G + 1
+        Where in `order` each group begins, and where the last ends.
+    permutations : Permutations
+        The labels of the bins; the true ones come first.
+    n_bins : int
+        Groups that are permuted.
+    rows_per_bin : int
+        Rows in each of them.
+    kept : array
+        The labels of the other groups.
+    n_x, n_y : int
+        Rows of the two samples.
+    """
+
+    order: IntArray
+    starts: IntArray
+    permutations: Permutations
+    n_bins: int
+    rows_per_bin: int
+    kept: FloatArray
+    n_x: int
+    n_y: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether all permutations of the bins are there."""
+        return self.permutations.exact
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, G."""
+        return int(self.starts.shape[0]) - 1
+
+    @property
+    def count(self) -> int:
+        """Number of permutations, the true labels among them."""
+        return int(self.permutations.bits.shape[0])
+
+    @property
+    def rows(self) -> IntArray:
+        """How many rows each group has."""
+        return np.diff(self.starts)
+
+    def labels(self, which: slice) -> FloatArray:
+        """Return the 0/1 labels of the groups under some permutations, one row each."""
+        bits = self.permutations.bits[which]
+        labels = np.empty((bits.shape[0], self.n_groups))
+        labels[:, : self.n_bins] = np.unpackbits(bits, axis=1, count=self.n_bins)
+        labels[:, self.n_bins :] = self.kept
+        return labels
+
+    def slices(self, entries: int = UNPACKED_ENTRIES) -> list[slice]:
+        """Return all permutations, as many at a time as have so many labels."""
+        step = max(entries // self.n_groups, 1)
+        return [slice(start, min(start + step, self.count)) for start in range(0, self.count, step)]
+
+    def blocks(self, entries: int = UNPACKED_ENTRIES) -> Iterator[tuple[slice, FloatArray]]:
+        """Return the labels of the groups, some permutations at a time."""
+        for which in self.slices(entries):
+            check_interrupts()
+            yield which, self.labels(which)
+
+    def weights(self, labels: FloatArray) -> FloatArray:
+        """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S over groups, per row of labels."""
+        weights = labels * (1 / self.n_x + 1 / self.n_y)
+        weights -= 1 / self.n_y
+        return weights
+
+    def of_rows(self, labels: FloatArray) -> FloatArray:
+        """Return the labels of the pooled rows, in their own order, from those of the groups."""
+        if self.rows_per_bin == 1 and self.n_groups == self.n_bins:
+            return labels
+        spread = np.empty((labels.shape[0], self.order.shape[0]))
+        spread[:, self.order] = np.repeat(labels, self.rows, axis=1)
+        return spread
+
+    def forms(self, n_jobs: int = 1) -> Forms:
+        """Return room for the sums of a kernel between the groups."""
+        return Forms(self, n_jobs)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sums over each group of values of shape (N,) or (N, r), in pooled order."""
+        ordered = values[self.order]
+        if self.rows_per_bin == 1 and self.n_groups == self.n_bins:
+            return ordered
+        used = self.n_bins * self.rows_per_bin
+        shape = (self.n_bins, self.rows_per_bin, *values.shape[1:])
+        sums = np.empty((self.n_groups, *values.shape[1:]))
+        sums[: self.n_bins] = ordered[:used].reshape(shape).sum(axis=1)
+        for group in range(self.n_bins, self.n_groups):
+            sums[group] = ordered[self.starts[group] : self.starts[group + 1]].sum(axis=0)
+        return sums
+
+
+def permute_rows(n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator) -> RowGroups:
+    """Put the rows into bins and permute their labels, which stay packed; all of them where few."""
+    bins_x, bins_y, size = binned_sizes(n_x, n_y)
+    rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
+    order = bin_rows(n_x, n_y, rng)
+    starts = np.arange(bins_x + bins_y + 1) * size
+    return RowGroups(
+        order=order,
+        starts=np.append(starts, starts[-1] + np.cumsum(rest[rest > 0])),
+        permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),
+        n_bins=bins_x + bins_y,
+        rows_per_bin=size,
+        kept=np.array([1.0, 0.0])[rest > 0],
+        n_x=n_x,
+        n_y=n_y,
+    )
+
+
+@dataclass(frozen=True)
+class DesignGroups(RowGroups):
+    """The units of a design as groups, with labels for those, too, that keep theirs."""
+
+    units: Units
+
+    def weights(self, labels: FloatArray) -> FloatArray:
+        """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S centred within blocks."""
+        weights = self.units.centred_weights(labels)
+        own = self.units.row_weights
+        return weights if own is None else weights * own
+
+    def of_rows(self, labels: FloatArray) -> FloatArray:
+        """Return the labels of the pooled rows, in their own order, from those of the groups."""
+        return labels[:, np.concatenate(self.units.of_rows)]
+
+    def forms(self, n_jobs: int = 1) -> Forms:
+        """Return room for the sums of a kernel between the units."""
+        return DesignForms(self, n_jobs)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sums over each group of values of shape (N,) or (N, r), in pooled order."""
+        return np.asarray(np.add.reduceat(values[self.order], self.starts[:-1], axis=0))
+
+
+def permute_samples(samples: Samples, n_permutations: int, rng: np.random.Generator) -> RowGroups:
+    """Return permutations of the labels of the rows, or of what the design says moves together."""
+    if samples.design is None:
+        return permute_rows(samples.n_x, samples.n_y, n_permutations, rng)
+    units = units_of(samples.design, rng)
+    return DesignGroups(
+        order=np.argsort(np.concatenate(units.of_rows), kind="stable"),
+        starts=np.append(0, np.cumsum(units.rows)),
+        permutations=permute_units(units, n_permutations, rng),
+        n_bins=units.size,
+        rows_per_bin=units.together,
+        kept=np.zeros(0),
+        n_x=samples.n_x,
+        n_y=samples.n_y,
+        units=units,
+    )
 
 
 class Forms:
@@ -29,13 +201,13 @@ class Forms:
 
     Parameters
     ----------
-    bins : PermutedBins
+    bins : RowGroups
         The groups and the labels of all permutations.
     n_jobs : int
         Threads.
     """
 
-    def __init__(self, bins: PermutedBins, n_jobs: int = 1) -> None:
+    def __init__(self, bins: RowGroups, n_jobs: int = 1) -> None:
         self._bins, self._n_jobs = bins, n_jobs
         self._within = np.zeros(bins.count)
         self._row_sums = np.zeros(bins.n_groups)
@@ -114,7 +286,7 @@ class Forms:
         in_threads(work, self._bins.slices(), self._n_jobs)
 
 
-class DesignedForms(Forms):
+class DesignForms(Forms):
     """MMD² under a design: S whole, adjusted for blocks, without pairs within a unit.
 
     With w(e) = 1/n_x for units of x and −1/n_y for those of y, and S̃ the sums of the kernel whose
@@ -122,7 +294,7 @@ class DesignedForms(Forms):
     Its mean over permutations is about 0 whatever the sizes of clusters.
     """
 
-    def __init__(self, bins: DesignedGroups, n_jobs: int = 1) -> None:
+    def __init__(self, bins: DesignGroups, n_jobs: int = 1) -> None:
         super().__init__(bins, n_jobs)
         self._units = bins.units
         self._sums = np.zeros((bins.n_groups, bins.n_groups))
@@ -159,13 +331,6 @@ class DesignedForms(Forms):
             weights = units.weights(labels)
             statistics[which] = np.einsum("ij,ij->i", weights @ matrix, weights)
         return statistics
-
-
-def forms_of(bins: PermutedBins, n_jobs: int = 1) -> Forms:
-    """Return the forms of groups of any rows, or of the units of a design."""
-    if isinstance(bins, DesignedGroups):
-        return DesignedForms(bins, n_jobs)
-    return Forms(bins, n_jobs)
 
 
 @compiled
@@ -216,10 +381,10 @@ class ColumnSums:
         embedded = labels @ self.features
         return np.asarray(embedded @ embedded.T)
 
-    def mmd2(self, bins: PermutedBins, groups: IntArray | None = None) -> FloatArray:
+    def mmd2(self, bins: RowGroups, groups: IntArray | None = None) -> FloatArray:
         """Return MMD²_u of each permutation of the groups, or of some of them."""
         chosen = np.arange(self._rows.shape[0]) if groups is None else groups
-        forms = forms_of(bins)
+        forms = bins.forms()
         if self.features is None:
             whole = chosen.size == self._rows.size
             forms.add_sums(self.gram if whole else self.gram[np.ix_(chosen, chosen)])
@@ -229,7 +394,7 @@ class ColumnSums:
         return forms.mmd2()
 
 
-def mmd2_of_columns(features: Sequence[FloatArray], bins: PermutedBins) -> FloatArray:
+def mmd2_of_columns(features: Sequence[FloatArray], bins: RowGroups) -> FloatArray:
     """Return MMD²_u of several columns under each permutation, a row per column.
 
     One product of matrices for all of them; `features` are the sums over groups, (G × r) each, of
@@ -262,7 +427,7 @@ LABEL_ENTRIES = 8_000_000
 # Standardised statistics, of size 1, closer than this are a tie.
 TIE = 1e-9
 
-ColumnStatistic = Callable[[int, FloatArray, PermutedBins], FloatArray]
+ColumnStatistic = Callable[[int, FloatArray, RowGroups], FloatArray]
 """From a column, its pooled values and the permuted bins to a statistic for each permutation."""
 WeightStatistic = Callable[[int, FloatArray, FloatArray], FloatArray]
 """From a column, its pooled values and weights w of shape (k, m + n) to the k statistics.
@@ -277,7 +442,7 @@ def mmd_statistic(scalars: tuple[ScalarKernel, ...]) -> ColumnStatistic:
     It needs the sums of the column's kernel between bins only.
     """
 
-    def statistic(column: int, values: FloatArray, bins: PermutedBins) -> FloatArray:
+    def statistic(column: int, values: FloatArray, bins: RowGroups) -> FloatArray:
         return ColumnSums(scalars[column], values[bins.order], bins.starts).mmd2(bins)
 
     return statistic
@@ -290,7 +455,7 @@ def by_rows(statistic: WeightStatistic) -> ColumnStatistic:
     `tellapart.permutation.design`.
     """
 
-    def of_bins(column: int, values: FloatArray, bins: PermutedBins) -> FloatArray:
+    def of_bins(column: int, values: FloatArray, bins: RowGroups) -> FloatArray:
         entries = LABEL_ENTRIES * bins.n_groups // values.shape[0]
         return np.concatenate(
             [
@@ -305,7 +470,7 @@ def by_rows(statistic: WeightStatistic) -> ColumnStatistic:
 def permuted_statistics(
     samples: Samples,
     columns: IntArray,
-    bins: PermutedBins,
+    bins: RowGroups,
     statistic: ColumnStatistic,
     n_jobs: int,
 ) -> FloatArray:

@@ -1,388 +1,560 @@
-"""Labels of the pooled rows: the true ones and random ones, or all there are."""
+"""Labels: which rows count as x, in truth and under every permutation, and what follows for sums.
+
+Three kinds of labels answer the same questions (`Labels`), so that statistics ask the labels and
+never which kind they are:
+
+- `Bins`: any rows may trade labels, one by one or in bins of them;
+- `tellapart.permutation.design_units.DesignUnits`: the units of a design, within its blocks;
+- `tellapart.permutation.shared_orders.SharedOrders`: random orders of the rows that several
+  comparisons share.
+
+A row's bin follows from its number alone: its place in a random order of its sample is computed
+from the seed, the sample and the row's number, so that the holder of a row knows its bin.
+"""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.errors import InputError
-from tellapart.interrupts import check_interrupts
+from tellapart.compiling import compiled
+from tellapart.data.drawn_rows import shuffled
+from tellapart.permutation.draws import LARGER_SHARE, Permutations, draw_permutations, rows_per_bin
+from tellapart.threads import in_slices
 
-MEMORY_BUDGET = 1_000_000_000
-MOST_BYTES = 4_000_000_000
-"""What the labels and statistics of all permutations may take."""
-STATISTIC_BYTES = 64
-"""What the statistics of one permutation take, copies and all."""
+PERMUTATIONS_AT_A_TIME = 128
+"""What one thread takes at a time."""
 
 
-@dataclass(frozen=True)
-class Permutations:
-    """Which of the pooled rows carry the label x, one permutation per row of packed bits.
+class UnitSums(Protocol):
+    """Sums of features over bins, of X first, given some features at a time."""
 
-    Row 0 holds the true labels, so that the observed statistic goes through the very same
-    arithmetic as the permuted ones and a tie is a tie.
+    @property
+    def size(self) -> int:
+        """Number of features, F."""
+
+    def stacked(self, features: slice) -> FloatArray:
+        """Return the sums of some features over the bins of X and then of Y (G × k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSampleSums:
+    """Sums of features over the bins of X and over those of Y, (bins + 1) × F each.
+
+    The last row of each is the sum over the rows that keep their labels. Where values may be
+    missing, `present` counts the rows behind each sum.
     """
 
-    bits: NDArray[np.uint8]
-    exact: bool
+    x: Singles
+    y: Singles
+    present: TwoSampleSums | None = None
 
-    def block(self, start: int, stop: int) -> FloatArray:
-        """Return the 0/1 labels of pooled rows start..stop−1; `start` is a multiple of 8."""
-        packed = self.bits[:, start // 8 : -(-stop // 8)]
-        return np.unpackbits(packed, axis=1, count=stop - start).astype(np.float64)
+    @property
+    def size(self) -> int:
+        """Number of features, F."""
+        return int(self.x.shape[1])
 
-
-def count_permutations(n_x: int, n_y: int, at_most: int) -> int | None:
-    """Return C(n_x + n_y, n_x), or None where it exceeds `at_most`."""
-    log_count = math.lgamma(n_x + n_y + 1) - math.lgamma(n_x + 1) - math.lgamma(n_y + 1)
-    # The exact integer has millions of digits for large samples: form it only near the limit.
-    if log_count > math.log(at_most) + 1.0:
-        return None
-    count = math.comb(n_x + n_y, n_x)
-    return count if count <= at_most else None
-
-
-def check_reach(n_permutations: int, alpha: float) -> None:
-    """Raise if so few permutations were asked for that no p-value can fall to `alpha`."""
-    if 1 / (n_permutations + 1) > alpha:
-        least = math.ceil(1 / alpha) - 1
-        raise InputError(
-            f"n_permutations must be at least {least} for alpha = {alpha:g} "
-            f"(the least p-value is 1/(n_permutations + 1)); got {n_permutations}"
+    def total(self) -> FloatArray:
+        """Return the sums over all rows."""
+        return np.asarray(
+            self.x.sum(axis=0, dtype=np.float64) + self.y.sum(axis=0, dtype=np.float64)
         )
 
+    def sides(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums over all rows of X, and over all rows of Y."""
+        of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (self.x, self.y))
+        return of_x, of_y
 
-def check_memory(n_x: int, n_y: int, n_permutations: int) -> None:
-    """Raise if the labels of so many permutations would not fit into memory."""
-    n_rows = n_x + n_y
-    count, each = n_permutations + 1, -(-n_rows // 8) + STATISTIC_BYTES
-    every = count_permutations(n_x, n_y, n_permutations)
-    if every is not None:
-        # To list them all, the chosen rows are written out as numbers first.
-        count, each = every, 9 * n_rows + STATISTIC_BYTES
-    if count * each > MOST_BYTES:
-        raise InputError(
-            f"n_permutations must be at most {MOST_BYTES // each:,} for {n_rows:,} rows or bins of "
-            f"them (their labels may take {MOST_BYTES / 1e9:g} GB); got {n_permutations:,}"
-        )
+    def rows_behind(self, n_x: float, n_y: float) -> tuple[FloatArray, FloatArray]:
+        """Return how many rows of X and of Y have the values: all, where none is missing."""
+        if self.present is None:
+            return np.asarray(float(n_x)), np.asarray(float(n_y))
+        return self.present.sides()
+
+    def stacked(self, features: slice = slice(None)) -> FloatArray:
+        """Return the sums over the bins of X and then of Y (G × F)."""
+        return np.concatenate([self.x[:-1, features], self.y[:-1, features]]).astype(np.float64)
+
+    def permuted(self, n_moved_of: tuple[int, int]) -> tuple[Singles, ...]:
+        """Return the sums over the bins that are permuted, so many of X and of Y."""
+        of_x, of_y = n_moved_of
+        return self.x[:of_x], self.y[:of_y]
+
+    def some(self, features: IntArray) -> TwoSampleSums:
+        """Return the sums of some of the features."""
+        present = None if self.present is None else self.present.some(features)
+        return TwoSampleSums(self.x[:, features], self.y[:, features], present)
+
+    def column(self, feature: int) -> tuple[FloatArray, FloatArray]:
+        """Return one feature's sums over the bins of X and of Y."""
+        return self.x[:, feature].astype(np.float64), self.y[:, feature].astype(np.float64)
 
 
-def least_pvalue(n_x: int, n_y: int, n_permutations: int) -> float:
-    """Return the smallest p-value that a test of these sizes can give.
+class Labels(Protocol):
+    """Bins of the rows of two samples, and which of them count as x under every permutation.
 
-    >>> least_pvalue(50, 50, 999)
-    0.001
-    >>> round(1 / least_pvalue(5, 5, 999))
-    126
+    The true labels come first: the observed statistic goes through the same arithmetic as all.
     """
-    count = count_permutations(n_x, n_y, n_permutations)
-    if count is None:
-        return 1.0 / (n_permutations + 1)
-    # Swapping the labels of equally large samples leaves MMD² as it is: ties come in pairs.
-    return (2 if n_x == n_y else 1) / count
+
+    @property
+    def count(self) -> int:
+        """Number of permutations, the true labels among them."""
+
+    @property
+    def counts(self) -> tuple[Singles, Singles]:
+        """Rows that count as x and as y, of every permutation."""
+
+    @property
+    def true_counts(self) -> tuple[float, float]:
+        """Rows that count as x and as y by the true labels."""
+
+    @property
+    def by_design(self) -> bool:
+        """Whether a design says which labels may be permuted: deviations are estimated then."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other comparisons have the same permutations."""
+
+    def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
+        """Return the bins of some rows of a sample, and their places in them."""
+
+    def adjust(self, x: Singles, y: Singles) -> None:
+        """Adjust sums over the bins of X and of Y in place for what blocks have in common."""
+
+    def sums_over_x(
+        self, sums: TwoSampleSums, features: slice = slice(None)
+    ) -> Callable[[slice], Singles]:
+        """Return what gives the sums of some features over x, under some of the permutations."""
+
+    def null_scale(
+        self, sums: UnitSums, pooled: FloatArray | Singles | None = None
+    ) -> FloatArray | Singles | None:
+        """Return what changes of features are multiplied by, so that all are of one deviation.
+
+        `pooled` is that for permutations of any rows, 0 for what does not vary; None: 1.
+        """
+
+    def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:
+        """Return the mean of δ² over permutations, in units of 1/n_x + 1/n_y, where it varies."""
+
+    def zscores(self, sums: TwoSampleSums) -> FloatArray:
+        """Return δ of the true labels in units of its deviation."""
+
+    def product_zscores(self, zscores: FloatArray, sums: UnitSums, kept: IntArray) -> FloatArray:
+        """Return z-scores of changes of some products in units of their deviation."""
+
+    def quadratic(
+        self,
+        matrix: Any,
+        *,
+        rows: float | FloatArray = 1.0,
+        adjusted: bool = False,
+        n_jobs: int = 1,
+    ) -> FloatArray:
+        """Return wᵀMw, w = 1/n_x on x and −1/n_y on y, of every permutation.
+
+        M are sums over pairs of bins: of so many `rows` of each, or of sums that were `adjusted`.
+        """
 
 
-def draw_permutations(
-    n_x: int,
-    n_y: int,
-    n_permutations: int,
-    rng: np.random.Generator,
-    memory_budget: int = MEMORY_BUDGET,
-) -> Permutations:
-    """Enumerate all permutations if there are at most `n_permutations`, else draw that many."""
-    check_memory(n_x, n_y, n_permutations)
-    n_rows = n_x + n_y
-    count = count_permutations(n_x, n_y, n_permutations)
-    if count is not None:
-        chosen = itertools.chain.from_iterable(itertools.combinations(range(n_rows), n_x))
-        columns = np.fromiter(chosen, dtype=np.intp, count=count * n_x).reshape(count, n_x)
-        labels = np.zeros((count, n_rows), dtype=np.uint8)
-        np.put_along_axis(labels, columns, 1, axis=1)
-        return Permutations(np.packbits(labels, axis=1), exact=True)
-    true = (np.arange(n_rows) < n_x).astype(np.uint8)
-    bits = np.empty((n_permutations + 1, -(-n_rows // 8)), dtype=np.uint8)
-    bits[0] = np.packbits(true)
-    # Rows are shuffled one after the other from one stream, so the block size changes nothing.
-    step = max(memory_budget // (4 * n_rows), 1)
-    for start in range(1, n_permutations + 1, step):
-        check_interrupts()
-        size = min(step, n_permutations + 1 - start)
-        # Rows contiguous in memory: shuffling across strides takes three times as long.
-        shuffled = rng.permuted(np.tile(true, (size, 1)), axis=1)
-        bits[start : start + size] = np.packbits(shuffled, axis=1)
-    return Permutations(bits, exact=False)
-
-
-# Permutations of bins of rows: exactly valid, and their cost does not grow with the rows.
+# Sums over the bins of the rarer label: all that a permutation needs where one sample is small.
 #
-# The rows of each sample are put at random into bins of b rows, and labels are permuted among the
-# bins; the few rows left over keep theirs. Such permutations are a subgroup of all permutations, so
-# a rank among them is a valid p-value. What a statistic needs of the data are then sums over bins.
+# The sum over the other sample is the total less that. With a share s of the bins in the rarer
+# sample that is s·G additions a permutation where a product with the labels takes G.
 
 
-# Bins of the smaller sample: from about 250 on nothing is lost against permutations of rows.
-MOST_BINS = 250
-FEWEST_BINS = 150
-# Bins of both samples together where their sizes allow it.
-USUAL_BINS = 1_250
-# Rows of the larger sample that take part, in multiples of the smaller: the rest adds nothing.
-LARGER_SHARE = 20
-# Labels unpacked at a time: 2 MB.
-LABEL_ENTRIES = 262_144
+LARGEST_SHARE = 0.25
+"""Above this share of the bins a product with the labels is as fast."""
+# What of the features is held together, so that a core keeps it at hand.
+BLOCK_BYTES = 1 << 20
+NARROWEST, WIDEST = 32, 256
 
 
-@dataclass(frozen=True)
-class BinnedLabels:
-    """Bins of pooled rows, and labels of the bins under every permutation.
+@dataclass(frozen=True, eq=False)
+class MinorityBins:
+    """Which bins carry the rarer label under every permutation.
 
     Attributes
     ----------
-    rows : array of shape (G, b)
-        Pooled row numbers of each bin.
-    fixed_x, fixed_y : array
-        Rows that keep their labels.
-    labels : array of shape (k, G)
-        1 where a bin counts as x; row 0 holds the true labels.
-    n_x, n_y : int
-        Rows of the two samples.
-    exact : bool
-        Whether all permutations of the bins are there.
+    starts, index : arrays
+        Bins index[starts[k]], …, index[starts[k + 1] − 1] carry it under permutation k.
+    of_x : bool
+        Whether that label is x.
     """
 
-    rows: IntArray
-    fixed_x: IntArray
-    fixed_y: IntArray
+    starts: IntArray
+    index: NDArray[np.int32]
+    of_x: bool
+
+    @classmethod
+    def of(cls, labels: Singles) -> MinorityBins | None:
+        """Return the bins by 0/1 labels (permutations × bins); None where neither label is rare.
+
+        >>> minority = MinorityBins.of(np.eye(5, dtype=np.float32)[:2])
+        >>> minority.starts.tolist(), minority.index.tolist(), minority.of_x
+        ([0, 1, 2], [0, 1], True)
+        """
+        share = float(labels.mean()) if labels.size else 0.5
+        if min(share, 1 - share) > LARGEST_SHARE:
+            return None
+        of_x = share <= LARGEST_SHARE
+        rows, places = np.nonzero(labels if of_x else labels == 0)
+        counts = np.bincount(rows, minlength=labels.shape[0])
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return cls(starts, places.astype(np.int32), of_x)
+
+    def sums(self, features: Singles, permutations: slice) -> Singles:
+        """Return the sums over these bins of their features (bins × F), under permutations."""
+        begin, end, _ = permutations.indices(self.starts.size - 1)
+        out = np.zeros((end - begin, features.shape[1]), dtype=np.float32)
+        starts = self.starts[begin : end + 1]
+        add_rows(features, self.index, starts[:-1], starts[1:], out)
+        return out
+
+
+def add_rows(
+    values: Singles,
+    index: NDArray[np.int32],
+    begins: IntArray,
+    ends: IntArray,
+    out: Singles,
+    first: int = 0,
+) -> None:
+    """Add the rows index[begins[k]], …, index[ends[k] − 1] of the values to row k of `out`.
+
+    `out` has the features from `first` on. Four rows at a time are added to each other first.
+    """
+    width = BLOCK_BYTES // (4 * max(values.shape[0], 1)) // NARROWEST * NARROWEST
+    width = min(max(width, NARROWEST), WIDEST)
+    _add(values, index, begins, ends, first, width, out)
+
+
+@compiled
+def _add(values, index, begins, ends, first, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up rows, some columns at a time, which are copied to where a core keeps them at hand."""
+    n_rows, n_features = values.shape[0], out.shape[1]
+    held = np.empty((n_rows, width), dtype=np.float32)
+    for f in range(0, n_features, width):
+        w = min(width, n_features - f)
+        for j in range(n_rows):
+            held[j, :w] = values[j, first + f : first + f + w]
+        for k in range(out.shape[0]):
+            total = out[k, f : f + w]
+            i, end = begins[k], ends[k]
+            while i + 4 <= end:
+                a, b = held[index[i]], held[index[i + 1]]
+                c, d = held[index[i + 2]], held[index[i + 3]]
+                for q in range(w):
+                    total[q] += (a[q] + b[q]) + (c[q] + d[q])
+                i += 4
+            while i < end:
+                a = held[index[i]]
+                for q in range(w):
+                    total[q] += a[q]
+                i += 1
+
+
+MOST_SUMS = 10_000_000
+"""Bins times columns at most, each of which has 45 sums of single scores…"""
+FEWEST_BINS_IN_ALL = 500
+"""…unless that leaves fewer bins than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Bins of the rows of two samples, and labels of the bins under every permutation.
+
+    Attributes
+    ----------
+    n_rows_of, n_bins_of : pairs of int
+        Rows and bins of X and of Y; the bins of X come first.
+    rows_per_bin : int
+        Rows in each bin, b.
+    seed : int
+        Decides the bins.
+    labels : array of shape (k, G)
+        1 where a bin counts as x, in the arrangement; row 0 holds the true labels. Empty for
+        `without_labels`.
+    exact : bool
+        Whether all permutations of the bins are there.
+    arrangement : array of length G, or None
+        The bins in a random order, drawn without regard to labels, in which sums are taken; None:
+        as they are numbered. In it the true labels are one draw among all, so that not even the
+        rounding of a sum, which depends on where its terms stand, tells them from a permutation.
+    """
+
+    n_rows_of: tuple[int, int]
+    n_bins_of: tuple[int, int]
+    rows_per_bin: int
+    seed: int
     labels: Singles
-    n_x: int
-    n_y: int
     exact: bool
+    arrangement: IntArray | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of_single_rows(
+        cls, sizes: tuple[int, int], count: int = 0, *, bins: tuple[int, int] | None = None
+    ) -> Bins:
+        """Return bins without labels, of one row each; with no `bins`, all rows keep labels."""
+        none = np.empty((count, 0), dtype=np.float32)
+        of_samples = sizes if bins is None else bins
+        return cls(sizes, of_samples, 1 if sum(of_samples) else max(sizes), 0, none, exact=False)
+
+    @property
+    def n_x(self) -> int:
+        """Rows of X."""
+        return self.n_rows_of[0]
+
+    @property
+    def n_y(self) -> int:
+        """Rows of Y."""
+        return self.n_rows_of[1]
 
     @property
     def n_rows(self) -> int:
         """Rows of both samples, N."""
-        return self.n_x + self.n_y
+        return sum(self.n_rows_of)
 
     @property
     def n_bins(self) -> int:
         """Number of bins, G."""
-        return int(self.rows.shape[0])
+        return sum(self.n_bins_of)
 
     @property
-    def rows_per_bin(self) -> int:
-        """Rows in each bin, b."""
-        return int(self.rows.shape[1])
+    def n_moved_of(self) -> tuple[int, int]:
+        """Bins of X and of Y that are permuted, the first of each."""
+        return self.n_bins_of
 
     @property
     def count(self) -> int:
         """Number of permutations, the true labels among them."""
         return int(self.labels.shape[0])
 
-    def sums(self, values: Singles) -> Singles:
-        """Return the sums over each bin of values of shape (N, F)."""
-        if self.rows_per_bin == 1:
-            return np.ascontiguousarray(values[self.rows[:, 0]])
-        return np.asarray(values[self.rows.T].sum(axis=0, dtype=np.float32))
+    @property
+    def by_design(self) -> bool:
+        """Whether a design says which labels may be permuted."""
+        return False
 
-    def sums_of_x(self, values: Singles) -> Singles:
-        """Return the sums over the rows that count as x, one row per permutation."""
-        fixed = values[self.fixed_x].sum(axis=0, dtype=np.float32)
-        return np.asarray(self.labels @ self.sums(values) + fixed)
+    @property
+    def shared(self) -> bool:
+        """Whether other comparisons have the same permutations."""
+        return False
 
-    def means(self, values: Singles) -> tuple[Singles, Singles]:
-        """Return the means over x and over y, one row per permutation."""
-        of_x = self.sums_of_x(values)
-        total = values.sum(axis=0, dtype=np.float64).astype(np.float32)
-        return of_x / np.float32(self.n_x), (total - of_x) / np.float32(self.n_y)
+    @cached_property
+    def minority(self) -> MinorityBins | None:
+        """The bins of the rarer label; None where neither label is rare."""
+        return MinorityBins.of(self.labels)
 
-    def differences(self, values: Singles) -> Singles:
-        """Return mean_x − mean_y, one row per permutation."""
-        of_x, of_y = self.means(values)
-        return of_x - of_y
+    @property
+    def full(self) -> bool:
+        """Whether squares and the like are summed over bins, not made of the scores of rows."""
+        return self.rows_per_bin > 1
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest bin."""
+        return self.rows_per_bin
+
+    @property
+    def mean_rows(self) -> float:
+        """Rows of a bin that is permuted, on average."""
+        return float(self.rows_per_bin)
+
+    @property
+    def fewest(self) -> int:
+        """Rows of the smaller sample."""
+        return min(self.n_rows_of)
+
+    @property
+    def counts(self) -> tuple[Singles, Singles]:
+        """Rows that count as x and as y, of every permutation."""
+        return (
+            np.full(self.count, self.n_x, dtype=np.float32),
+            np.full(self.count, self.n_y, dtype=np.float32),
+        )
+
+    @property
+    def true_counts(self) -> tuple[float, float]:
+        """Rows that count as x and as y by the true labels."""
+        return float(self.n_x), float(self.n_y)
+
+    def without_labels(self) -> Bins:
+        """Return what maps rows to bins, which is all that the holder of rows needs."""
+        none = np.empty((0, self.n_bins), dtype=np.float32)
+        return replace(self, labels=none, arrangement=None)
+
+    @property
+    def order(self) -> IntArray:
+        """The bins in the order in which labels hold them."""
+        return np.arange(self.n_bins) if self.arrangement is None else self.arrangement
+
+    def arranged(self, x: Singles, y: Singles) -> Singles:
+        """Return features of the bins of X and of Y, one array, in the order of the labels."""
+        if self.arrangement is None:
+            return np.concatenate([x, y])
+        features = np.empty((self.n_bins, x.shape[1]), dtype=x.dtype)
+        of_x, of_y = np.split(self._places, [x.shape[0]])
+        features[of_x], features[of_y] = x, y
+        return features
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """The place of every bin in the arrangement."""
+        return np.argsort(self.order)
+
+    def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
+        """Return the bins of some rows, counted within their sample, and their places in them.
+
+        Rows that keep their labels are in the bin after the last.
+        """
+        n_rows, bins, size = self.n_rows_of[sample], self.n_bins_of[sample], self.rows_per_bin
+        if n_rows == bins:
+            return np.arange(first_row, first_row + count), np.zeros(count, dtype=np.intp)
+        order = shuffled(self.seed, sample, n_rows, first_row, count)
+        at = order // size
+        return np.minimum(at, bins), order - at * size
+
+    def adjust(self, x: Singles, y: Singles) -> None:
+        """Leave sums over bins as they are: there are no blocks."""
+
+    def sums_over_x(
+        self, sums: TwoSampleSums, features: slice = slice(None)
+    ) -> Callable[[slice], Singles]:
+        """Return what gives the sums of some features over x, under some of the permutations."""
+        moved = self.arranged(sums.x[:-1, features], sums.y[:-1, features])
+        kept, minority = sums.x[-1, features], self.minority
+        if minority is None:
+            return lambda rows: np.asarray(self.labels[rows] @ moved + kept)
+        if minority.of_x:
+            return lambda rows: np.asarray(minority.sums(moved, rows) + kept)
+        of_both = moved.sum(axis=0, dtype=np.float64).astype(np.float32)
+        return lambda rows: np.asarray(of_both - minority.sums(moved, rows) + kept)
+
+    def null_scale(
+        self,
+        sums: UnitSums,  # noqa: ARG002
+        pooled: FloatArray | Singles | None = None,
+    ) -> FloatArray | Singles | None:
+        """Return `pooled`: scores of variance 1 in the pooled rows change by one deviation."""
+        return pooled
+
+    def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:  # noqa: ARG002
+        """Return None: the mean of δ² is that of the variance of the pooled rows."""
+        return None
+
+    def zscores(self, sums: TwoSampleSums) -> FloatArray:
+        """Return δ/√var(δ) of scores of variance 1: var(δ) = N²/(m n (N − 1)) over permutations."""
+        k_x, k_y = sums.rows_behind(self.n_x, self.n_y)
+        rows = k_x + k_y
+        unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
+        of_x, of_y = sums.sides()
+        return np.asarray((of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit)
+
+    def product_zscores(
+        self,
+        zscores: FloatArray,
+        sums: UnitSums,  # noqa: ARG002
+        kept: IntArray,  # noqa: ARG002
+    ) -> FloatArray:
+        """Return the z-scores as they are."""
+        return zscores
+
+    def quadratic(
+        self,
+        matrix: FloatArray,
+        *,
+        rows: float | FloatArray = 1.0,
+        adjusted: bool = False,  # noqa: ARG002
+        n_jobs: int = 1,
+    ) -> FloatArray:
+        """Return wᵀMw of every permutation, of sums M over pairs of bins in their arrangement.
+
+        `rows` is how many rows of each bin were summed; with an array, those that have any value,
+        which n_x and n_y of w = 1/n_x on x and −1/n_y on y count.
+        """
+        if isinstance(rows, np.ndarray):
+            return self._quadratic_of_present(matrix, rows)
+        # Centred, what single precision has to hold is small: constants cancel in the contrast.
+        centred = matrix - matrix.mean()
+        of_x = self.labels.sum(axis=1, dtype=np.float64)
+        of_y = self.labels.shape[1] - of_x
+        weights = np.where(self.labels > 0, 1 / np.maximum(of_x, 1)[:, np.newaxis], 0.0)
+        weights -= np.where(self.labels > 0, 0.0, 1 / np.maximum(of_y, 1)[:, np.newaxis])
+        forms = quadratic_forms(centred.astype(np.float32), weights, n_jobs, singles=True)
+        return forms / rows**2
+
+    def _quadratic_of_present(self, matrix: FloatArray, rows: FloatArray) -> FloatArray:
+        centred = matrix - matrix.sum() / max(rows.sum(), 1) ** 2 * np.outer(rows, rows)
+        of_x = self.labels @ rows
+        of_y = rows.sum() - of_x
+        x, y = 1 / np.maximum(of_x, 1), 1 / np.maximum(of_y, 1)
+        weights = np.where(self.labels > 0, x[:, np.newaxis], -y[:, np.newaxis])
+        forms = np.einsum("ij,ij->i", weights @ centred, weights)
+        return np.asarray(np.where(np.minimum(of_x, of_y) > 0, forms, 0.0))
 
 
-def draw_bins(n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator) -> BinnedLabels:
-    """Put the rows into bins and draw permutations of their labels; all of them where few."""
-    bins = permute_bins(n_x, n_y, n_permutations, rng)
-    bins_x, bins_y, size = binned_sizes(n_x, n_y)
-    used_x, used = bins_x * size, (bins_x + bins_y) * size
-    fixed_x = n_x - used_x
-    return BinnedLabels(
-        rows=bins.order[:used].reshape(-1, size),
-        fixed_x=bins.order[used : used + fixed_x],
-        fixed_y=bins.order[used + fixed_x :],
-        labels=_unpacked(bins.permutations, bins_x + bins_y),
-        n_x=n_x,
-        n_y=n_y,
-        exact=bins.exact,
-    )
+def quadratic_forms(
+    matrix: FloatArray | Singles, weights: FloatArray, n_jobs: int, *, singles: bool = False
+) -> FloatArray:
+    """Return wᵀMw for every row of weights, in threads; with products in single precision."""
+    forms = np.empty(weights.shape[0])
+    left = weights.astype(np.float32) if singles else weights
+
+    def multiply(rows: slice) -> None:
+        forms[rows] = np.einsum("ij,ij->i", left[rows] @ matrix, weights[rows])
+
+    in_slices(multiply, weights.shape[0], PERMUTATIONS_AT_A_TIME, n_jobs)
+    return forms
 
 
-def rows_per_bin(n_x: int, n_y: int) -> int:
-    """Return b: 1 where rows are few, else such that the smaller sample has 150 to 500 bins.
+def count_bins(n_x: int, n_y: int, n_columns: int = 1) -> tuple[int, int, int]:
+    """Return the bins of X and of Y that are permuted, and the rows in each.
 
-    >>> rows_per_bin(200, 300), rows_per_bin(2_000, 2_000), rows_per_bin(200, 10**6)
-    (1, 8, 1)
-    """
-    smaller, larger = sorted((n_x, n_y))
-    bins = USUAL_BINS * smaller // (smaller + larger)
-    return max(smaller // min(max(bins, FEWEST_BINS), MOST_BINS), 1)
+    Of a sample that is far larger than the other no more bins take part than help: twenty times as
+    many, and in wide tables fewer, so that sums over bins stay within memory.
 
-
-def _unpacked(drawn: Permutations, n_bins: int) -> Singles:
-    # The true labels come first, also where all permutations are listed.
-    return np.unpackbits(drawn.bits, axis=1, count=n_bins).astype(np.float32)
-
-
-def binned_sizes(n_x: int, n_y: int) -> tuple[int, int, int]:
-    """Return the bins of x and of y that are permuted, and the rows in each.
-
-    >>> binned_sizes(200, 300), binned_sizes(2_000, 2_000), binned_sizes(200, 10**6)
-    ((200, 300, 1), (250, 250, 8), (200, 4000, 1))
+    >>> count_bins(2_000, 3_000), count_bins(600, 12_000), count_bins(600, 12_000, 20_000)
+    ((250, 375, 8), (150, 3000, 4), (150, 350, 4))
     """
     size = rows_per_bin(n_x, n_y)
     bins_x, bins_y = n_x // size, n_y // size
-    return min(bins_x, LARGER_SHARE * bins_y), min(bins_y, LARGER_SHARE * bins_x), size
+    bins_x, bins_y = min(bins_x, LARGER_SHARE * bins_y), min(bins_y, LARGER_SHARE * bins_x)
+    if size > 1:
+        most = max(MOST_SUMS // n_columns, FEWEST_BINS_IN_ALL)
+        least = most // 2
+        bins_x, bins_y = (
+            min(bins_x, max(most - bins_y, least)),
+            min(bins_y, max(most - bins_x, least)),
+        )
+    return bins_x, bins_y, size
 
 
-def least_binned_pvalue(n_x: int, n_y: int, n_permutations: int) -> float:
-    """Return the smallest p-value that permutations of the bins of such samples can give.
-
-    >>> least_binned_pvalue(2_000, 2_000, 999), round(1 / least_binned_pvalue(2, 1_000, 999))
-    (0.001, 861)
-    """
-    bins_x, bins_y, _ = binned_sizes(n_x, n_y)
-    return least_pvalue(bins_x, bins_y, n_permutations)
-
-
-@dataclass(frozen=True)
-class PermutedBins:
-    """Groups of pooled rows whose labels are permuted together, and the packed labels of all.
-
-    The groups are the bins, those of x first, and the rows left over of x and of y, which keep
-    their labels; no group is empty.
-
-    Attributes
-    ----------
-    order : array of length N
-        Pooled row numbers, group after group.
-    starts : array of length G + 1
-        Where in `order` each group begins, and where the last ends.
-    permutations : Permutations
-        The labels of the bins; the true ones come first.
-    n_bins : int
-        Groups that are permuted.
-    rows_per_bin : int
-        Rows in each of them.
-    kept : array
-        The labels of the other groups.
-    n_x, n_y : int
-        Rows of the two samples.
-    """
-
-    order: IntArray
-    starts: IntArray
-    permutations: Permutations
-    n_bins: int
-    rows_per_bin: int
-    kept: FloatArray
-    n_x: int
-    n_y: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether all permutations of the bins are there."""
-        return self.permutations.exact
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, G."""
-        return int(self.starts.shape[0]) - 1
-
-    @property
-    def count(self) -> int:
-        """Number of permutations, the true labels among them."""
-        return int(self.permutations.bits.shape[0])
-
-    @property
-    def rows(self) -> IntArray:
-        """How many rows each group has."""
-        return np.diff(self.starts)
-
-    def labels(self, which: slice) -> FloatArray:
-        """Return the 0/1 labels of the groups under some permutations, one row each."""
-        bits = self.permutations.bits[which]
-        labels = np.empty((bits.shape[0], self.n_groups))
-        labels[:, : self.n_bins] = np.unpackbits(bits, axis=1, count=self.n_bins)
-        labels[:, self.n_bins :] = self.kept
-        return labels
-
-    def slices(self, entries: int = LABEL_ENTRIES) -> list[slice]:
-        """Return all permutations, as many at a time as have so many labels."""
-        step = max(entries // self.n_groups, 1)
-        return [slice(start, min(start + step, self.count)) for start in range(0, self.count, step)]
-
-    def blocks(self, entries: int = LABEL_ENTRIES) -> Iterator[tuple[slice, FloatArray]]:
-        """Return the labels of the groups, some permutations at a time."""
-        for which in self.slices(entries):
-            check_interrupts()
-            yield which, self.labels(which)
-
-    def weights(self, labels: FloatArray) -> FloatArray:
-        """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S over groups, per row of labels."""
-        weights = labels * (1 / self.n_x + 1 / self.n_y)
-        weights -= 1 / self.n_y
-        return weights
-
-    def of_rows(self, labels: FloatArray) -> FloatArray:
-        """Return the labels of the pooled rows, in their own order, from those of the groups."""
-        if self.rows_per_bin == 1 and self.n_groups == self.n_bins:
-            return labels
-        spread = np.empty((labels.shape[0], self.order.shape[0]))
-        spread[:, self.order] = np.repeat(labels, self.rows, axis=1)
-        return spread
-
-    def sums(self, values: FloatArray) -> FloatArray:
-        """Return the sums over each group of values of shape (N,) or (N, r), in pooled order."""
-        ordered = values[self.order]
-        if self.rows_per_bin == 1 and self.n_groups == self.n_bins:
-            return ordered
-        used = self.n_bins * self.rows_per_bin
-        shape = (self.n_bins, self.rows_per_bin, *values.shape[1:])
-        sums = np.empty((self.n_groups, *values.shape[1:]))
-        sums[: self.n_bins] = ordered[:used].reshape(shape).sum(axis=1)
-        for group in range(self.n_bins, self.n_groups):
-            sums[group] = ordered[self.starts[group] : self.starts[group + 1]].sum(axis=0)
-        return sums
+def draw_bins(
+    n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator, n_columns: int = 1
+) -> Bins:
+    """Decide on bins and draw permutations of their labels; all of them where few."""
+    bins_x, bins_y, size = count_bins(n_x, n_y, n_columns)
+    seed = 0 if (bins_x, bins_y) == (n_x, n_y) else int(rng.integers(2**63))
+    drawn = draw_permutations(bins_x, bins_y, n_permutations, rng)
+    arrangement = draw_arrangement(bins_x + bins_y, rng)
+    labels = arranged_labels(drawn, arrangement)
+    sizes = (n_x, n_y), (bins_x, bins_y), size, seed
+    return Bins(*sizes, labels, drawn.exact, arrangement=arrangement)
 
 
-def permute_bins(n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator) -> PermutedBins:
-    """Put the rows into bins and permute their labels, which stay packed; all of them where few."""
-    bins_x, bins_y, size = binned_sizes(n_x, n_y)
-    rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
-    order = bin_rows(n_x, n_y, rng)
-    starts = np.arange(bins_x + bins_y + 1) * size
-    return PermutedBins(
-        order=order,
-        starts=np.append(starts, starts[-1] + np.cumsum(rest[rest > 0])),
-        permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),
-        n_bins=bins_x + bins_y,
-        rows_per_bin=size,
-        kept=np.array([1.0, 0.0])[rest > 0],
-        n_x=n_x,
-        n_y=n_y,
-    )
+def draw_arrangement(n_bins: int, rng: np.random.Generator) -> IntArray:
+    """Return a random order of the bins, by a child of the generator: its own stream stays."""
+    return rng.spawn(1)[0].permutation(n_bins)
 
 
-def bin_rows(n_x: int, n_y: int, rng: np.random.Generator) -> IntArray:
-    """Return the pooled rows bin after bin, those of x first, and then what is left of x and y."""
-    bins_x, bins_y, size = binned_sizes(n_x, n_y)
-    rows_x = np.arange(n_x) if n_x == bins_x else rng.permutation(n_x)
-    rows_y = n_x + (np.arange(n_y) if n_y == bins_y else rng.permutation(n_y))
-    used_x, used_y = bins_x * size, bins_y * size
-    return np.concatenate([rows_x[:used_x], rows_y[:used_y], rows_x[used_x:], rows_y[used_y:]])
+def arranged_labels(drawn: Permutations, arrangement: IntArray) -> Singles:
+    """Return the 0/1 labels of the bins in an arrangement, one row per permutation."""
+    labels = np.unpackbits(drawn.bits, axis=1, count=arrangement.size)
+    return labels[:, arrangement].astype(np.float32)

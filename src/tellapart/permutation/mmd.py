@@ -20,14 +20,8 @@ from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel
 from tellapart.kernels.feature_maps import FeatureMap
 from tellapart.kernels.random_features import GramTiles, RandomFeatures, draw_features
-from tellapart.permutation.designed_bins import permute_samples
-from tellapart.permutation.forms import ColumnSums, Forms, forms_of
-from tellapart.permutation.labels import (
-    MEMORY_BUDGET,
-    PermutedBins,
-    binned_sizes,
-    draw_permutations,
-)
+from tellapart.permutation.draws import MEMORY_BUDGET, binned_sizes, draw_permutations
+from tellapart.permutation.forms import ColumnSums, Forms, RowGroups, permute_samples
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
@@ -39,12 +33,12 @@ from tellapart.threads import blas_threads, in_threads, one_blas_thread
 SIDE = 512
 
 
-def gram_forms(tiles: GramTiles, bins: PermutedBins, memory_budget: int, n_jobs: int) -> Forms:
+def gram_forms(tiles: GramTiles, bins: RowGroups, memory_budget: int, n_jobs: int) -> Forms:
     """Return the forms of a kernel; the rows of `tiles` stand group after group.
 
     Bands of groups with all groups from there on: the pairs above the diagonal are enough.
     """
-    forms = forms_of(bins, n_jobs)
+    forms = bins.forms(n_jobs)
     n_rows = int(bins.starts[-1])
     # A band may take a quarter of the budget, and a tile is made in about three arrays.
     side = int(min(SIDE, max(memory_budget // (32 * n_rows), 1)))
@@ -143,9 +137,7 @@ def _add_tile(tile, of_rows, of_columns, sums):  # type: ignore[no-untyped-def]
 BLOCK_ROWS = 2_048
 
 
-def random_forms(
-    samples: Samples, features: RandomFeatures, bins: PermutedBins, n_jobs: int
-) -> Forms:
+def random_forms(samples: Samples, features: RandomFeatures, bins: RowGroups, n_jobs: int) -> Forms:
     """Return the forms of the kernel that the features approximate."""
     every = np.arange(samples.n_columns)
     pooled = np.concatenate([samples.x[:, every], samples.y[:, every]])
@@ -166,7 +158,7 @@ def random_forms(
         for i in range(0, len(starts), 4 * n_jobs):
             for first, part in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
                 sums[first : first + part.shape[0]] += part
-    forms = forms_of(bins, n_jobs)
+    forms = bins.forms(n_jobs)
     forms.add_features(sums, np.tile(features.weights, 2))
     forms.leave_out_diagonal(np.multiply(features.diagonal, bins.rows))
     forms.magnitude = features.magnitude
@@ -220,7 +212,7 @@ def permutation_test(
     at most, drawn at random. `PermutationNull.note` says so.
 
     With a design (`samples.design`) labels are permuted by it, and MMD² is adjusted for its blocks
-    (`tellapart.permutation.forms.DesignedForms`).
+    (`tellapart.permutation.forms.DesignForms`).
 
     Parameters
     ----------
@@ -286,7 +278,7 @@ def permutation_test(
 
 
 def _column_forms(
-    pooled: FloatArray, kernel: FittedKernel, z: FloatArray, bins: PermutedBins, n_jobs: int
+    pooled: FloatArray, kernel: FittedKernel, z: FloatArray, bins: RowGroups, n_jobs: int
 ) -> Forms | None:
     """Sum K_z = Σ_s z_s k_s column by column: O(N r) for r features in all, whatever the tails.
 
@@ -304,7 +296,7 @@ def _column_forms(
             _ = sums.gram  # made here, in this thread
         return sums
 
-    forms, parts, weights = forms_of(bins, n_jobs), [], []
+    forms, parts, weights = bins.forms(n_jobs), [], []
     dense = np.zeros((0, 0))
     for weight, sums in zip(z, in_threads(sums_of, range(z.size), n_jobs), strict=True):
         features = sums.features
@@ -379,7 +371,7 @@ def permutation_test_in_chunks(
     rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
     kept = np.flatnonzero(rest)
     starts = np.arange(bins_x + bins_y + 1) * size
-    bins = PermutedBins(
+    bins = RowGroups(
         order=np.empty(0, dtype=np.intp),
         starts=np.append(starts, starts[-1] + np.cumsum(rest[kept])),
         permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),

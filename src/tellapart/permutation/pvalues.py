@@ -12,7 +12,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.design import Design
 from tellapart.errors import warn_caller
 from tellapart.permutation.design import least_designed_pvalue
-from tellapart.permutation.labels import least_binned_pvalue
+from tellapart.permutation.draws import least_binned_pvalue
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,15 @@ def _largest_count(count: int, alpha: float) -> int:
     while k > 0 and k / count > alpha:
         k -= 1
     return k
+
+
+def beyond_rounding(statistics: FloatArray, rounding: float) -> FloatArray:
+    """Return a statistic of all permutations: 0 for all where it varies by rounding alone.
+
+    `rounding` is what that of its terms may amount to. Ties are judged by the size of the
+    statistic, and that may be nothing else.
+    """
+    return statistics if np.ptp(statistics) > rounding else np.zeros_like(statistics)
 
 
 # Several tests at once: p-values adjusted so that false alarms stay rare in the whole family.

@@ -10,15 +10,18 @@ Holm's adjustment allows. Sums over the first rows of an order serve all sizes o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.labels import Bins, TwoSampleSums, add_rows
+from tellapart.threads import MadeOnce
 
 # Sums are kept at some sizes, each so many times as large as the one before, or more where that
 # would be too many; the rest is added on top.
@@ -26,14 +29,13 @@ ANCHOR_RATIO = 1.05
 MOST_ANCHORS = 4
 # Rows are added up four at a time, counted from the first: so sums do not depend on anchors.
 RUN = 4
-# What of the features is held together, so that a core keeps it at hand.
-BLOCK_BYTES = 1 << 20
-NARROWEST, WIDEST = 32, 256
 # Entries of a matrix are so many bits long at most: sums of 4,000² of them fit into 64.
 WHOLE_BITS = 30
 TILE = 64
 # So few rows of each order are added up from where they stand.
 FEW_ROWS = 32
+MOST_KEPT = 400_000_000
+"""Bytes of the sums of one table of features that are kept; of more, comparisons make their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +131,16 @@ class RowOrders:
         if end - begin <= FEW_ROWS:
             _add_few(values[:, first:last], self.first[rows], begin, end, out)
             return
-        width = BLOCK_BYTES // (4 * self.n_rows) // NARROWEST * NARROWEST
-        width = min(max(width, NARROWEST), WIDEST)
-        _add(values, self.first[rows], begin, end, first, last, width, out)
+        starts = np.arange(self.count)[rows] * self.first.shape[1]
+        add_rows(values, self.first.ravel(), starts + begin, starts + end, out, first)
+
+    def form(self, matrix: FloatArray | Singles) -> OrderedForm:
+        """Return a matrix of all rows with its sums over the first rows of all orders."""
+        singles = np.asarray(matrix, dtype=np.float32)
+        # Centred, what single precision has to hold is small: constants cancel.
+        singles = singles - singles.mean(dtype=np.float64).astype(np.float32)
+        rows, whole = singles.sum(axis=1, dtype=np.float64), WholeMatrix.of(singles)
+        return OrderedForm(whole, rows, self.form_sums(whole), self.vector_sums(rows))
 
     def form_sums(self, matrix: WholeMatrix) -> FloatArray:
         """Return Σ M_ij over pairs of the first n rows, for every size n and order (sizes × B)."""
@@ -143,32 +152,6 @@ class RowOrders:
         """Return Σ v_i over the first n rows, for every size n and order (sizes × B)."""
         running = np.cumsum(vector[self.first], axis=1)
         return np.ascontiguousarray(running[:, self.sizes - 1].T)
-
-
-@compiled
-def _add(values, orders, begin, end, first, last, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add up features first … last − 1 of some rows of every order."""
-    n_rows = values.shape[0]
-    held = np.empty((n_rows, width), dtype=np.float32)
-    for f in range(first, last, width):
-        w = min(width, last - f)
-        for i in range(n_rows):
-            held[i, :w] = values[i, f : f + w]
-        for k in range(orders.shape[0]):
-            own = out[k, f - first : f - first + w]
-            order = orders[k]
-            i = begin
-            while i + 4 <= end:
-                a, b = held[order[i]], held[order[i + 1]]
-                c, d = held[order[i + 2]], held[order[i + 3]]
-                for q in range(w):
-                    own[q] += (a[q] + b[q]) + (c[q] + d[q])
-                i += 4
-            while i < end:
-                a = held[order[i]]
-                for q in range(w):
-                    own[q] += a[q]
-                i += 1
 
 
 @compiled
@@ -225,11 +208,123 @@ def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # p
             begin = end
 
 
+@dataclass(frozen=True, eq=False)
+class OrderedForm:
+    """A symmetric matrix of all rows, and what the orders of the rows make of it.
+
+    Attributes
+    ----------
+    matrix : WholeMatrix
+        M, less its mean.
+    rows : array of length N
+        The sums of its rows.
+    inside, reached : arrays of shape (sizes, B)
+        Sums of M over pairs of the first rows of the orders, and of `rows` over these.
+    """
+
+    matrix: WholeMatrix
+    rows: FloatArray
+    inside: FloatArray
+    reached: FloatArray
+
+
+# Sums of features over rows that several comparisons divide in different ways.
+#
+# With rows permuted one by one, what is summed are the scores of rows, and these know no labels.
+# So one table of them serves every comparison, and what the orders give for the sizes of the
+# samples is summed once: a comparison adds the few rows that are its own.
+
+
+@dataclass(eq=False)
+class PooledFeatures:
+    """Features of all rows (N × F), and their sums over the first rows of every order."""
+
+    values: Singles
+    _kept: dict[int, Singles] = field(default_factory=dict, repr=False)
+    _parts: MadeOnce = field(default_factory=MadeOnce, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """The sums over all rows."""
+        return np.asarray(self.values.sum(axis=0, dtype=np.float64))
+
+    def sums(self, orders: RowOrders, size: int, rows: slice, features: slice) -> Singles:
+        """Return the sums over the first `size` rows of some orders, of some features."""
+        anchor = orders.anchor(size)
+        if 4 * orders.count * self.values.shape[1] * len(orders.anchors) > MOST_KEPT:
+            first, last, _ = features.indices(self.values.shape[1])
+            begin, end, _ = rows.indices(orders.count)
+            out, anchor = np.zeros((end - begin, last - first), dtype=np.float32), 0
+        else:
+            out = self._sums_at(orders, anchor)[rows, features].copy()
+        orders.add(self.values, anchor, size, out, rows, features)
+        return out
+
+    def some(self, features: IntArray) -> PooledFeatures:
+        """Return some of the features: the same object whoever asks for them."""
+        return self._parts.get(
+            features.tobytes(),
+            lambda: PooledFeatures(np.ascontiguousarray(self.values[:, features])),
+        )
+
+    def _sums_at(self, orders: RowOrders, anchor: int) -> Singles:
+        with self._lock:
+            begin, every = 0, slice(None)
+            sums = np.zeros((orders.count, self.values.shape[1]), dtype=np.float32)
+            for end in orders.anchors[: orders.anchors.index(anchor) + 1]:
+                if end not in self._kept:
+                    self._kept[end] = sums.copy()
+                    orders.add(self.values, begin, end, self._kept[end], every, every)
+                begin, sums = end, self._kept[end]
+            return sums
+
+
+@dataclass(frozen=True, eq=False)
+class PooledSums(TwoSampleSums):
+    """The features of one comparison: which rows are those of x and of y.
+
+    What `x` and `y` of other sums hold is made where it is needed.
+    """
+
+    features: PooledFeatures = field(kw_only=True)
+    rows_x: IntArray = field(kw_only=True)
+    rows_y: IntArray = field(kw_only=True)
+
+    @classmethod
+    def of(cls, features: PooledFeatures, rows_x: IntArray, rows_y: IntArray) -> PooledSums:
+        """Return the features of the rows of x and of y."""
+        none = np.empty((0, features.values.shape[1]), dtype=np.float32)
+        return cls(none, none, features=features, rows_x=rows_x, rows_y=rows_y)
+
+    def total(self) -> FloatArray:
+        """Return the sums over all rows."""
+        return self.features.total
+
+    def sides(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums over the rows of x and over those of y."""
+        of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
+        return of_x, self.total() - of_x
+
+    def permuted(self, n_moved_of: tuple[int, int]) -> tuple[Singles, ...]:  # noqa: ARG002
+        """Return the features of all rows, each of which is permuted by itself."""
+        return (self.features.values,)
+
+    def some(self, features: IntArray) -> PooledSums:
+        """Return the sums of some of the features."""
+        return PooledSums.of(self.features.some(features), self.rows_x, self.rows_y)
+
+    def column(self, feature: int) -> tuple[FloatArray, FloatArray]:
+        """Return one feature of the rows of X and of Y, and below it that no row keeps a label."""
+        values = self.features.values[:, feature].astype(np.float64)
+        return np.append(values[self.rows_x], 0.0), np.append(values[self.rows_y], 0.0)
+
+
 # Labels of one comparison whose rows, and random orders of them, are shared with others.
 
 
 @dataclass(frozen=True, eq=False)
-class SharedLabels(KeyedBins):
+class SharedOrders(Bins):
     """Which of the rows that all comparisons share count as x: the true ones, and by the orders.
 
     Rows are permuted one by one. The smaller sample is that of the first rows of an order.
@@ -247,11 +342,16 @@ class SharedLabels(KeyedBins):
     rows_y: IntArray
 
     @classmethod
-    def of(cls, orders: RowOrders, rows_x: IntArray, rows_y: IntArray) -> SharedLabels:
+    def of(cls, orders: RowOrders, rows_x: IntArray, rows_y: IntArray) -> SharedOrders:
         """Return the labels of the comparison of some rows with all others."""
         sizes = (int(rows_x.size), int(rows_y.size))
         none = np.empty((orders.count + 1, 0), dtype=np.float32)
         return cls(sizes, sizes, 1, 0, none, False, orders, rows_x, rows_y)
+
+    @property
+    def shared(self) -> bool:
+        """Whether other comparisons have the same permutations."""
+        return True
 
     @property
     def of_x(self) -> bool:
@@ -268,18 +368,42 @@ class SharedLabels(KeyedBins):
         """The true labels as an order like all others: rows of the smaller sample, at random."""
         return self.orders.true_order(self.rows_x if self.of_x else self.rows_y)
 
-    def contrast(
-        self, matrix: WholeMatrix, rows: FloatArray, sums: FloatArray, margin: FloatArray
-    ) -> FloatArray:
-        """Return wᵀMw, w = 1/m on x and −1/n on y, for the true labels and every order.
+    def sums_over_x(
+        self, sums: TwoSampleSums, features: slice = slice(None)
+    ) -> Callable[[slice], Singles]:
+        """Return what gives the sums of some features over x, under some of the permutations."""
+        assert isinstance(sums, PooledSums)
+        first, last, _ = features.indices(sums.size)
+        some, pooled = slice(first, last), sums.features
 
-        `rows` are the sums of the rows of M, `sums` and `margin` those of M and of `rows` over the
-        first rows of the orders: (sizes × B) each.
-        """
-        place = int(np.searchsorted(self.orders.sizes, self.size))
-        inside = np.append(self.true_order.form_sums(matrix), sums[place])
-        reached = np.append(self.true_order.vector_sums(rows), margin[place])
+        def over_x(permutations: slice) -> Singles:
+            begin, end, _ = permutations.indices(self.count)
+            found = np.zeros((end - begin, last - first), dtype=np.float32)
+            true = int(begin == 0)
+            if true:
+                self.true_order.add(pooled.values, 0, self.size, found[:1], slice(1), some)
+            drawn = slice(begin + true - 1, end - 1)
+            found[true:] = pooled.sums(self.orders, self.size, drawn, some)
+            if not self.of_x:
+                np.subtract(sums.total()[some].astype(np.float32), found, out=found)
+            return found
+
+        return over_x
+
+    def quadratic(
+        self,
+        matrix: FloatArray | OrderedForm,
+        *,
+        rows: float | FloatArray = 1.0,  # noqa: ARG002
+        adjusted: bool = False,  # noqa: ARG002
+        n_jobs: int = 1,  # noqa: ARG002
+    ) -> FloatArray:
+        """Return wᵀMw, w = 1/m on x and −1/n on y, for the true labels and every order."""
+        form = matrix if isinstance(matrix, OrderedForm) else self.orders.form(matrix)
+        at = int(np.searchsorted(self.orders.sizes, self.size))
+        inside = np.append(self.true_order.form_sums(form.matrix), form.inside[at])
+        reached = np.append(self.true_order.vector_sums(form.rows), form.reached[at])
         n, rest = self.size, self.n_rows - self.size
         across = reached - inside
-        outside = rows.sum() - reached - across
+        outside = form.rows.sum() - reached - across
         return np.asarray(inside / n**2 - 2 * across / (n * rest) + outside / rest**2)

@@ -13,7 +13,7 @@ import numpy as np
 from tellapart.arguments import check_choice, check_integer, check_number
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError
-from tellapart.permutation.labels import check_reach
+from tellapart.permutation.draws import check_reach
 from tellapart.planning.power_curve import RisingCurve, Strength
 from tellapart.statistics.mmd import effective_size
 from tellapart.two_sample.settings import METHODS

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
-from tellapart.permutation.designed_bins import DesignedBins
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.labels import Bins
 from tellapart.scan.loops import (
     sum_cells,
     sum_columns,
@@ -204,18 +203,16 @@ class SampleSums:
             parts += named.values()
         return parts
 
-    def adjust_with(self, other: SampleSums, bins: KeyedBins) -> None:
+    def adjust_with(self, other: SampleSums, bins: Bins) -> None:
         """Adjust these sums and those of the other sample for a design, if any."""
-        if not isinstance(bins, DesignedBins):
-            return
         for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
-            if mine is self.points or mine is self.lengths:
+            if mine is self.points or mine is self.lengths or mine.ndim == 1:
                 continue
             if mine.ndim == 2:
-                bins.adjust_in_place(mine, theirs)
+                bins.adjust(mine, theirs)
                 continue
             for kind in range(mine.shape[0]):
-                bins.adjust_in_place(mine[kind], theirs[kind])
+                bins.adjust(mine[kind], theirs[kind])
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +220,7 @@ class BinSums:
     """The fold that sums up one sample; see `tellapart.data.row_stores.Fold`."""
 
     tables: Tables
-    bins: KeyedBins
+    bins: Bins
     requests: Requests
     sample: int
     n_jobs: int = 1

@@ -3,7 +3,7 @@
 What a scan holds of every column under every permutation grows with both, and for 100,000 columns
 and 1,000 permutations it would be tens of gigabytes. But the families of single columns need a few
 of the largest statistics only (`tellapart.scan.blocks`), those of whole rows a matrix of the
-rows (`tellapart.scan.row_statistics`), and pairs and more look at 4,000 columns at most, chosen
+rows (`tellapart.scan.row_forms`), and pairs and more look at 4,000 columns at most, chosen
 without labels (`tellapart.scan.families.plan`). So one look at all columns, part by part, one at
 those of pairs and one at those that are named give what a scan of the whole table gives, for every
 permutation and the true labels alike.
@@ -21,8 +21,7 @@ from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
-from tellapart.permutation.designed_bins import DesignedBins
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, silent
 from tellapart.scan.bin_sums import SampleSums
 from tellapart.scan.column_changes import ColumnContest, column_changes
@@ -43,9 +42,9 @@ from tellapart.scan.families.shape import score_of_lengths
 from tellapart.scan.families.values import values_apart
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import N_DERIVED, SINGLES, Requests, full_lengths
-from tellapart.scan.row_statistics import RowProducts, points_per_bin
+from tellapart.scan.row_forms import RowProducts, points_per_bin
 from tellapart.scan.scores import Scores, score_rows
-from tellapart.scan.sums import Halves, sum_bins
+from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import OUTLINED, Outline, Tables, tables_of_columns
 from tellapart.threads import in_threads
 
@@ -123,7 +122,7 @@ class ColumnFolds:
         """The contest of all columns."""
         return self._found[0].contest
 
-    def statistics(self, pool: Pool, row_score: Halves) -> ColumnStatistics:
+    def statistics(self, pool: Pool, row_score: TwoSampleSums) -> ColumnStatistics:
         """Return the statistics; `pool` is any with the same labels, `row_score` that of rows."""
         found = self._found[0]
         return ColumnStatistics(
@@ -197,7 +196,7 @@ class ColumnsInBlocks:
 
 def pool_in_blocks(
     samples: ChunkedSamples,
-    labels: KeyedBins,
+    labels: Bins,
     rng: np.random.Generator,
     n_jobs: int = 1,
     progress: Progress = silent,
@@ -218,7 +217,7 @@ def pool_in_blocks(
         pool = view.pool(columns, view.of_columns, ("normal", "clipped"), progress)
         if pool.tables.size:
             folds.add(pool)
-            seen.add(pool, samples)
+            seen.add(pool)
     if not seen.column:
         raise InputError(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
@@ -246,7 +245,7 @@ class _View:
     """The samples, of which some columns are looked at a time."""
 
     samples: ChunkedSamples
-    labels: KeyedBins
+    labels: Bins
     pooled: Outline
     rows: FloatArray
     n_jobs: int
@@ -295,14 +294,12 @@ class _Seen:
     numeric: int = 0
     lengths: list[FloatArray] = field(default_factory=list)
 
-    def add(self, pool: Pool, samples: ChunkedSamples) -> None:
+    def add(self, pool: Pool) -> None:
         """Remember the columns of a pool."""
         self.column.append(pool.tables.column)
         self.numeric += pool.tables.numeric.size
         self.ties.append(tiedness(pool.outline))
-        self.found.append(
-            Differences.of(pool.sums, pool.tables, samples.n_x, samples.n_y, design=pool.design)
-        )
+        self.found.append(Differences.of(pool.sums, pool.tables, pool.labels))
         sides = (pool.sums.x.lengths, pool.sums.y.lengths)
         parts = [_lengths(pool.outline), *(side.astype(np.float64) for side in sides)]
         before = self.lengths or [np.zeros(1)] * len(parts)
@@ -323,7 +320,7 @@ class _Seen:
         """Return the differences of all columns."""
         return Differences.joined(self.found)
 
-    def row_score(self, labels: KeyedBins) -> Halves:
+    def row_score(self, labels: Bins) -> TwoSampleSums:
         """Return the sums over bins of the normal score of ‖V‖² of whole rows."""
         size = sum(part.size for part in self.column)
 
@@ -345,10 +342,9 @@ class _Seen:
             sides.append(found)
         (x, of_x), (y, of_y) = sides
         missing = any((lengths[1] < size).any() for lengths in self.lengths[1:])
-        if isinstance(labels, DesignedBins):
-            labels.adjust_in_place(x, y)
-            labels.adjust_in_place(of_x, of_y)
-        return Halves(x, y, Halves(of_x, of_y) if missing else None)
+        labels.adjust(x, y)
+        labels.adjust(of_x, of_y)
+        return TwoSampleSums(x, y, TwoSampleSums(of_x, of_y) if missing else None)
 
 
 def _lengths(outline: Scores) -> FloatArray:

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
+from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.adjusted import Named, TableUnits
 from tellapart.scan.families.shape import WAVES
 from tellapart.scan.pool import Pool
-from tellapart.scan.sums import Halves
 from tellapart.scan.tails import NOTHING, BinMoments, PermutedTails
 from tellapart.scan.wide import WideShifts
 
@@ -98,11 +98,7 @@ def _of_spread(pool: Pool) -> FloatArray:
     two normal variables of correlation ρ exceed z at once with a chance of the order of
     exp(−z²/(1 + ρ)), and so the smaller score counts 2/(1 + ρ) times.
     """
-    bins = pool.labels
-    rows = float(bins.rows_per_bin)
-    if pool.design is not None:
-        units = pool.design.units
-        rows = float(units.counts[units.moved].mean())
+    rows = pool.labels.mean_rows
     changes, scores = [], []
     for name in ("normal", "clipped"):
         squares = _moments(pool, pool.sums.squares(name))
@@ -151,10 +147,10 @@ def _correlation(a: Singles, b: Singles) -> FloatArray:
     return np.asarray((a * b).sum(axis=0) / np.where(unit > 0, unit, 1.0))
 
 
-def _moments(pool: Pool, halves: Halves) -> BinMoments:
+def _moments(pool: Pool, sums: TwoSampleSums) -> BinMoments:
     """Return the moments of what is permuted of sums."""
     moved = pool.labels.n_moved_of
-    return BinMoments.of(halves.permuted(pool.labels), moved[0] / sum(moved))
+    return BinMoments.of(sums.permuted(moved), moved[0] / sum(moved))
 
 
 # How much columns changed under every permutation: all of them, or the strongest of very many.

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 from tellapart.data.row_stores import Cut, block_rows
-from tellapart.permutation.keyed_bins import count_bins
+from tellapart.permutation.labels import count_bins
 from tellapart.scan.blocks import PART_BYTES
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.plan import (

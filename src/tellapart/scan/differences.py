@@ -11,13 +11,13 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
-from tellapart.permutation.designed_bins import DesignedBins, draw_designed_bins
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.design_units import draw_design_units
+from tellapart.permutation.labels import Bins
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.families.missingness import asked_missing
 from tellapart.scan.requests import SINGLES, Pairs, Requests
-from tellapart.scan.sums import Halves, Sums, normal_tail, pair_scales, studentised
+from tellapart.scan.sums import CorrelationSums, Sums
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.threads import one_blas_thread
 
@@ -36,7 +36,7 @@ class Differences:
 
     The variance is that over permutations of the labels: N²/(m n (N − 1)) for scores of variance 1
     over the N = m + n pooled rows. Under a design it is that of sums over its units within blocks
-    and samples, and z has the tail of the t statistic (`tellapart.scan.sums.studentised`).
+    and samples, and z has the tail of the t statistic (`DesignUnits.zscores`).
 
     Attributes
     ----------
@@ -62,47 +62,29 @@ class Differences:
         cls,
         sums: Sums,
         tables: Tables,
-        n_x: float,
-        n_y: float,
+        labels: Bins,
         pairs: Pairs | None = None,
-        design: DesignedBins | None = None,
     ) -> Differences:
         """Return the z-scores from sums over all rows of both samples.
 
         `pairs` are those whose products of U were summed under the name of `CORRELATED`. Under a
         design the sums are adjusted for its blocks, and the deviations are those of its units.
         """
-        if design is not None:
-            n_x, n_y = (float(counts[0]) for counts in design.counts)
-        k_x, k_y = rows_behind(sums.present, n_x, n_y)
-        rows = k_x + k_y
-        unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
-        table = {}
-        for name in SINGLES:
-            halves = sums.of(name)
-            if design is not None:
-                table[name] = studentised(design, halves)
-                continue
-            of_x, of_y = halves.sides()
-            table[name] = (of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit
-        if design is None:
+        table = {name: labels.zscores(sums.of(name)) for name in SINGLES}
+        if not labels.by_design:
             table["far"] = table["far"] * tables.units.far_scale
         found: dict[tuple[int, int], float] = {}
         if pairs is not None:
             still = np.maximum(np.abs(table["normal"]), np.abs(table["spread"])) < CLEAR
             still &= np.array([level is None for level in tables.level], dtype=np.bool_)
             kept = np.flatnonzero(still[pairs.s] & still[pairs.t])
-            changes = _correlation_changes(sums, pairs, n_x, n_y)[kept]
-            if design is not None:
-                asked = CORRELATED.of(pairs)
-                own = pair_scales(design, sums, CORRELATED.name, asked, within=True)[kept]
-                changes = changes * own * np.sqrt(1 / n_x + 1 / n_y) / design.units.unit
-                # Products have heavier tails than their columns: as if the units were half as many.
-                changes = normal_tail(changes, max(design.units.freedom / 2, 1.0))
+            products = CorrelationSums(sums, CORRELATED.name, CORRELATED.of(pairs), labels.n_rows)
+            changes = _correlation_changes(sums, pairs, *labels.true_counts)[kept]
+            changes = labels.product_zscores(changes, products, kept)
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
             found = dict(zip(keys, changes.tolist(), strict=True))
-        return cls(tables.column, tables.level, table, found, design is not None)
+        return cls(tables.column, tables.level, table, found, labels.by_design)
 
     @classmethod
     def joined(cls, parts: Sequence[Differences]) -> Differences:
@@ -152,13 +134,12 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     asked = Requests(pairs={CORRELATED.name: CORRELATED.of(pairs)}, missing=asked_missing(samples))
     if asked.missing is not None:
         asked.count_present()
-    design = None
-    if samples.design is not None:
-        # Deviations have a closed form: that there are units is enough, none is permuted.
-        design = draw_designed_bins(samples.design, 1, np.random.default_rng(0))
-    # Else no bins at all: every row is one of those that keep their labels.
-    bins = design or KeyedBins(
-        rows, (0, 0), max(rows), 0, np.empty((0, 0), dtype=np.float32), exact=False
+    # Deviations have a closed form: that there are units is enough, none is permuted. Without a
+    # design there are no bins at all: every row is one of those that keep their labels.
+    bins = (
+        Bins.of_single_rows(rows, bins=(0, 0))
+        if samples.design is None
+        else draw_design_units(samples.design, 1, np.random.default_rng(0))
     )
     with one_blas_thread():
         parts = [
@@ -170,13 +151,13 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
         ]
     parts[0].adjust_with(parts[1], bins)
     sums = Sums(parts[0], parts[1], full=True, present_of=asked.present_of)
-    return Differences.of(sums, tables, *rows, pairs, design)
+    return Differences.of(sums, tables, bins, pairs)
 
 
 def _correlation_changes(sums: Sums, pairs: Pairs, n_x: float, n_y: float) -> FloatArray:
     """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
     of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
-    single, both = rows_behind(of.present, n_x, n_y), rows_behind(products.present, n_x, n_y)
+    single, both = of.rows_behind(n_x, n_y), products.rows_behind(n_x, n_y)
     sides = []
     every = of.sides(), squares.sides(), products.sides()
     for k in (0, 1):
@@ -192,10 +173,3 @@ def _correlation_changes(sums: Sums, pairs: Pairs, n_x: float, n_y: float) -> Fl
     if products.present is not None:
         changes[np.minimum(*both) < FEWEST_ROWS] = 0.0
     return np.asarray(changes)
-
-
-def rows_behind(present: Halves | None, n_x: float, n_y: float) -> tuple[FloatArray, FloatArray]:
-    """Return how many rows of x and of y are behind sums: all, or those that have the values."""
-    if present is None:
-        return np.asarray(float(n_x)), np.asarray(float(n_y))
-    return present.sides()

@@ -13,7 +13,7 @@ from tellapart.interrupts import check_interrupts
 from tellapart.scan.loops import correlation_changes, keep_largest, present_correlation_changes
 from tellapart.scan.pool import Moments, Pool
 from tellapart.scan.requests import Pairs, ProductOfTwo
-from tellapart.scan.sums import pair_scales
+from tellapart.scan.sums import CorrelationSums
 
 WHOLE = {"normal", "clipped"}
 """Scores whose moments are needed of every column."""
@@ -35,7 +35,8 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
     asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
     pairs, (a, b) = _with_moments(pool, asked)
     n_x, n_y = pool.labels.counts
-    scale = None if pool.design is None else pair_scales(pool.design, pool.sums, name, asked)
+    correlations = CorrelationSums(pool.sums, name, asked, pool.labels.n_rows)
+    scale = pool.labels.null_scale(correlations)
     total = sums.total().astype(np.float32)
     both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
     share = np.float32(pool.labels.n_x / pool.labels.n_rows)
@@ -46,9 +47,9 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
         check_interrupts()
         block = slice(start, min(start + step, pairs.size))
         left, right, totals = pairs.s[block], pairs.t[block], total[block]
-        of_products = sums.summing(pool.labels, block)
+        of_products = pool.labels.sums_over_x(sums, block)
         if present is not None:
-            of_rows = present.summing(pool.labels, block)
+            of_rows = pool.labels.sums_over_x(present, block)
 
         def change(rows: slice) -> None:
             of_x = of_products(rows)  # noqa: B023
@@ -74,7 +75,7 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
 def _with_moments(pool: Pool, asked: ProductOfTwo) -> tuple[Pairs, tuple[Moments, Moments]]:
     """Return the pairs, by where their columns stand among the moments of both scores."""
     pairs, names = asked.pairs, (asked.first, asked.second)
-    if pool.forms is None or set(names) <= WHOLE:
+    if not pool.labels.shared or set(names) <= WHOLE:
         return pairs, (pool.moments(names[0]), pool.moments(names[1]))
     # Of many comparisons each makes the moments that it needs.
     columns, places = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)

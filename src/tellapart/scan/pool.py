@@ -5,152 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TypeVar
 
 import numpy as np
-from scipy.linalg import lapack
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.interrupts import check_interrupts
-from tellapart.permutation.designed_bins import DesignedBins
-from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.permutation.shared_orders import RowOrders, SharedLabels, WholeMatrix
+from tellapart.permutation.labels import PERMUTATIONS_AT_A_TIME, Bins, TwoSampleSums
 from tellapart.scan.loops import mean_changes, noise_ratios
 from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
-from tellapart.scan.sums import Halves, Sums, scales
+from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Tables
 from tellapart.scan.wide import WideShifts
 from tellapart.threads import MadeOnce, in_slices
 
-# Matrices of pooled rows that statistics of whole rows sum over: made without labels.
-
-
-def distances(points: Singles, lengths: Singles, rows: slice) -> Singles:
-    """Return the distances of some of the points from all of them; `lengths` are their squares."""
-    return np.asarray(_distances(points[rows] @ points.T, lengths, rows))
-
-
-def distances_by_products(products: FloatArray, rows: slice) -> FloatArray:
-    """Return the same distances from the inner products of all points."""
-    return np.asarray(_distances(products[rows], np.diagonal(products), rows))
-
-
-def _distances(
-    products: FloatArray | Singles, lengths: FloatArray | Singles, rows: slice
-) -> FloatArray | Singles:
-    squares = -2 * products
-    squares += lengths[rows, np.newaxis]
-    squares += lengths
-    return np.sqrt(np.maximum(squares, 0, out=squares))
-
-
-def ridge_matrix(points: Singles, ridge: float) -> FloatArray:
-    """Return M with δᵀ(Σ + ridge·I)⁻¹δ = wᵀMw, Σ = VᵀV/N, δ = Vᵀw: M = K(K/N + ridge·I)⁻¹, K = VVᵀ.
-
-    K(K/N + ridge·I)⁻¹ = N·(I − ridge·(K/N + ridge·I)⁻¹): one factorisation, no spectrum.
-    """
-    return ridge_by_products((points @ points.T).astype(np.float64), ridge)
-
-
-def ridge_by_products(products: FloatArray, ridge: float) -> FloatArray:
-    """Return the same matrix from K, the inner products of all points."""
-    n_rows = products.shape[0]
-    matrix = products / n_rows
-    matrix[np.diag_indices_from(matrix)] += ridge
-    matrix = inverse_definite(matrix)
-    matrix *= -ridge * n_rows
-    matrix[np.diag_indices_from(matrix)] += n_rows
-    return matrix
-
-
-def inverse_definite(matrix: FloatArray) -> FloatArray:
-    """Return the inverse of a symmetric positive definite matrix, by Cholesky's factor.
-
-    >>> inverse_definite(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6).tolist()
-    [[0.666667, -0.333333], [-0.333333, 0.666667]]
-    """
-    factor, _ = lapack.dpotrf(matrix, lower=1, clean=0)
-    inverse, _ = lapack.dpotri(factor, lower=1)
-    lower = np.tril(inverse)
-    return np.asarray(lower + np.tril(inverse, -1).T)
-
-
-def crowd(parent: IntArray) -> Singles:
-    """Return what score columns are divided by: the levels of one column count as one column."""
-    _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
-    return np.sqrt(counts[place]).astype(np.float32)
-
-
-# Statistics of whole rows that several comparisons share: one matrix, summed by shared orders.
-#
-# The matrices are those of `tellapart.scan.row_statistics`, of all rows; what the orders of the
-# rows give for every size of a sample is summed once for all comparisons.
-
-
-T = TypeVar("T")
-
-BLOCK_ENTRIES = 4_000_000
-
-
-class RowForms:
-    """Quadratic forms of pooled rows, as points in the space of the clipped scores.
-
-    Parameters
-    ----------
-    values : array of shape (N, P)
-        V of all rows.
-    parent : array of length P
-        The columns that the score columns belong to.
-    orders : RowOrders
-        The permutations of all comparisons.
-    """
-
-    def __init__(self, values: Singles, parent: IntArray, orders: RowOrders) -> None:
-        self._points = np.ascontiguousarray(values / crowd(parent))
-        self._orders = orders
-        self._made = MadeOnce()
-
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what `make` makes, made by whoever asks for it first."""
-        return self._made.get(name, make)
-
-    def energy(self, labels: SharedLabels) -> FloatArray:
-        """Return the energy distance of each permutation."""
-        return -self._contrast("energy", self._distances, labels)
-
-    def decorrelated(self, ridge: float, labels: SharedLabels) -> FloatArray:
-        """Return δᵀ(Σ + ridge·I)⁻¹δ of each permutation."""
-        return self._contrast("ridge", lambda: ridge_matrix(self._points, ridge), labels)
-
-    def _contrast(
-        self, name: str, make: Callable[[], FloatArray | Singles], labels: SharedLabels
-    ) -> FloatArray:
-        def sums() -> tuple[WholeMatrix, FloatArray, FloatArray, FloatArray]:
-            matrix = np.asarray(make(), dtype=np.float32)
-            # Centred, what single precision has to hold is small: constants cancel.
-            matrix -= matrix.mean(dtype=np.float64).astype(np.float32)
-            rows, whole = matrix.sum(axis=1, dtype=np.float64), WholeMatrix.of(matrix)
-            return whole, rows, self._orders.form_sums(whole), self._orders.vector_sums(rows)
-
-        return labels.contrast(*self.once(name, sums))
-
-    def _distances(self) -> Singles:
-        n_rows = self._points.shape[0]
-        lengths = np.square(self._points).sum(axis=1)
-        found = np.empty((n_rows, n_rows), dtype=np.float32)
-        step = max(BLOCK_ENTRIES // n_rows, 1)
-        for start in range(0, n_rows, step):
-            check_interrupts()
-            rows = slice(start, min(start + step, n_rows))
-            found[rows] = distances(self._points, lengths, rows)
-        return found
-
-
 # A deviation below this share of the pooled one is rounding: the column does not vary there.
 FLAT = 1e-3
-# What one thread takes at a time.
-PERMUTATIONS_AT_A_TIME = 128
 
 
 @dataclass(frozen=True)
@@ -173,7 +42,7 @@ class Pool:
         What turned values into scores.
     outline : Scores
         The scores of the rows that the tables and the plan were made from, without labels.
-    labels : KeyedBins
+    labels : Bins
         The bins and their labels under every permutation.
     requests : Requests
         What was summed over the bins.
@@ -181,19 +50,19 @@ class Pool:
         The sums.
     n_jobs : int
         Threads.
-    forms : RowForms or None
-        Statistics of whole rows, where comparisons share the rows.
+    made : MadeOnce
+        What was made without labels; one for all comparisons that share the rows.
     shifts : WideShifts or None
         The location of all columns of a wide table, of which the sums are those of some.
     """
 
     tables: Tables
     outline: Scores
-    labels: KeyedBins
+    labels: Bins
     requests: Requests
     sums: Sums
     n_jobs: int = 1
-    forms: RowForms | None = None
+    made: MadeOnce = field(default_factory=MadeOnce, repr=False)
     shifts: WideShifts | None = None
     _moments: dict[str, Moments] = field(default_factory=dict)
     _of_x: dict[str, Singles] = field(default_factory=dict)
@@ -206,39 +75,42 @@ class Pool:
         """Number of permutations, the true labels among them."""
         return self.labels.count
 
-    def means(self, halves: Halves) -> tuple[Singles, Singles]:
-        """Return the means over x and over y, one row per permutation."""
-        return self._means(halves, halves.of_x(self.labels))
+    def _over_x(self, sums: TwoSampleSums) -> Singles:
+        return self.labels.sums_over_x(sums)(slice(None))
 
-    def _means(self, halves: Halves, of_x: Singles) -> tuple[Singles, Singles]:
-        total = halves.total().astype(np.float32)
-        if halves.present is not None:
-            n_x, n_y = (np.where(k > 0, k, 1) for k in self.counts(halves.present))
+    def means(self, sums: TwoSampleSums) -> tuple[Singles, Singles]:
+        """Return the means over x and over y, one row per permutation."""
+        return self._means(sums, self._over_x(sums))
+
+    def _means(self, sums: TwoSampleSums, of_x: Singles) -> tuple[Singles, Singles]:
+        total = sums.total().astype(np.float32)
+        if sums.present is not None:
+            n_x, n_y = (np.where(k > 0, k, 1) for k in self.counts(sums.present))
             return np.asarray(of_x / n_x), np.asarray((total - of_x) / n_y)
         n_x, n_y = (count[:, np.newaxis] for count in self.labels.counts)
         return of_x / n_x, (total - of_x) / n_y
 
     def score_means(self, name: str) -> tuple[Singles, Singles]:
         """Return the means of one kind of score, whose sums are computed once."""
-        halves = self.sums.of(name)
+        sums = self.sums.of(name)
         # Two families that want the same at once compute it twice, to the same end.
         if name not in self._of_x:
-            self._of_x[name] = halves.of_x(self.labels)
-        return self._means(halves, self._of_x[name])
+            self._of_x[name] = self._over_x(sums)
+        return self._means(sums, self._of_x[name])
 
-    def changes(self, halves: Halves) -> Singles:
+    def changes(self, sums: TwoSampleSums) -> Singles:
         """Return mean_x − mean_y of features, one row per permutation.
 
         Where values are missing, in the noise that all rows would have: see `precision`.
         """
-        if halves.present is not None:
-            of_x, of_y = self.means(halves)
-            return (of_x - of_y) * self.precision(halves.present)
-        changes = halves.of_x(self.labels)
-        mean_changes(changes, halves.total().astype(np.float32), *self.labels.counts)
+        if sums.present is not None:
+            of_x, of_y = self.means(sums)
+            return (of_x - of_y) * self.precision(sums.present)
+        changes = self._over_x(sums)
+        mean_changes(changes, sums.total().astype(np.float32), *self.labels.counts)
         return changes
 
-    def counts(self, present: Halves) -> tuple[Singles, Singles]:
+    def counts(self, present: TwoSampleSums) -> tuple[Singles, Singles]:
         """Return how many rows of x and of y are behind each feature, for every permutation."""
         if present is not self.sums.present:
             return self._counted(present)
@@ -247,11 +119,11 @@ class Pool:
                 self._counts.append(self._counted(present))
             return self._counts[0]
 
-    def _counted(self, present: Halves) -> tuple[Singles, Singles]:
-        of_x = present.of_x(self.labels)
+    def _counted(self, present: TwoSampleSums) -> tuple[Singles, Singles]:
+        of_x = self._over_x(present)
         return of_x, present.total().astype(np.float32) - of_x
 
-    def precision(self, present: Halves) -> Singles:
+    def precision(self, present: TwoSampleSums) -> Singles:
         """Return √((1/m + 1/n)/(1/k_x + 1/k_y)) for k_x and k_y rows that are there.
 
         A difference of means has as much noise, times this, as one of all rows. So where only the
@@ -276,22 +148,17 @@ class Pool:
         means = self.means(self.sums.of(name).some(columns))
         return _moments(means, self.means(self.sums.squares(name).some(columns)))
 
-    @property
-    def design(self) -> DesignedBins | None:
-        """The units of a design, where labels are permuted by one."""
-        return self.labels if isinstance(self.labels, DesignedBins) else None
-
     def differences(self, name: str) -> Singles:
         """Return δ = mean_x − mean_y of one kind of score, one row per permutation.
 
-        Under a design in units of its deviation there, see `tellapart.scan.sums`.
+        Under a design in units of its deviation there (`Labels.null_scale`).
         """
         of_x, of_y = self.score_means(name)
-        if self.design is not None:
-            return (of_x - of_y) * scales(self.design, self.sums.of(name))
-        if self.sums.present is not None:
-            return (of_x - of_y) * self.precision(self.sums.present)
-        return of_x - of_y
+        scale = self.labels.null_scale(self.sums.of(name))
+        if scale is None and self.sums.present is not None:
+            scale = self.precision(self.sums.present)
+        difference = of_x - of_y
+        return difference if scale is None else np.asarray(difference * scale)
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""

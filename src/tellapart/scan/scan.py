@@ -14,8 +14,8 @@ from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
-from tellapart.permutation.designed_bins import draw_bins_of
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.design_units import draw_labels
+from tellapart.permutation.labels import Bins
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, ColumnStatistics, pool_in_blocks
@@ -196,7 +196,7 @@ def _scan(
     progress: Progress,
     effort: float,
 ) -> Scan:
-    labels = draw_bins_of(samples, n_permutations, rng)
+    labels = draw_labels(samples, n_permutations, rng)
     progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
     _check_memory(samples.n_columns, labels)
     blocks = None
@@ -246,10 +246,8 @@ def scan_pool(
     differences = Differences.of(
         pool.sums,
         pool.tables,
-        labels.n_x,
-        labels.n_y,
+        labels,
         plan.pairs if CORRELATED.name in pool.requests.pairs else None,
-        pool.design,
     )
     if blocks is not None:
         differences = replace(blocks.differences, correlations=differences.correlations)
@@ -273,7 +271,7 @@ def scan_pool(
 def _too_few_values(names: tuple[str, ...], pool: Pool) -> dict[str, str]:
     """Return the note on columns that are not compared by their values, at the true labels."""
     present = pool.sums.present
-    if present is None or pool.design is not None:
+    if present is None or pool.labels.by_design:
         return {}
     scant = pool.precision(present)[0] == 0
     left_out = [names[s] for s in np.unique(pool.tables.column[scant])]
@@ -289,7 +287,7 @@ def _too_few_values(names: tuple[str, ...], pool: Pool) -> dict[str, str]:
 
 def make_pool(
     samples: ChunkedSamples,
-    labels: KeyedBins,
+    labels: Bins,
     rng: np.random.Generator,
     n_jobs: int = 1,
     progress: Progress = silent,
@@ -316,7 +314,7 @@ def make_pool(
     return Pool(tables, outline, labels, asked.requests, sums, n_jobs), plan, asked
 
 
-def _check_memory(n_columns: int, labels: KeyedBins) -> None:
+def _check_memory(n_columns: int, labels: Bins) -> None:
     """Raise if the statistics of so many permutations would not fit into memory."""
     each = BYTES_PER_COLUMN * columns_held(n_columns, labels.count) + BYTES_PER_BIN * labels.n_bins
     if labels.count * each > MOST_BYTES:

@@ -10,144 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.arrays import IntArray, Singles
 from tellapart.data.samples import Samples
 from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
 from tellapart.errors import InputError
-from tellapart.permutation.keyed_bins import KeyedBins
-from tellapart.permutation.shared_orders import RowOrders, SharedLabels
+from tellapart.permutation.labels import Bins, TwoSampleSums
+from tellapart.permutation.shared_orders import PooledFeatures, PooledSums, RowOrders, SharedOrders
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.plan import FEWEST_ROWS, Asked, Plan, ask_families, make_plan
 from tellapart.scan.families.values import values_apart
-from tellapart.scan.pool import Pool, RowForms
+from tellapart.scan.pool import Pool
 from tellapart.scan.requests import SINGLES, ValueRanges
 from tellapart.scan.scores import score_rows
-from tellapart.scan.sums import Halves, Sums
+from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.scan.wide import WideScores, WideShifts, wide_shifts
 from tellapart.threads import MadeOnce, one_blas_thread
-
-# Sums of features over rows that several comparisons divide in different ways.
-#
-# With rows permuted one by one, what is summed are the scores of rows, and these know no labels.
-# So one table of them serves every comparison, and what the orders of
-# `tellapart.permutation.shared_orders` give for the sizes of the samples is summed once: a
-# comparison adds the few rows that are its own.
-
-
-MOST_KEPT = 400_000_000
-"""Bytes of the sums of one table of features that are kept; of more, comparisons make their own."""
-
-
-@dataclass(eq=False)
-class PooledFeatures:
-    """Features of all rows (N × F), and their sums over the first rows of every order."""
-
-    values: Singles
-    _kept: dict[int, Singles] = field(default_factory=dict, repr=False)
-    _parts: MadeOnce = field(default_factory=MadeOnce, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False)
-
-    @cached_property
-    def total(self) -> FloatArray:
-        """The sums over all rows."""
-        return np.asarray(self.values.sum(axis=0, dtype=np.float64))
-
-    def sums(self, orders: RowOrders, size: int, rows: slice, features: slice) -> Singles:
-        """Return the sums over the first `size` rows of some orders, of some features."""
-        anchor = orders.anchor(size)
-        if 4 * orders.count * self.values.shape[1] * len(orders.anchors) > MOST_KEPT:
-            first, last, _ = features.indices(self.values.shape[1])
-            begin, end, _ = rows.indices(orders.count)
-            out, anchor = np.zeros((end - begin, last - first), dtype=np.float32), 0
-        else:
-            out = self._sums_at(orders, anchor)[rows, features].copy()
-        orders.add(self.values, anchor, size, out, rows, features)
-        return out
-
-    def some(self, features: IntArray) -> PooledFeatures:
-        """Return some of the features: the same object whoever asks for them."""
-        return self._parts.get(
-            features.tobytes(),
-            lambda: PooledFeatures(np.ascontiguousarray(self.values[:, features])),
-        )
-
-    def _sums_at(self, orders: RowOrders, anchor: int) -> Singles:
-        with self._lock:
-            begin, every = 0, slice(None)
-            sums = np.zeros((orders.count, self.values.shape[1]), dtype=np.float32)
-            for end in orders.anchors[: orders.anchors.index(anchor) + 1]:
-                if end not in self._kept:
-                    self._kept[end] = sums.copy()
-                    orders.add(self.values, begin, end, self._kept[end], every, every)
-                begin, sums = end, self._kept[end]
-            return sums
-
-
-@dataclass(frozen=True, eq=False)
-class SharedHalves(Halves):
-    """The features of one comparison: which rows are those of x and of y.
-
-    What `x` and `y` of other halves hold is made where it is asked for.
-    """
-
-    features: PooledFeatures = field(kw_only=True)
-    rows_x: IntArray = field(kw_only=True)
-    rows_y: IntArray = field(kw_only=True)
-
-    @classmethod
-    def of(cls, features: PooledFeatures, rows_x: IntArray, rows_y: IntArray) -> SharedHalves:
-        """Return the features of the rows of x and of y."""
-        none = np.empty((0, features.values.shape[1]), dtype=np.float32)
-        return cls(none, none, features=features, rows_x=rows_x, rows_y=rows_y)
-
-    def total(self) -> FloatArray:
-        """Return the sums over all rows."""
-        return self.features.total
-
-    def sides(self) -> tuple[FloatArray, FloatArray]:
-        """Return the sums over the rows of x and over those of y."""
-        of_x = self.features.values[self.rows_x].sum(axis=0, dtype=np.float64)
-        return of_x, self.total() - of_x
-
-    def permuted(self, bins: KeyedBins) -> tuple[Singles, ...]:  # noqa: ARG002
-        """Return the features of all rows, each of which is permuted by itself."""
-        return (self.features.values,)
-
-    def summing(self, bins: KeyedBins, features: slice = slice(None)) -> Callable[[slice], Singles]:
-        """Return what gives the sums of some features over x, under some of the permutations."""
-        assert isinstance(bins, SharedLabels)
-        first, last, _ = features.indices(self.size)
-        own = slice(first, last)
-
-        def sums(rows: slice) -> Singles:
-            begin, end, _ = rows.indices(bins.count)
-            found = np.zeros((end - begin, last - first), dtype=np.float32)
-            true = int(begin == 0)
-            if true:
-                bins.true_order.add(self.features.values, 0, bins.size, found[:1], slice(1), own)
-            drawn = slice(begin + true - 1, end - 1)
-            found[true:] = self.features.sums(bins.orders, bins.size, drawn, own)
-            if not bins.of_x:
-                np.subtract(self.total()[own].astype(np.float32), found, out=found)
-            return found
-
-        return sums
-
-    def some(self, features: IntArray) -> SharedHalves:
-        """Return the sums of some of the features."""
-        return SharedHalves.of(self.features.some(features), self.rows_x, self.rows_y)
-
-    def column(self, place: int) -> tuple[FloatArray, FloatArray]:
-        """Return one feature of the rows of X and of Y, and below it that no row keeps a label."""
-        own = self.features.values[:, place].astype(np.float64)
-        return np.append(own[self.rows_x], 0.0), np.append(own[self.rows_y], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,23 +48,23 @@ class SharedSums(Sums):
     rows_x: IntArray = field(kw_only=True)
     rows_y: IntArray = field(kw_only=True)
 
-    def of(self, name: str) -> Halves:
+    def of(self, name: str) -> TwoSampleSums:
         """Return one score of every column."""
         return self._features(name, lambda: self.x.singles[SINGLES.index(name), :-1])
 
-    def values(self, asked: ValueRanges) -> Halves:
+    def values(self, asked: ValueRanges) -> TwoSampleSums:
         """Return which rows have values that stand apart."""
         return self._features("values", lambda: self.x.values[:-1]).some(asked.place)
 
-    def pairs(self, name: str) -> Halves:
+    def pairs(self, name: str) -> TwoSampleSums:
         """Return products of two."""
         return self._features(("pairs", name), lambda: self.x.pairs[name][:-1])
 
-    def triples(self, name: str) -> Halves:
+    def triples(self, name: str) -> TwoSampleSums:
         """Return products of three."""
         return self._features(("triples", name), lambda: self.x.triples[name][:-1])
 
-    def fours(self, name: str) -> Halves:
+    def fours(self, name: str) -> TwoSampleSums:
         """Return products of four."""
         return self._features(("fours", name), lambda: self.x.fours[name][:-1])
 
@@ -191,7 +73,7 @@ class SharedSums(Sums):
         """V of all rows."""
         return np.asarray(self.x.singles[SINGLES.index("clipped"), :-1])
 
-    def _others(self, places: slice) -> Halves:
+    def _others(self, places: slice) -> TwoSampleSums:
         key = ("others", places.start, places.stop)
         return self._features(key, lambda: np.ascontiguousarray(self.x.others[:-1, places]))
 
@@ -201,13 +83,13 @@ class SharedSums(Sums):
         name: str,
         function: Callable[[Singles], Singles],
         at_zero: float = 0.0,  # noqa: ARG002
-    ) -> Halves:
+    ) -> TwoSampleSums:
         kind = SINGLES.index(name)
         return self._features(("derived", place), lambda: function(self.x.singles[kind, :-1]))
 
-    def _features(self, key: object, make: Callable[[], Singles]) -> Halves:
+    def _features(self, key: object, make: Callable[[], Singles]) -> TwoSampleSums:
         found = self.made.get(key, lambda: PooledFeatures(make()))
-        return SharedHalves.of(found, self.rows_x, self.rows_y)
+        return PooledSums.of(found, self.rows_x, self.rows_y)
 
 
 MOST_COLUMNS = 8_000
@@ -229,7 +111,7 @@ class SharedPart:
     pool: Pool
     plan: Plan
     asked: Asked
-    labels: SharedLabels
+    labels: SharedOrders
 
 
 class SharedPool:
@@ -278,7 +160,7 @@ class SharedPool:
             self._shifts = wide_shifts(self.wide, self._orders, rows, named, n_jobs)
         with one_blas_thread():
             self._score(whole, columns)
-        self._made = MadeOnce()
+        self._made, self._rows_made = MadeOnce(), MadeOnce()
 
     def _score(self, whole: Samples, columns: IntArray) -> None:
         """Score all rows of the columns that are looked at in full."""
@@ -296,13 +178,12 @@ class SharedPool:
         own = columns[local.column]
         self._tables = replace(local, column=own, constant=columns[local.constant])
         self.scores = replace(scores, column=own, constant=columns[local.constant])
-        self._forms = RowForms(scores.clipped, own, self._orders)
 
     def part(self, number: int) -> SharedPart:
         """Return what one comparison takes."""
         rows_x = self._rows[number]
         rows_y = np.setdiff1d(np.arange(self._orders.n_rows), rows_x, assume_unique=True)
-        labels = SharedLabels.of(self._orders, rows_x, rows_y)
+        labels = SharedOrders.of(self._orders, rows_x, rows_y)
         plan, asked, summed = self._planned(min(labels.fewest, ENOUGH_ROWS))
         values = asked.requests.values
         if values is not None:
@@ -310,7 +191,9 @@ class SharedPool:
             asked = replace(asked, requests=replace(asked.requests, values=values))
         sums = SharedSums(full=False, rows_x=rows_x, rows_y=rows_y, **summed)
         shifts = None if self._shifts is None else self._shifts[number]
-        pool = Pool(self._tables, self.scores, labels, asked.requests, sums, 1, self._forms, shifts)
+        pool = Pool(
+            self._tables, self.scores, labels, asked.requests, sums, 1, self._rows_made, shifts
+        )
         return SharedPart(pool, plan, asked, labels)
 
     def _planned(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
@@ -321,11 +204,11 @@ class SharedPool:
     def _plan(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
         n_rows, rng = self._orders.n_rows, np.random.default_rng(int(self._seeds[1]))
         sizes = (fewest, n_rows - fewest)
-        none = np.empty((self._orders.count + 1, 0), dtype=np.float32)
-        plan = make_plan(self.scores, KeyedBins(sizes, sizes, 1, 0, none, False), self._effort)
+        count = self._orders.count + 1
+        plan = make_plan(self.scores, Bins.of_single_rows(sizes, count), self._effort)
         if self.wide is not None:
             _explain(plan, self.wide, self._tables)
-        bins = KeyedBins((n_rows, 0), (n_rows, 0), 1, 0, none, False)
+        bins = Bins.of_single_rows((n_rows, 0), count)
         values = values_apart(self._values, self._kinds, FEWEST_WITH_VALUE, self._n_jobs)
         asked = ask_families(plan, self.scores, bins, rng, self._n_jobs, values=values)
         # The points are there: V of all rows.

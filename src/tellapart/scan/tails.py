@@ -93,15 +93,6 @@ def tail_pvalue_of(observed: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray(np.where(beyond > 0, (inside + 1) / count * np.exp(-beyond), pvalues))
 
 
-def beyond_rounding(values: FloatArray, rounding: float) -> FloatArray:
-    """Return a statistic of all permutations: 0 for all where it varies by rounding alone.
-
-    `rounding` is what that of its terms may amount to. Ties are judged by the size of the
-    statistic, and that may be nothing else.
-    """
-    return values if np.ptp(values) > rounding else np.zeros_like(values)
-
-
 def _ranked(values: FloatArray, rising: FloatArray) -> FloatArray:
     count = values.shape[0]
     tolerance = TIE * np.maximum(np.abs(rising[0]), np.abs(rising[-1]))

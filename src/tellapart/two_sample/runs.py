@@ -15,7 +15,7 @@ from tellapart.data.chunked_samples import ChunkedSamples, Halves, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.kernels import FittedKernel
-from tellapart.permutation.labels import least_binned_pvalue
+from tellapart.permutation.draws import least_binned_pvalue
 from tellapart.permutation.mmd import permutation_test, permutation_test_in_chunks
 from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, warn_of_few_units
 from tellapart.progress import Progress

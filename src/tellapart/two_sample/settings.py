@@ -20,7 +20,7 @@ from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
-from tellapart.permutation.labels import binned_sizes, check_memory, check_reach
+from tellapart.permutation.draws import binned_sizes, check_memory, check_reach
 from tellapart.scan.cost import ScanCost
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 

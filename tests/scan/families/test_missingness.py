@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from tellapart.data.reader import read_samples
-from tellapart.permutation.keyed_bins import draw_keyed_bins
+from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan as scan_module
 from tellapart.scan.column_changes import column_changes
 from tellapart.scan.families.correlation import CORRELATED
@@ -23,7 +23,7 @@ def gappy(seed=0, rows=60, columns=4, share=0.2):
 def make_pool(x, y, missing="pairwise", n_permutations=20):
     rng = np.random.default_rng(0)
     rows = scan_module.in_chunks(read_samples(x, y, missing=missing))
-    labels = draw_keyed_bins(rows.n_x, rows.n_y, n_permutations, rng, rows.n_columns)
+    labels = draw_bins(rows.n_x, rows.n_y, n_permutations, rng, rows.n_columns)
     return scan_module.make_pool(rows, labels, rng)
 
 

@@ -18,11 +18,11 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.samples import draw_rows
 from tellapart.interrupts import check_interrupts
+from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.families.triple import SCORES, usable_scores
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import Directions, ProductOfFour, Requests
 from tellapart.scan.scores import Scores
-from tellapart.scan.sums import Halves, scales
 
 # Columns among which fours are sought: their pairs are multiplied with their pairs.
 FOUR_COLUMNS = 40
@@ -109,12 +109,12 @@ def higher_statistics(pool: Pool, groups: HigherGroups) -> FloatArray:
     return np.column_stack(columns)
 
 
-def _largest(pool: Pool, halves: Halves, scale: FloatArray) -> FloatArray:
-    if halves.size == 0:
+def _largest(pool: Pool, sums: TwoSampleSums, scale: FloatArray) -> FloatArray:
+    if sums.size == 0:
         return np.zeros(pool.count)
-    if pool.design is not None:
-        scale = np.where(scale > 0, scales(pool.design, halves), 0.0)
-    changes = pool.changes(halves) * scale.astype(np.float32)
+    null_scale = pool.labels.null_scale(sums, scale)
+    assert null_scale is not None
+    changes = pool.changes(sums) * null_scale.astype(np.float32)
     return np.asarray(np.square(changes).max(axis=1), dtype=np.float64)
 
 

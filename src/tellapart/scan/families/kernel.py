@@ -14,7 +14,6 @@ import numpy as np
 from tellapart.arrays import FloatArray, Singles
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import N_WAVES, PERIOD
-from tellapart.scan.sums import mean_squares
 from tellapart.scan.tails import tail_pvalues
 
 NUMBERS = (1, 3, 8)
@@ -63,16 +62,18 @@ def column_mmd(pool: Pool) -> Singles:
     out. Under a design it is in units of its mean over the permutations.
     """
     weights = np.exp(-0.5 * np.square(FREQUENCIES * BANDWIDTH))
-    if pool.forms is not None:
+    if pool.labels.shared:
         weights = weights[:SHARED_WAVES]
     total = np.zeros((pool.count, pool.tables.size), dtype=np.float32)
     usual = np.zeros(pool.tables.size)
+    mean_squares = None
     for j, weight in enumerate(weights / weights.sum()):
         for wave in pool.sums.waves(j + 1, FREQUENCIES[j]):
             total += np.float32(weight) * np.square(pool.changes(wave))
-            if pool.design is not None:
-                usual += weight * mean_squares(pool.design, wave)
-    if pool.design is not None:
+            mean_squares = pool.labels.null_mean_squares(wave)
+            if mean_squares is not None:
+                usual += weight * mean_squares
+    if mean_squares is not None:
         total /= np.where(usual > 0, usual, np.inf).astype(np.float32)
     excess: Singles = np.subtract(total, np.median(total, axis=0), dtype=np.float32)
     # What rounding leaves of equal values would count: the cube root of its square is large.

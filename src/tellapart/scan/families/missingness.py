@@ -66,7 +66,7 @@ def missing_statistics(pool: Pool) -> MissingScan:
     most = np.square(together).max(axis=1) if together.shape[1] else np.zeros(pool.count)
     one, few = top_sums(shares, (1, FEW))
     statistics = np.column_stack([one, few, np.square(counts), np.square(uneven), most])
-    parts = [part[:, :size] for part in halves.permuted(pool.labels)]
+    parts = [part[:, :size] for part in halves.permuted(pool.labels.n_moved_of)]
     moments = BinMoments.of(parts, pool.labels.n_bins_of[0] / pool.labels.n_bins)
     return MissingScan(
         statistics.astype(np.float64),

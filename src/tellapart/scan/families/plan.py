@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.permutation.keyed_bins import KeyedBins
+from tellapart.permutation.labels import Bins
 from tellapart.scan.families.correlation import (
     CORE_COLUMNS,
     CORRELATED,
@@ -28,7 +28,7 @@ from tellapart.scan.families.pair import KINDS, N_PRODUCTS, pairs_of
 from tellapart.scan.families.shape import row_score
 from tellapart.scan.families.triple import TripleGroup, all_triples, plan_triples, screening_columns
 from tellapart.scan.requests import MissingValues, Pairs, Requests, RowScore, Triples, ValueRanges
-from tellapart.scan.row_statistics import points_per_bin
+from tellapart.scan.row_forms import points_per_bin
 from tellapart.scan.scores import Scores
 from tellapart.threads import in_threads
 
@@ -69,7 +69,7 @@ def columns_held(n_columns: int, count: int) -> int:
     return HELD_IN_BLOCKS if in_blocks(n_columns, count) else n_columns
 
 
-def affordable(labels: KeyedBins, kinds: int = 1, effort: float = 1.0) -> int:
+def affordable(labels: Bins, kinds: int = 1, effort: float = 1.0) -> int:
     """Return how many pairs or triples a family can afford, of so many kinds of products each.
 
     `effort` is the share of the usual work, for one scan of many.
@@ -145,7 +145,7 @@ class Plan:
 
 
 def make_plan(
-    scores: Scores, labels: KeyedBins, effort: float = 1.0, whole: tuple[int, int] | None = None
+    scores: Scores, labels: Bins, effort: float = 1.0, whole: tuple[int, int] | None = None
 ) -> Plan:
     """Plan the families of dependence by the scores of pooled rows, drawn without labels.
 
@@ -212,7 +212,7 @@ def most_varied(ties: Singles, most: int) -> IntArray:
 
 def _explain(
     scores: Scores,
-    labels: KeyedBins,
+    labels: Bins,
     plan: Plan,
     for_pairs: IntArray,
     for_shapes: IntArray,
@@ -264,7 +264,7 @@ class Asked:
 def ask_families(
     plan: Plan,
     outline: Scores,
-    labels: KeyedBins,
+    labels: Bins,
     rng: np.random.Generator,
     n_jobs: int,
     missing: MissingValues | None = None,

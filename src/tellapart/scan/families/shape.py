@@ -12,11 +12,11 @@ import numpy as np
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.permutation.labels import TwoSampleSums
+from tellapart.permutation.pvalues import beyond_rounding
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.scores import Scores
-from tellapart.scan.sums import Halves
-from tellapart.scan.tails import beyond_rounding
 
 FEW = 3
 # Rows for each column without which a regression fits noise.
@@ -44,7 +44,7 @@ def shape_changes(pool: Pool) -> Iterator[Singles]:
     yield wave_changes(pool)
 
 
-def scale_changes(pool: Pool, row_score: Halves) -> FloatArray:
+def scale_changes(pool: Pool, row_score: TwoSampleSums) -> FloatArray:
     """Return δ(r)² of the score of whole rows under every permutation."""
     squares = np.asarray(np.square(pool.changes(row_score))[:, 0], dtype=np.float64)
     return beyond_rounding(squares, ROUNDING**2)

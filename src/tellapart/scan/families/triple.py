@@ -23,7 +23,7 @@ from tellapart.scan.pairs import BLOCK_ENTRIES, Largest
 from tellapart.scan.pool import Pool
 from tellapart.scan.requests import Pairs, ProductOfThree, ProductOfTwo, Requests, Triples
 from tellapart.scan.scores import Scores
-from tellapart.scan.sums import triple_scales
+from tellapart.scan.sums import CumulantSums
 
 # Values kept of each permutation, for the maxima of what is not named.
 MANY_KEPT = 8
@@ -258,11 +258,10 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     mean_x, mean_y = pool.score_means(SCORES[group.score])
     pairs_x, pairs_y = pool.means(pairs)
     n_x, n_y = pool.labels.counts
-    scale = group.scale
-    if pool.design is not None:
-        members = group.triples.columns()
-        by_design = triple_scales(pool.design, sums, plain, pairs, members, group.opposite)
-        scale = np.where(scale > 0, by_design, scale)
+    members, opposite = group.triples.columns(), group.opposite
+    cumulants = CumulantSums(sums, plain, pairs, members, opposite, pool.labels.n_rows)
+    scale = pool.labels.null_scale(cumulants, group.scale)
+    assert scale is not None
     present = sums.present
     n_rows = total if present is None else present.total().astype(np.float32)
     both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
@@ -273,9 +272,9 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         block = slice(start, start + step)
         s, t, u = (member[block] for member in group.triples.columns())
         tu, su, st = (member[block] for member in group.opposite)
-        of_products = sums.summing(pool.labels, block)
+        of_products = pool.labels.sums_over_x(sums, block)
         if present is not None:
-            of_rows = present.summing(pool.labels, block)
+            of_rows = pool.labels.sums_over_x(present, block)
 
         def change(rows: slice) -> None:
             of_x = of_products(rows)  # noqa: B023

@@ -21,7 +21,6 @@ from tellapart.effects.values import Candidate, candidate_values, may_stand_apar
 from tellapart.scan.adjusted import TableUnits
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.requests import ValueRanges
-from tellapart.scan.sums import scales
 from tellapart.scan.tails import BinMoments
 from tellapart.threads import in_threads
 
@@ -133,16 +132,17 @@ def values_statistics(pool: Pool) -> ValuesScan:
     """Return the two statistics of values that stand apart."""
     ranges = pool.requests.values
     assert ranges is not None
-    halves = pool.sums.values(ranges)
-    changes = pool.changes(halves)
-    if pool.design is not None:
-        changes = changes * scales(pool.design, halves)
+    sums = pool.sums.values(ranges)
+    changes = pool.changes(sums)
+    scale = pool.labels.null_scale(sums)
+    if scale is not None:
+        changes = np.asarray(changes * scale)
     else:
-        share = halves.total() / pool.labels.n_rows
+        share = sums.total() / pool.labels.n_rows
         deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12))
         changes = np.asarray(changes / deviation, dtype=np.float32)
     moved = pool.labels.n_moved_of
-    moments = BinMoments.of(halves.permuted(pool.labels), moved[0] / sum(moved))
+    moments = BinMoments.of(sums.permuted(moved), moved[0] / sum(moved))
     scores = moments.of_sum().scores(changes)
     (few,) = top_sums(np.square(changes), (FEW,))
     return ValuesScan(np.column_stack([scores.max(axis=1), few]), scores, ranges)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tellapart.permutation.keyed_bins import draw_keyed_bins
-from tellapart.permutation.labels import LARGER_SHARE
+from tellapart.permutation.draws import LARGER_SHARE
+from tellapart.permutation.labels import draw_bins
 
 
 def _drawn(n_x, n_y, n_permutations=19, seed=0):
-    return draw_keyed_bins(n_x, n_y, n_permutations, np.random.default_rng(seed))
+    return draw_bins(n_x, n_y, n_permutations, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(1201, 1703), (5000, 700), (30, 40), (50, 100_000)])

@@ -4,7 +4,8 @@ import numpy as np
 from pools import is_x, make_pool
 from scipy.spatial.distance import cdist
 
-from tellapart.scan.row_statistics import MOST_ROWS, WholeRows
+from tellapart.budget import Budget
+from tellapart.scan.row_forms import RowForms
 
 
 def _data(n_x, n_y, columns):
@@ -14,7 +15,7 @@ def _data(n_x, n_y, columns):
 
 def test_energy_is_the_energy_distance():
     pool = make_pool(*_data(25, 30, 3), n_permutations=5)
-    rows = WholeRows.of(pool)
+    rows = RowForms(pool)
     found = rows.energy()
     points = pool.outline.clipped
     for e in range(pool.count):
@@ -26,7 +27,7 @@ def test_energy_is_the_energy_distance():
 def test_bins_give_the_same_energy_as_their_rows():
     pool = make_pool(*_data(1000, 1000, 2), n_permutations=3)
     assert pool.labels.rows_per_bin == 4
-    found = WholeRows.of(pool).energy()
+    found = RowForms(pool).energy()
     points = pool.outline.clipped
     x, y = points[is_x(pool, 1)], points[~is_x(pool, 1)]
     expected = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
@@ -35,7 +36,7 @@ def test_bins_give_the_same_energy_as_their_rows():
 
 def test_the_dual_form_is_the_primal_one():
     pool = make_pool(*_data(12, 14, 40), n_permutations=5)
-    rows = WholeRows.of(pool)
+    rows = RowForms(pool)
     found = rows.decorrelated(0.3)
     values = pool.outline.clipped.astype(float)
     inverse = np.linalg.inv(values.T @ values / len(values) + 0.3 * np.eye(40))
@@ -47,8 +48,10 @@ def test_the_dual_form_is_the_primal_one():
 
 def test_of_many_rows_some_of_each_bin_are_kept():
     pool = make_pool(*_data(6000, 7000, 2), n_permutations=3)
-    rows = WholeRows.of(pool)
-    assert rows.rows_per_bin == MOST_ROWS // pool.labels.n_bins < pool.labels.rows_per_bin
-    assert rows.n_rows == rows.rows_per_bin * pool.labels.n_bins
-    assert not (rows.points == 0).all(axis=1).any()
+    rows = RowForms(pool)
+    assert (
+        rows.rows_per_bin == Budget().distance_rows // pool.labels.n_bins < pool.labels.rows_per_bin
+    )
+    assert rows.points.n_rows == rows.rows_per_bin * pool.labels.n_bins
+    assert not (rows.points.values == 0).all(axis=1).any()
     assert rows.energy()[0] > rows.energy()[1:].max()
