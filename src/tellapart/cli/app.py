@@ -239,6 +239,6 @@ def begin(
         ),
     ] = False,
 ) -> None:
-    """Tell whether two samples differ, and by which few variables."""
+    """Test whether two samples differ, and which few variables distinguish them."""
     if context.invoked_subcommand is None:
         say(context.get_help())

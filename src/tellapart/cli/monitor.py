@@ -63,7 +63,7 @@ def monitor(
     alpha: Annotated[float, typer.Option(help="Probability of any false alarm, ever.")] = 0.05,
     run_length: Annotated[
         float | None,
-        typer.Option(help="Instead of alpha: the least mean number of checks to a false alarm."),
+        typer.Option(help="Instead of alpha: the smallest mean number of checks to a false alarm."),
     ] = None,
     checks: Annotated[
         int | None, typer.Option(help="Plan this many checks, against the reference alone.")
@@ -155,7 +155,7 @@ def _begin(
         if now[name] != then[name]:
             raise InputError(
                 f"{name} must be what {safe(state)} was made with, {then[name]!r}; got "
-                f"{now[name]!r}: leave it out, or begin another state"
+                f"{now[name]!r}: leave it out, or start a new state"
             )
     return stored
 

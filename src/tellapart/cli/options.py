@@ -70,7 +70,9 @@ Permutations = Annotated[int, typer.Option(help="Number of permutations.")]
 Plot = Annotated[
     str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if requested.")
+]
 Strata = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Permute labels within the strata of this column."),
@@ -264,8 +266,8 @@ IN_THE_SHELL = {
 }
 """What messages say of Python, and what a shell shows instead: nothing without such an option."""
 
-# What stands in quotes is data. A path or the name of a file is no argument, and neither is an
-# English word: without a value, only names with an underscore are.
+# Quoted text is data. Paths and file names are not arguments, and neither are English words:
+# without a value, only names with an underscore are.
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _MENTION = re.compile(
     rf"""(?<!\w)(?:{_QUOTED})(?!\w)"""

@@ -137,13 +137,13 @@ class ReferenceMonitor:
         """Return the largest p-value at which a check raises an alarm.
 
         With a plan that is α/n_checks for every check. Without an end it depends on the checks
-        before: small after quiet ones, larger after some that hinted at a change, 0 where one
-        check alone cannot be enough.
+        before: small after quiet ones, larger after weak evidence of a change, 0 where no p-value
+        of one check suffices.
 
         Parameters
         ----------
         number : int or None
-            A check that was made, or the next one; None is the next one.
+            The number of an earlier check, or of the next one; None for the next one.
         """
         promise = self.settings.promise
         following = len(self._history) + 1
@@ -163,9 +163,8 @@ class ReferenceMonitor:
         Parameters
         ----------
         batch : array, sparse matrix, table or AnnData
-            At least two rows, or four with a split; columns are matched with the reference's by
-            name where both have names. Categories that were never seen are categories of their
-            own.
+            At least two rows, or four with a split; columns are matched with those of the
+            reference by name where both have names. New categories are allowed.
         label : str, number or date
             What results call the batch; dates are written in ISO 8601.
         progress : bool or callable
@@ -181,8 +180,8 @@ class ReferenceMonitor:
         promise = self.settings.promise
         if isinstance(promise, Planned) and number > promise.n_checks:
             raise InputError(
-                f"n_checks = {promise.n_checks} checks were planned and made; to go on, call "
-                "compare_to_reference again, best with a fresh reference"
+                f"n_checks = {promise.n_checks} checks were planned and made; to continue, call "
+                "compare_to_reference again, preferably with a new reference"
             )
         started = time.perf_counter()
         samples = self._read(batch)
@@ -212,11 +211,11 @@ class ReferenceMonitor:
         return next((r for r in self._history if r.fingerprint == batch_print), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that the next check needs, but for the reference, as JSON.
+        """Write all that the next check needs, except the reference, as JSON.
 
-        The file appears whole or not at all; `tellapart.load_monitor` goes on from it, with the
-        same answers as if nothing had been stored. Rows of earlier batches are in it: keep it as
-        private as the data.
+        The file is written whole or not at all; `tellapart.load_monitor` continues from it, with
+        the same answers as if nothing had been stored. It contains rows of earlier batches: keep it
+        as private as the data.
         """
         settings = self.settings.to_dict()
         for name in ("kernel", "solver"):
@@ -233,13 +232,13 @@ class ReferenceMonitor:
         write_file(path, head, MonitorState(self.history, self._bets, self._seen))
 
     def summary(self) -> str:
-        """Return the history as plain text, one line per check, and what its alarms named."""
+        """Return the history as plain text, one line per check, with the findings of alarms."""
         lines = [self.verdict, self.promise, *self.column_notes.lines(), ""]
         lines += [self.summary_of(record) for record in self._history]
         return "\n".join(lines).rstrip()
 
     def summary_of(self, record: CheckRecord) -> str:
-        """Return one check as plain text, with what was named where there was an alarm."""
+        """Return one check as plain text, with its findings if there was an alarm."""
         parts = [f"{record.number}. {safe(record.label)}: {p_text(record.pvalue)}"]
         if record.capital is not None:
             parts.append(f", e-value {record.capital:.3g} (alarm at {record.capital_needed:g})")
@@ -274,15 +273,15 @@ class ReferenceMonitor:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return `to_dict()` as strict JSON; write it to `path` too if given.
 
-        For reading: to go on later, use `save`.
+        For reading: to continue later, use `save`.
         """
         return text_writer(path, end="\n")(strict_json(self.to_dict()))
 
     def plot(self) -> Figure:
         """Draw the e-values and the p-values over the checks, with what an alarm needs.
 
-        Alarms are marked, and named by their labels. Nothing is shown and no state of pyplot is
-        touched: save the figure, or let a notebook show it.
+        Alarms are marked with their labels. It does not use pyplot: save the figure, or let a
+        notebook display it.
 
         Examples
         --------
@@ -293,7 +292,7 @@ class ReferenceMonitor:
         >>> len(monitor.plot().axes)
         2
         """
-        # Matplotlib takes most of a second to load: only those who draw wait for it.
+        # Matplotlib is slow to import.
         from tellapart.report.monitor import draw_history
 
         return draw_history(self)
@@ -303,14 +302,14 @@ class ReferenceMonitor:
     ) -> str:
         """Return the history as one HTML page; write it to `path` too if given.
 
-        The page needs no network and no script. The file appears whole or not at all.
+        The page needs no network and no script. The file is written whole or not at all.
 
         Parameters
         ----------
         path : str, path-like or None
             Where to write it.
         reproduce : str or None
-            The command or code the page gives for going on; the Python calls if None.
+            The command or code that the page gives for continuing; the Python calls if None.
         """
         write = text_writer(path)
         from tellapart.report.monitor import render_monitor
