@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
+from tellapart.arguments import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_random_state,
+    settings_from,
+)
 from tellapart.data.missing import POLICIES
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Kind, Samples
@@ -116,18 +122,7 @@ def plan_sample_size(
     >>> bool(12 < plan.n_x < 60)
     True
     """
-    settings = PlanSettings(
-        power=power,
-        alpha=alpha,
-        method=method,
-        ratio=ratio,
-        n_variables=n_variables,
-        confidence=confidence,
-        n_simulations=n_simulations,
-        n_permutations=n_permutations,
-        most_rows=most_rows,
-        target=target,
-    )
+    settings = settings_from(PlanSettings, locals())
     check_progress(progress)
     rng = check_random_state(random_state)
     threads = blas_threads() if n_jobs is None else check_n_jobs(n_jobs)
