@@ -28,17 +28,19 @@ def plan(
     b: Annotated[
         str, typer.Argument(metavar="B", help="File of the pilot's second sample; - for stdin.")
     ],
-    power: Annotated[float, typer.Option(help="Power wanted.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="Level of the test to plan.")] = 0.05,
+    power: Annotated[float, typer.Option(help="Power to reach.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="Level α of the planned test.")] = 0.05,
     target: Annotated[
         str,
-        typer.Option(help="What is to have that power: test (it rejects) or named (a column is)."),
+        typer.Option(
+            help="What has that power: test (it rejects) or named (a column is a finding)."
+        ),
     ] = "test",
     ratio: Annotated[
         float | None, typer.Option(help="Rows of B for each row of A; by default the pilot's.")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the limits of rows and power.")] = 0.9,
-    simulations: Annotated[int, typer.Option(help="Tests to simulate for a curve.")] = 240,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.9,
+    simulations: Annotated[int, typer.Option(help="Number of simulated tests per curve.")] = 240,
     missing: Annotated[
         str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
     ] = "error",
