@@ -15,7 +15,7 @@ from tellapart.budget import Budget, using_budget
 from tellapart.cli import compare as compare_command
 from tellapart.cli import files as inputs
 from tellapart.cli import run
-from tellapart.data.sources import dataset as open_dataset
+from tellapart.data.sources import files as table_files
 from tellapart.data.sources.files import read_table
 
 LONG = "a name so long that any table on eighty columns would have to cut it short, but must not"
@@ -262,7 +262,7 @@ def test_folders_and_patterns_stand_for_their_files(folders, capsys):
 def test_large_files_are_read_block_by_block(folders, capsys, monkeypatch):
     opened = []
     monkeypatch.setattr(
-        open_dataset, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
+        table_files, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
     )
     with using_budget(Budget(file_bytes_in_memory=1)):
         answer(capsys, "a.csv", "b.parquet")

@@ -191,8 +191,8 @@ def _compare_groups(
 
     The second value has the columns that --columns and --drop exclude.
     """
-    from tellapart.data.grouping import group_name, read_groups
-    from tellapart.data.sources.dataset import open_dataset, open_groups
+    from tellapart.data.grouping import group_name, open_groups, read_groups
+    from tellapart.data.sources.files import open_dataset
     from tellapart.two_sample.two_sample_test import compare_tables, run_test
 
     if is_several(a):

@@ -412,7 +412,7 @@ class GroupsResult:
             differs and by how much.
         """
         write = text_writer(path)
-        from tellapart.report.groups import groups_csv
+        from tellapart.report.tables import groups_csv
 
         return write(groups_csv(self, what))
 
@@ -429,7 +429,7 @@ class GroupsResult:
         given.
         """
         write = text_writer(path, end="\n")
-        from tellapart.report.groups import groups_latex
+        from tellapart.report.tables import groups_latex
 
         return write(groups_latex(self, caption, label))
 
@@ -490,7 +490,7 @@ class GroupsResult:
         check_choice("kind", kind, ("dots", "heatmap"))
         if not self.profile.variables:
             raise InputError("plot must have a comparison that differs; none does")
-        from tellapart.report.scan_plots import draw_profile
+        from tellapart.report.figures import draw_profile
 
         return draw_profile(self.profile, kind, ax)
 
@@ -501,9 +501,9 @@ class GroupsResult:
         return [summarise_heaviest(c.result, MOST_VARIABLES) for c in detailed]
 
     def _repr_html_(self) -> str:
-        from tellapart.report.groups import render_table
+        from tellapart.report.notebook import groups_table
 
-        return render_table(self)
+        return groups_table(self)
 
     def __repr__(self) -> str:
         return f"<GroupsResult: {self._n_rejected} of {len(self.comparisons)} comparisons differ>"
