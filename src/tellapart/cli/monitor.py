@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tellapart.arguments import with_checked
 from tellapart.cli.files import STANDARD_INPUT, check_outputs, files_of, read_input, title_of
 from tellapart.cli.options import ARGUMENT_OF, Options, Permutations, Plot, with_options
 from tellapart.errors import InputError
@@ -106,7 +106,7 @@ def monitor(
         if getattr(context.get_parameter_source(option), "name", "") == "COMMANDLINE"
     }
     (table,), _ = options.chosen(read_input(reference, options.form))
-    settings = replace(settings, keep=options.kept(table))
+    settings = with_checked(settings, keep=options.kept(table))
     with _lock(state, options.quiet):
         monitor = _begin(table, state, settings, given & settings.to_dict().keys())
         checked_before = len(monitor.history)

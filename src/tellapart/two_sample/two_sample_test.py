@@ -171,8 +171,8 @@ def two_sample_test(
     ...     print(finding.summary())
     x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
-    design = DesignArguments(strata, paired, clusters, design)
-    settings = settings_from(TestSettings, locals())
+    labelling = DesignArguments(strata, paired, clusters, design)
+    settings = settings_from(TestSettings, locals(), design=labelling)
     return compare_tables(X, Y, settings, check_labels(labels), missing=missing, keep=keep)
 
 
