@@ -45,7 +45,7 @@ from tellapart.monitor.state import MonitorState, write_file
 from tellapart.progress import Progress, check_progress
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import p_text
-from tellapart.text import safe
+from tellapart.text import capitalised, counted, safe
 from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 from tellapart.writing import strict_json, text_writer
@@ -89,12 +89,12 @@ class ReferenceMonitor:
     ) -> None:
         reference = load("reference", reference)
         source = open_held("reference", reference)
-        # Decided once: a monitor that was stored goes on with the columns that it had.
+        # Decided once: a monitor that is loaded keeps its columns.
         notes = decide_columns(source, settings.keep) if notes is None else notes
         samples = _read_alone(source, notes, settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
-        # A scan compares which values are missing, too: all rows take part.
+        # A scan compares the patterns of missing values too, on all rows.
         n_rows = samples.n_x if settings.test.method == "split" else samples.n_read[0]
         self.settings, self.names, self.n_rows = settings, samples.names, n_rows
         self.column_notes = notes
@@ -120,20 +120,19 @@ class ReferenceMonitor:
     @property
     def verdict(self) -> str:
         """The answer so far in one sentence."""
-        checks, alarms = len(self._history), self.alarms
-        if not checks:
+        alarms = self.alarms
+        if not self._history:
             return "No batch was checked yet."
-        count = "1 check" if checks == 1 else f"{checks:,} checks"
+        checks = counted(len(self._history), "check")
         if not alarms:
-            return f"{count}, no alarm."
-        times = "1 alarm" if len(alarms) == 1 else f"{len(alarms):,} alarms"
-        return f"{count}, {times}, the last at check {alarms[-1].number} ({alarms[-1].label})."
+            return f"{checks}, no alarm."
+        last = f"the last at check {alarms[-1].number} ({alarms[-1].label})"
+        return f"{checks}, {counted(len(alarms), 'alarm')}, {last}."
 
     @property
     def promise(self) -> str:
         """What is promised of false alarms, as a sentence."""
-        text = self.settings.promise.describe()
-        return f"{text[0].upper()}{text[1:]}."
+        return f"{capitalised(self.settings.promise.describe())}."
 
     def alarm_level(self, number: int | None = None) -> float:
         """Return the largest p-value at which a check raises an alarm.
