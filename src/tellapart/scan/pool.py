@@ -10,8 +10,8 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.permutation.labels import PERMUTATIONS_AT_A_TIME, Labels, TwoSampleSums
+from tellapart.scan.features import Requests
 from tellapart.scan.loops import mean_changes, noise_ratios
-from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Tables
