@@ -26,6 +26,19 @@ class Budget:
     ----------
     block_entries : int
         Entries of a matrix that is made block by block.
+    label_bytes : int
+        Bytes of the labels and statistics of all permutations.
+    permuted_units : int
+        Units of a design that are permuted; more are put together.
+    gram_rows : int
+        Pooled rows up to which a whole Gram matrix is summed rather than features of columns.
+    paired_rows : int
+        Pooled rows up to which all pairs are summed, for kernels without short features.
+    random_frequencies : int
+        Random frequencies of a kernel beyond that: a cosine and a sine each.
+    shared_sums_bytes : int
+        Bytes of the sums of one table of features that comparisons share; beyond, each makes its
+        own.
     family_products, family_entries : int
         Multiplications of one family of the scan, and entries (permutation × pair) that it looks
         at: half a second each.
@@ -66,6 +79,13 @@ class Budget:
         Columns whose correlations are looked at for pairs and triples of a choice by evidence.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    group_columns, group_entries, fewest_group_columns : int
+        Columns that all comparisons of groups together look at in full, and rows times these
+        columns; of one comparison no fewer than the last.
+    shared_entries : int
+        Rows times columns whose features comparisons of groups share, of 200 bytes each.
+    group_bytes : int
+        Bytes that comparisons which run side by side may hold together.
     fewest_scanned_rows : int
         Rows of each sample below which a scan is not cut short to keep a time limit.
     split_bytes : int
@@ -79,6 +99,13 @@ class Budget:
 
     # kernels and statistics
     block_entries: int = 4_000_000
+    # permutation
+    label_bytes: int = 4_000_000_000
+    permuted_units: int = 4_000
+    gram_rows: int = 2_500
+    paired_rows: int = 40_000
+    random_frequencies: int = 1_024
+    shared_sums_bytes: int = 400_000_000
     # scan
     family_products: int = 30_000_000_000
     family_entries: int = 60_000_000
@@ -106,6 +133,12 @@ class Budget:
     evidence_entries: int = 20_000_000
     evidence_candidates: int = 1_000
     linked_columns: int = 20_000
+    # scan of groups
+    group_columns: int = 8_000
+    group_entries: int = 9_000_000
+    fewest_group_columns: int = 200
+    shared_entries: int = 3_000_000
+    group_bytes: int = 8_000_000_000
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000

@@ -17,6 +17,7 @@ import numpy as np
 
 from tellapart.arguments import with_checked
 from tellapart.arrays import IntArray
+from tellapart.budget import current_budget
 from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
 from tellapart.data.grouping import UNLABELLED, GroupedTable, check_group_size, group_name
@@ -355,8 +356,6 @@ class CaughtWarnings:
 LEAST_EFFORT = 0.1
 # …or less in wider tables, where the columns that make them are few of many anyhow.
 WIDE = 100
-# What comparisons that run side by side may hold together.
-MOST_BYTES = 8_000_000_000
 # Columns that findings name and a result keeps the rows of, beside the chosen variables.
 MOST_NAMED = 50
 
@@ -471,7 +470,7 @@ def _at_once(grouped: GroupedTable, n_comparisons: int, settings: TestSettings) 
         return 1
     n_jobs = _threads(settings)
     cost = ScanCost(sum(grouped.sizes), 2, len(grouped.compared), settings.n_permutations)
-    return max(min(n_jobs, n_comparisons, MOST_BYTES // cost.bytes_held), 1)
+    return max(min(n_jobs, n_comparisons, current_budget().group_bytes // cost.bytes_held), 1)
 
 
 def _threads(settings: TestSettings) -> int:

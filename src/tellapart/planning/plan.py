@@ -13,7 +13,7 @@ import numpy as np
 from tellapart.arguments import check_choice, check_integer, check_number
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError
-from tellapart.permutation.draws import check_reach
+from tellapart.permutation.draws import check_attainable
 from tellapart.planning.power_curve import RisingCurve, Strength
 from tellapart.statistics.mmd import effective_size
 from tellapart.two_sample.settings import METHODS
@@ -109,7 +109,7 @@ class PlanSettings:
         check_number("confidence", self.confidence, 0.5, 1.0, open_high=True)
         check_integer("n_simulations", self.n_simulations, 30)
         check_integer("n_permutations", self.n_permutations, 19)
-        check_reach(self.n_permutations, self.alpha)
+        check_attainable(self.n_permutations, self.alpha)
         check_integer("most_rows", self.most_rows, 100, MOST_ROWS)
 
 
