@@ -38,7 +38,7 @@ from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scores import Scores, make_scores
-from tellapart.scan.state import most_varied, tiedness
+from tellapart.scan.state import ScanState, most_varied, tiedness
 from tellapart.threads import in_threads, one_blas_thread
 
 # Rows that have every column looked at: where values are missing, dependence is judged by them.
@@ -160,6 +160,7 @@ def gather_evidence(
     differences: Differences | None = None,
     effort: float = 1.0,
     known: KnownScores | None = None,
+    state: ScanState | None = None,
 ) -> Evidence:
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
@@ -173,13 +174,18 @@ def gather_evidence(
     way.
 
     `effort` is the share of the usual candidates, pairs and triples, for one choice of many, and
-    `known` the scores of all rows, where these are shared with others.
+    `known` the scores of all rows, where these are shared with others. `state` is what a scan of
+    the same samples made of their rows: tables and scores are not made again.
     """
     part = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
     if differences is None and (part is not samples or samples.design is not None):
         differences = find_differences(samples, n_jobs)
     with one_blas_thread():
-        scores = make_scores(part, n_jobs) if known is None else known.of_samples
+        scores = None if known is None else known.of_samples
+        if scores is None and state is not None:
+            scores = state.scores_of(part)
+        if scores is None:
+            scores = make_scores(part, n_jobs)
         if scores.column.size == 0:
             none = np.empty((0, 0))
             rows = (part.n_x, part.n_y)

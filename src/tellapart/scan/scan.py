@@ -26,7 +26,7 @@ from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import points_per_bin
-from tellapart.scan.scores import score_rows
+from tellapart.scan.scores import ALL_SCORES, score_rows
 from tellapart.scan.state import BYTES_PER_COLUMN, ScanState, columns_held, in_blocks
 from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import OUTLINED, Outline, tables_of
@@ -113,7 +113,30 @@ def scan(
     progress: Progress = silent,
     effort: float = 1.0,
 ) -> Scan:
-    """Scan two samples for differences of every kind.
+    """Scan two samples for differences of every kind; see `scan_with_state`."""
+    return scan_with_state(
+        samples,
+        n_permutations=n_permutations,
+        alpha=alpha,
+        rng=rng,
+        n_jobs=n_jobs,
+        progress=progress,
+        effort=effort,
+    )[0]
+
+
+def scan_with_state(
+    samples: Samples | ChunkedSamples,
+    *,
+    n_permutations: int,
+    alpha: float,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    progress: Progress = silent,
+    effort: float = 1.0,
+    keep_scores: bool = False,
+) -> tuple[Scan, ScanState]:
+    """Scan two samples, and return with it what was made of their rows without labels.
 
     Parameters
     ----------
@@ -132,31 +155,26 @@ def scan(
     effort : float
         The share of the usual work that pairs and triples may take: where not all of them can be
         looked at, they are made of fewer columns.
+    keep_scores : bool
+        Whether all scores of the pooled rows are kept, where these are all rows: evidence needs
+        more of them than families plan by.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
-        return _scan(in_chunks(samples), n_permutations, alpha, rng, n_jobs, progress, effort)
-
-
-def _scan(
-    samples: ChunkedSamples,
-    n_permutations: int,
-    alpha: float,
-    rng: np.random.Generator,
-    n_jobs: int,
-    progress: Progress,
-    effort: float,
-) -> Scan:
-    labels = draw_labels(samples, n_permutations, rng)
-    progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
-    _check_memory(samples.n_columns, labels)
-    blocks = None
-    if in_blocks(samples.n_columns, labels.count, current_budget()):
-        pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
-    else:
-        pool, planned = make_pool(samples, labels, rng, n_jobs, progress, effort)
-    return scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        samples = in_chunks(samples)
+        labels = draw_labels(samples, n_permutations, rng)
+        progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
+        _check_memory(samples.n_columns, labels)
+        blocks = None
+        if in_blocks(samples.n_columns, labels.count, current_budget()):
+            pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
+        else:
+            pool, planned = make_pool(
+                samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_scores
+            )
+        found = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        return found, planned.state
 
 
 def make_pool(
@@ -166,6 +184,8 @@ def make_pool(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    *,
+    keep_scores: bool = False,
 ) -> tuple[Pool, Planned]:
     """Return the sums over bins of all that the families ask for: two looks at the rows.
 
@@ -179,12 +199,14 @@ def make_pool(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
         )
     rows = pooled.some_rows(tables.size, rng)
+    complete = pooled.complete and rows is pooled.values
+    scored = ALL_SCORES if keep_scores and complete else OUTLINED
     state = ScanState.of(
         samples.names,
         samples.kinds,
         tables,
         rows,
-        score_rows(tables, rows, n_jobs, OUTLINED),
+        score_rows(tables, rows, n_jobs, scored),
         labels,
         rng,
         current_budget(),
@@ -192,6 +214,7 @@ def make_pool(
         n_jobs=n_jobs,
         pattern=samples.pattern,
         as_read=samples.pooled.values,
+        complete=complete,
     )
     planned = plan_families(registered_families(), state)
     requests = Requests.of(planned.features(), points_per_bin(labels), samples.pattern)

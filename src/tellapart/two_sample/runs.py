@@ -21,7 +21,8 @@ from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, war
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
 from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan
+from tellapart.scan.scan import Scan, scan_with_state
+from tellapart.scan.state import ScanState
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import Named, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
@@ -99,7 +100,7 @@ def _run_scan(
     if n_scanned is not None:
         samples = _draw(samples, n_scanned, draw_seed)
     rows = in_chunks(samples, draw_seed)
-    scanned = scan(
+    scanned, state = scan_with_state(
         rows,
         n_permutations=settings.n_permutations,
         alpha=settings.alpha,
@@ -107,6 +108,7 @@ def _run_scan(
         n_jobs=n_jobs,
         progress=progress,
         effort=limits.effort,
+        keep_scores=settings.by_evidence,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.
@@ -124,6 +126,7 @@ def _run_scan(
         progress,
         chunks=rows,
         effort=limits.effort,
+        state=state,
     )
     outcome = scan_outcome(scanned, chosen, rows, selected_on, shown, settings.alpha)
     return replace(outcome, drawn_from=None if n_scanned is None else all_rows)
@@ -163,6 +166,7 @@ def select_after_scan(
     *,
     chunks: ChunkedSamples,
     effort: float = 1.0,
+    state: ScanState | None = None,
 ) -> Chosen:
     """Select variables on all rows: by evidence, or by the kernel of the settings.
 
@@ -174,7 +178,8 @@ def select_after_scan(
 
     With a kernel, λ is 0 where the optimum can then be proved, else the default of the kernel,
     unless the settings give it, and as many variables are selected as the scan suggests, unless
-    the settings say how many. `effort` is the share of the usual work, for one test of many.
+    the settings say how many. `effort` is the share of the usual work, for one test of many, and
+    `state` what the scan made of the rows.
     """
     drawn = (samples.n_x, samples.n_y) != chunks.n_values
     if settings.by_evidence:
@@ -187,6 +192,7 @@ def select_after_scan(
             n_jobs=n_jobs,
             differences=scan.differences if reuses_scan else None,
             effort=effort,
+            state=state,
         )
     kernel = settings.fittable
     abilities = kernel.abilities
