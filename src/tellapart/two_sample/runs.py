@@ -130,22 +130,31 @@ def _run_scan(
         chunks=rows,
         effort=limits.effort,
     )
-    selection = with_changes(
-        chosen.selection,
-        rows,
-        scanned=Named(scanned.findings, scanned.variable_pvalues, settings.alpha),
-    )
+    outcome = scan_outcome(scanned, chosen, rows, selected_on, shown, settings.alpha)
+    return replace(outcome, drawn_from=None if n_scanned is None else all_rows)
+
+
+def scan_outcome(
+    scanned: Scan,
+    chosen: Chosen,
+    rows: Samples | ChunkedSamples,
+    selected_on: Samples,
+    shown: Samples,
+    alpha: float,
+) -> Outcome:
+    """Return the outcome of a scan of all `rows` and of the selection after it."""
+    n_rows = rows.n_values if isinstance(rows, ChunkedSamples) else (rows.n_x, rows.n_y)
+    named = Named(scanned.findings, scanned.variable_pvalues, alpha)
     return Outcome(
         scanned.null,
-        selection,
+        with_changes(chosen.selection, rows, scanned=named),
         chosen.tuning,
         chosen.kernel,
         selected_on,
         shown,
         scanned,
         n_train=(0, 0),
-        n_test=rows.n_values,
-        drawn_from=None if n_scanned is None else all_rows,
+        n_test=n_rows,
     )
 
 
