@@ -59,7 +59,7 @@ def measure(
     objective.gradient(z)
     first = time.perf_counter() - start
     variables = np.arange(candidates)
-    both = seconds(lambda: objective.derivatives(z, variables))
+    both = seconds(lambda: objective.local(z, variables))
     among = objective.columns(variables)
     restricted = seconds(lambda: among.derivatives(z[:candidates]))
     # A sparse z has a small product with the Gaussian kernel: ω′ = 0 elsewhere.

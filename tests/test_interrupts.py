@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.interrupts import check_interrupts, heeding_interrupts, interrupt_handled
+from tellapart.interrupts import (
+    check_interrupts,
+    interrupt_handled,
+    interruptible,
+)
 from tellapart.strs.contract import Control
 from tellapart.threads import in_threads
 
@@ -31,7 +35,7 @@ def _as_on_a_terminal(monkeypatch):
     signal.signal(signal.SIGINT, before)
 
 
-@heeding_interrupts()
+@interruptible()
 def swallowed_before(work):
     swallowed()
     return work()
@@ -56,12 +60,12 @@ def test_an_error_that_the_interrupt_led_to_becomes_it():
     with pytest.raises(KeyboardInterrupt) as caught:
         swallowed_before(fail)
     assert isinstance(caught.value.__cause__, SystemError)
-    with pytest.raises(SystemError), heeding_interrupts():
+    with pytest.raises(SystemError), interruptible():
         fail()
 
 
 def test_what_is_handled_is_not_raised_again():
-    with heeding_interrupts():
+    with interruptible():
         with pytest.raises(KeyboardInterrupt):
             press()
         interrupt_handled()
@@ -72,12 +76,12 @@ def test_the_programs_own_handler_stays_and_other_threads_touch_none():
     seen = []
     before = signal.signal(signal.SIGINT, lambda *_: seen.append("own"))
     try:
-        with heeding_interrupts():
+        with interruptible():
             press()
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == ["own"]
-    worker = threading.Thread(target=lambda: [seen.append("ran") for _ in [heeding_interrupts()]])
+    worker = threading.Thread(target=lambda: [seen.append("ran") for _ in [interruptible()]])
     worker.start()
     worker.join()
     assert signal.getsignal(signal.SIGINT) is before

@@ -3,19 +3,19 @@
 import pytest
 
 from tellapart.errors import InputError
-from tellapart.progress import ShareDone, check_progress, showing, solver_progress
+from tellapart.progress import ShareDone, check_progress, progress_reporter, solver_progress
 
 
 def test_a_function_is_called():
     seen = []
-    with showing(lambda stage, detail: seen.append((stage, detail))) as tell:
+    with progress_reporter(lambda stage, detail: seen.append((stage, detail))) as tell:
         tell("tune", "half way")
     assert seen == [("tune", "half way")]
 
 
 @pytest.mark.parametrize("progress", [True, False])
 def test_standard_output_is_left_alone(progress, capsys):
-    with showing(progress) as tell:
+    with progress_reporter(progress) as tell:
         tell("tune", "[half] way")
     assert capsys.readouterr().out == ""
 
@@ -23,7 +23,7 @@ def test_standard_output_is_left_alone(progress, capsys):
 def test_labels_are_shown_as_they_are_and_steer_nothing(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    with showing(True) as tell:
+    with progress_reporter(True) as tell:
         tell("compare", "group [/red] [bold] \x1b]0;title\x07 two\nlines")
     shown = capsys.readouterr().err
     assert r"compare: group [/red] [bold] \x1b]0;title\x07 two lines" in shown

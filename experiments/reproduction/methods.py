@@ -34,13 +34,13 @@ from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.results.result import Method as TestMethod
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.scan.scan import scan
 from tellapart.search import Annealing
 from tellapart.search.starts import linear_problem
 from tellapart.selection.select_variables import select_variables
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.strs import SparseTrustRegion, solve
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test, two_sample_test
 
 # The linear kernel's test as the paper prints it, for reproduction only.

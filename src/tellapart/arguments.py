@@ -1,4 +1,7 @@
-"""Checks of scalar arguments: one clear error each, raised before any work is done."""
+"""Arguments of public calls: settings made from all of them, checks of single ones.
+
+An argument that is wrong is one clear error, raised before any work is done.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,24 @@ from tellapart.errors import InputError
 Settings = TypeVar("Settings")
 
 
-def settings_from(kind: type[Settings], arguments: Mapping[str, Any]) -> Settings:
+def settings_from(kind: type[Settings], arguments: Mapping[str, Any], **others: Any) -> Settings:
     """Return settings of a kind with the values that a call was given, matched by name.
 
     Public calls write out their arguments; `settings_from(kind, locals())` in their first line
-    spares writing them out again.
+    spares writing them out again. `others` are given beside the arguments, or instead of them.
     """
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    return kind(**{name: arguments[name] for name in names if name in arguments})
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    given = {name: value for name, value in arguments.items() if name in names}
+    return kind(**given | others)
+
+
+def with_checked(settings: Settings, **values: Any) -> Settings:
+    """Return settings with other values, which are valid: none is checked again."""
+    other = object.__new__(type(settings))
+    for field in fields(settings):  # type: ignore[arg-type]
+        value = values[field.name] if field.name in values else getattr(settings, field.name)
+        object.__setattr__(other, field.name, value)
+    return other
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:

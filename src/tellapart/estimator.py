@@ -21,7 +21,7 @@ from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources.sparse import check_structure
 from tellapart.errors import InputError
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
 from tellapart.progress import silent
 from tellapart.scan.finding import Finding
@@ -138,7 +138,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @heeding_interrupts()
+    @interruptible()
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the columns.
 

@@ -15,7 +15,7 @@ _pressed = threading.Event()
 
 
 @contextmanager
-def heeding_interrupts() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """End the work inside with KeyboardInterrupt once Ctrl-C is pressed; also as a decorator.
 
     Python raises KeyboardInterrupt between two of its instructions. Where that happens to be a

@@ -30,13 +30,13 @@ def check_progress(value: object) -> bool | Progress:
 
 
 @contextmanager
-def showing(progress: bool | Progress) -> Iterator[Progress]:
+def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
     """Give a `progress(stage, detail)` for the length of the work.
 
     Examples
     --------
     >>> seen = []
-    >>> with showing(lambda stage, detail: seen.append(stage)) as progress:
+    >>> with progress_reporter(lambda stage, detail: seen.append(stage)) as progress:
     ...     progress("select", "started")
     >>> seen
     ['select']

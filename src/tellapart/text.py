@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 # Controls of both sets, halves of characters, ends of line and paragraph, what is no character
 # (XML, and so SVG, cannot hold it), and the marks that reverse what follows them.
@@ -86,3 +87,74 @@ def number_pair(first: float, second: float) -> tuple[str, str]:
         shown = math.floor(math.log10(largest)) - math.floor(math.log10(difference))
         digits = min(max(digits, shown + 1), 15)
     return number_text(first, digits), number_text(second, digits)
+
+
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number_word(count: int) -> str:
+    """Return a count as a word up to ten, as digits beyond.
+
+    Examples
+    --------
+    >>> number_word(3), number_word(1200)
+    ('three', '1,200')
+    """
+    return NUMBER_WORDS[count] if count < len(NUMBER_WORDS) else f"{count:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural but for one.
+
+    Examples
+    --------
+    >>> counted(1, "variable"), counted(1200, "row")
+    ('1 variable', '1,200 rows')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def capitalised(text: str) -> str:
+    """Return text with its first letter in upper case, all others as they are.
+
+    Examples
+    --------
+    >>> capitalised("p-value of MMD²"), capitalised("")
+    ('P-value of MMD²', '')
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def joined(names: Iterable[object]) -> str:
+    """Return names with commas between them, and "and" before the last.
+
+    Examples
+    --------
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = map(safe, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def listed(names: Iterable[object], most: int, separator: str = ", ") -> str:
+    """Return the first names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"], 2), listed(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    """
+    every = [safe(name) for name in names]
+    return separator.join(every[:most]) + more_than(most, len(every))
+
+
+def more_than(shown: int, count: int) -> str:
+    """Return " and … more" where `shown` things of so many are shown; else nothing.
+
+    Examples
+    --------
+    >>> more_than(10, 1210), more_than(10, 3)
+    (' and 1,200 more', '')
+    """
+    return f" and {count - shown:,} more" if count > shown else ""

@@ -6,16 +6,23 @@ import numpy as np
 import pytest
 
 from tellapart.data.design import Design
-from tellapart.effects.estimate import sampling_of
+from tellapart.effects.columns import Column
+from tellapart.effects.estimate import IndependentRows, sampling_of
 from tellapart.effects.values import (
     Candidate,
     candidate_values,
     fewest_rows,
     level_changes,
+    level_share,
     may_stand_apart,
     new_levels,
     value_proportions,
 )
+
+
+def column(x, y, labels=None, sampling=None):
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    return Column.of(x, y, sampling or IndependentRows(), labels)
 
 
 def normal(n, seed=0, **values):
@@ -31,8 +38,8 @@ def test_proportions_of_values_in_both_samples():
     x, y = normal(500, 0, v99=10), normal(500, 1, v99=30)
     y[-1] = np.nan
     found = value_proportions(x, y, [(99.0, 99.0)])
-    assert found.estimate.measure == "proportion of 99"
-    assert found.estimate.values == (pytest.approx(0.02), pytest.approx(30 / 499))
+    assert found.measure == "proportion of 99"
+    assert found.values == (pytest.approx(0.02), pytest.approx(30 / 499))
 
 
 @pytest.mark.parametrize(
@@ -72,24 +79,22 @@ def test_new_levels():
     labels = [f"level {k}" for k in range(15)]
     x = np.repeat(np.arange(12.0), 50)
     y = np.concatenate([np.repeat(np.arange(2, 15.0), 40), [np.nan] * 10])
-    found = new_levels(x, y, labels)
-    assert found.estimate.measure == "2 levels occur"
-    assert found.estimate.values == (pytest.approx(100 / 600), 0.0)
+    found = new_levels(column(x, y, labels))
+    assert found.measure == "2 levels occur"
+    assert found.values == (pytest.approx(100 / 600), 0.0)
     assert found.detail == "'level 0', 'level 1'; 3 levels of the other sample only"
-    assert found.estimate.pvalue < 1e-6
-    one = new_levels(np.append(x, [12.0] * 40), np.repeat(np.arange(12.0), 50), labels)
-    assert one.estimate.measure == "'level 12' occurs"
-    assert new_levels(x, x, labels) is None
+    assert found.pvalue < 1e-6
+    one = new_levels(column(np.append(x, [12.0] * 40), np.repeat(np.arange(12.0), 50), labels))
+    assert one.measure == "'level 12' occurs"
+    assert new_levels(column(x, x, labels)) is None
 
 
 def test_rare_levels_are_new_by_chance():
     rng = np.random.default_rng(0)
     labels = [str(k) for k in range(2000)]
     pvalues = [
-        new_levels(rng.integers(2000, size=500), rng.integers(2000, size=500), labels)
-        .estimate.pvalue
-        for _ in range(40)
-    ]  # fmt: skip
+        new_levels(column(*rng.integers(2000, size=(2, 500)), labels)).pvalue for _ in range(40)
+    ]
     assert np.mean(np.array(pvalues) <= 0.05) <= 0.1
 
 
@@ -102,15 +107,14 @@ def test_total_variation_of_many_levels():
     other /= other.sum()
     truth = np.abs(equal - other).sum() / 2
     x, y = rng.choice(1000, 2000, p=equal), rng.choice(1000, 2000, p=other)
-    found = level_changes(x.astype(float), y.astype(float), labels)
-    estimate = found.estimate
+    estimate = level_changes(column(x, y, labels))
     assert estimate.measure == "total variation distance"
     assert estimate.interval[0] <= truth <= estimate.interval[1]
     # Observed proportions alone give 0.47.
     assert abs(estimate.effect - truth) < 0.1
     assert estimate.pvalue < 1e-6
-    assert all(f"'{k}'" in found.detail.split("largest changes")[1] for k in range(3))
-    assert "in the first sample only" in found.detail
+    assert all(f"'{k}'" in estimate.detail.split("largest changes")[1] for k in range(3))
+    assert "in the first sample only" in estimate.detail
 
 
 def test_total_variation_where_nothing_differs():
@@ -119,7 +123,7 @@ def test_total_variation_where_nothing_differs():
     low, pvalues = [], []
     for seed in range(40):
         x, y = (rng.integers(3000, size=400).astype(float) for _ in range(2))
-        estimate = level_changes(x, y, labels, seed=seed).estimate
+        estimate = level_changes(column(x, y, labels), seed=seed)
         assert estimate.effect < 0.1
         low.append(estimate.interval[0])
         pvalues.append(estimate.pvalue)
@@ -134,10 +138,20 @@ def design_of(x_units, y_units):
 
 def test_total_variation_is_for_many_levels():
     codes = np.tile(np.arange(10.0), 5)
-    assert level_changes(codes, codes, [str(k) for k in range(10)]) is None
+    assert level_changes(column(codes, codes, [str(k) for k in range(10)])) is None
     units = np.repeat(np.arange(11), 5)
     codes = np.tile(np.arange(11.0), 5)
-    found = level_changes(codes, codes, [str(k) for k in range(11)], design_of(units, units))
-    assert found.estimate.effect == 0
-    assert math.isnan(found.estimate.pvalue)
-    assert math.isnan(found.estimate.interval[0])
+    labels = [str(k) for k in range(11)]
+    found = level_changes(column(codes, codes, labels, design_of(units, units)))
+    assert found.effect == 0
+    assert math.isnan(found.pvalue)
+    assert math.isnan(found.interval[0])
+
+
+def test_two_levels_have_one_proportion():
+    flag = level_share(column([0, 1, 1, 1], [0, 0, 1, 0]))
+    assert (flag.measure, flag.values, flag.pvalue) == ("prevalence", (0.75, 0.25), 0)
+    answers = level_share(column([0, 1], [0, 0], ["yes", "no"]))
+    assert (answers.measure, answers.values) == ("prevalence", (0.5, 1.0))
+    ward = level_share(column([0, 1], [0, 0], ["medical", "surgical"]))
+    assert ward.measure == "proportion of 'medical'"

@@ -10,8 +10,8 @@ from tellapart.data.grouping import read_grouped
 from tellapart.errors import InputError
 from tellapart.groups import runs as groups_run
 from tellapart.groups.runs import _at_once, comparison_seed
-from tellapart.results.settings import TestSettings
 from tellapart.scan import tables
+from tellapart.two_sample.settings import TestSettings
 
 KINDS = np.repeat(["a", "b", "c", "d"], [12, 12, 12, 3])
 

@@ -21,9 +21,9 @@ from tellapart.report.words import describe_side, listed, number
 from tellapart.results.columns import summarise_column
 from tellapart.results.embedding import compute_embedding
 from tellapart.results.result import Method
-from tellapart.results.settings import TestSettings
 from tellapart.selection.stability import Stability
 from tellapart.text import safe
+from tellapart.two_sample.settings import TestSettings
 
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "it's \"quoted\" & 'so' on"

@@ -14,7 +14,7 @@ from tellapart.errors import InputError
 from tellapart.report.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
 from tellapart.report.scan_plots import axis_label, draw_effects
 from tellapart.results.figure_data import PANELS, SCAN_PANELS
-from tellapart.scan.finding import POINTS, SD_RATIO, SMD
+from tellapart.scan.finding_kinds import POINTS, SD_RATIO, SMD
 
 
 @pytest.fixture(scope="module")

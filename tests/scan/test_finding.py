@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from tellapart.scan.finding import FINDING_KINDS, Finding, p_text, percent_text
+from tellapart.scan.finding import Finding, p_text
+from tellapart.scan.finding_kinds import FINDING_KINDS, percent_text
 
 SENTENCES = {
     "location": (
@@ -83,8 +84,9 @@ def test_p_values_at_the_floor_are_bounds():
 def test_every_kind_has_words_and_a_scale():
     for name, kind in FINDING_KINDS.items():
         assert kind.name == name
-        assert "{}" in kind.many
-        assert kind.scale.title
+        assert "{}" in kind.words.many
+        assert kind.words.title
+        assert callable(kind.effect)
 
 
 def test_json_has_no_numbers_that_json_lacks():

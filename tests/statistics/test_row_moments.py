@@ -7,8 +7,8 @@ from reference import make_samples
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.statistics.mmd import mmd2
 from tellapart.statistics.objective import FittedObjective, Objective
-from tellapart.statistics.objective_sums import RowMoments, fits
 from tellapart.statistics.pair_sums import PairSums
+from tellapart.statistics.quadratic_moments import RowMoments, fits
 
 KERNELS = [Quadratic(), Quadratic(0.3, ["laplace", "gaussian", "gaussian", "laplace", "gaussian"])]
 EVERYTHING = np.arange(5)
@@ -60,7 +60,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     data = samples()
     fitted = Quadratic().fit(data)
     whole = RowMoments(data, fitted, 0.5, 10**9).moments
-    monkeypatch.setattr("tellapart.statistics.objective_sums._BLOCK_ENTRIES", 5 * 75 * 7)
+    monkeypatch.setattr("tellapart.statistics.quadratic_moments._BLOCK_ENTRIES", 5 * 75 * 7)
     parts = RowMoments(data, fitted, 0.5, 10**9).moments
     np.testing.assert_allclose(parts.matrix, whole.matrix, atol=1e-14)
     np.testing.assert_allclose(parts.vector, whole.vector, atol=1e-14)

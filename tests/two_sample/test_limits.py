@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import tellapart as ta
+from tellapart.budget import current_budget
 from tellapart.errors import InputError
 from tellapart.scan.cost import ScanCost
-from tellapart.two_sample.runs import FEWEST_ROWS, Limits
+from tellapart.two_sample.settings import Limits
 
 LARGE = ScanCost(10**7, 10**6, 100)
 
@@ -30,7 +31,7 @@ def test_what_fits_is_not_cut():
 
 def test_what_takes_too_long_gets_as_many_rows_as_fit():
     few, more = (Limits.begin(s, None, Clock()).rows_for_scan(LARGE, 2) for s in (20.0, 60.0))
-    assert FEWEST_ROWS <= few < more < LARGE.n_x
+    assert current_budget().fewest_scanned_rows <= few < more < LARGE.n_x
 
 
 def test_time_that_is_over_counts():

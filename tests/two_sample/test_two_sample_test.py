@@ -16,11 +16,11 @@ from tellapart.data.canonical_order import by_content
 from tellapart.data.reader import read_samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.kernels.base import MULTIPLIERS
+from tellapart.kernels.bandwidth import MULTIPLIERS
 from tellapart.monitor.rows import divide
 from tellapart.permutation.mmd import permutation_test
-from tellapart.results.settings import TestSettings
 from tellapart.search import QUICK, Annealing
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 RNG = np.random.default_rng(0)

@@ -23,7 +23,7 @@ from tellapart.data.canonical_order import split_by_content
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.draws import least_binned_pvalue
 from tellapart.permutation.forms import permute_samples
@@ -34,9 +34,9 @@ from tellapart.permutation.pvalues import (
     warn_of_few_units,
 )
 from tellapart.results.result import Method, TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.selection.changes import with_changes
 from tellapart.selection.selection import Selection
+from tellapart.two_sample.settings import TestSettings
 
 # The permutation test of any statistic of the labels.
 
@@ -263,7 +263,7 @@ class Baseline(ABC):
             else split_by_content(samples, self.test_size, rng)
         )
 
-    @heeding_interrupts()
+    @interruptible()
     def test(
         self,
         X: object,
@@ -472,7 +472,7 @@ class SelectingBaseline(Baseline):
         """Return how many of so many columns may be chosen."""
         return n_columns if self.n_variables is None else min(self.n_variables, n_columns)
 
-    @heeding_interrupts()
+    @interruptible()
     def select(self, X: object, Y: object, *, missing: str = "error") -> Selection:
         """Choose variables by all rows, given as to `test`, which gives a p-value."""
         samples = self.read(X, Y, missing)

@@ -24,7 +24,7 @@ from tellapart.text import safe
 
 if TYPE_CHECKING:
     from tellapart.results.result import TestResult
-    from tellapart.results.settings import TestSettings
+    from tellapart.two_sample.settings import TestSettings
 
 EXAMPLES = """\
 Examples:
@@ -116,7 +116,7 @@ def compare(
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.data.design_labels import DesignArguments
-    from tellapart.results.settings import TestSettings
+    from tellapart.two_sample.settings import TestSettings
 
     outputs = check_outputs(
         options.json,

@@ -40,7 +40,7 @@ def demo(
     # These take seconds to load: only the demo waits for them.
     from tellapart.data.reader import read_samples
     from tellapart.datasets import demo_tables
-    from tellapart.results.settings import TestSettings
+    from tellapart.two_sample.settings import TestSettings
     from tellapart.two_sample.two_sample_test import run_test
 
     malignant, benign = demo_tables()

@@ -102,7 +102,7 @@ def monitor(
     """Check batches against a reference, with false alarms controlled over all checks."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.monitor.settings import MonitorSettings
-    from tellapart.results.settings import TestSettings
+    from tellapart.two_sample.settings import TestSettings
 
     inputs = files_of(reference, *batches)
     outputs = check_outputs(options.json, plot, options.report, inputs=inputs, quiet=options.quiet)

@@ -17,7 +17,8 @@ shape
 share
     The difference of the proportions of one value: Newcombe's interval, Fisher's exact p-value.
 distribution
-    Whatever measure is the most significant, for a column that is known to differ.
+    Whatever measure is the most significant, for a column that is known to differ: those of shape,
+    Cliff's delta, or the largest difference between the distribution functions.
 
 A variance is known the less well the heavier the tails. With κ the kurtosis, unbiased for normal
 samples, the larger of that of the sample and of both, and more in small samples, which rarely
@@ -34,7 +35,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special, stats
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.effects.estimate import (
     Estimate,
     IndependentRows,
@@ -54,14 +55,16 @@ MOST_TAKEN = 0.4
 LEAST_DEGREES = 0.7
 UNSEEN_ROWS, UNSEEN_POWER = 20, 0.6
 """Small samples rarely contain their own tails: κ is taken times 1 + (20/n)^0.6 (κ − 3)₊/√n."""
-OWN_ROWS = 50
-"""Rows from which on a sample's own kurtosis counts more than that of both."""
+ROWS_OF_KURTOSIS = 50
+"""Rows from which on a sample's kurtosis counts more than that of both samples."""
 LARGEST_POWERED = 1e60
 """Values beyond it, or all below 1 over it, have fourth powers that no float can hold."""
+NUMERIC, LEVELS, CONSTANT, EMPTY = "numeric", "levels", "constant", "empty"
+"""Types of columns: numbers, categories or two values, one value, none in one of the samples."""
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ColumnSample:
     """The values of one column in one sample, none missing, and their weights.
 
     Moments are computed in multiples of `unit`, a power of two that is 1 but for extreme values.
@@ -94,9 +97,9 @@ class Side:
         """The variance in units, with n − 1 degrees; 0 where it is rounding."""
         if self.n < 2:
             return math.nan
-        found = float(self.weights @ np.square(self.centred)) * self.n / (self.n - 1)
+        variance = float(self.weights @ np.square(self.centred)) * self.n / (self.n - 1)
         largest = float(np.abs(self.values).max()) / self.unit
-        return found if found > (ROUNDING * largest) ** 2 else 0.0
+        return variance if variance > (ROUNDING * largest) ** 2 else 0.0
 
     @property
     def deviation(self) -> float:
@@ -129,14 +132,24 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column in both samples; of a design every row has a value."""
+    """One column in both samples; of a design every row has a value.
 
-    x: Side
-    y: Side
+    `labels` are those of a categorical column, whose values are places in them; None of numbers.
+    """
+
+    x: ColumnSample
+    y: ColumnSample
     sampling: Sampling
+    labels: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, x: FloatArray, y: FloatArray, sampling: Sampling) -> Column:
+    def of(
+        cls,
+        x: FloatArray,
+        y: FloatArray,
+        sampling: Sampling,
+        labels: Sequence[str] | None = None,
+    ) -> Column:
         """Return the column of these values, NaN where missing."""
         sides = []
         unit = _unit(x, y)
@@ -145,8 +158,32 @@ class Column:
             present = ~np.isnan(values)
             if not present.all():
                 values, weights = values[present], weights[present]
-            sides.append(Side(np.asarray(values, dtype=np.float64), weights, unit))
-        return cls(sides[0], sides[1], sampling)
+            sides.append(ColumnSample(np.asarray(values, dtype=np.float64), weights, unit))
+        return cls(sides[0], sides[1], sampling, labels)
+
+    @cached_property
+    def type(self) -> str:
+        """What the column holds: "numeric", "levels", "constant" or "empty"."""
+        if not min(self.x.n, self.y.n):
+            return EMPTY
+        if self.labels is not None:
+            return LEVELS if self.levels[0].size > 1 else CONSTANT
+        values = two_values(self)
+        if values is None:
+            return NUMERIC
+        return CONSTANT if values[0] == values[1] else LEVELS
+
+    @cached_property
+    def levels(self) -> tuple[FloatArray, IntArray]:
+        """The values that occur, rising, and how many rows of both samples have each."""
+        pooled = np.concatenate([self.x.values, self.y.values])
+        codes, counts = np.unique(pooled, return_counts=True)
+        return codes, counts
+
+    @cached_property
+    def shapes(self) -> list[Estimate]:
+        """The differences of shape; none of a column that is not numeric."""
+        return shapes(self) if self.type == NUMERIC else []
 
     @property
     def plain(self) -> bool:
@@ -154,40 +191,40 @@ class Column:
         return isinstance(self.sampling, IndependentRows)
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[ColumnSample, ColumnSample]:
         """Both samples."""
         return self.x, self.y
 
     def error(self, influence_x: FloatArray, influence_y: FloatArray) -> tuple[float, float]:
         """Return the standard error of a difference of estimators, and its degrees of freedom."""
-        found = self.sampling.errors(influence_x[:, np.newaxis], influence_y[:, np.newaxis])
-        return float(found.standard_error[0]), float(found.difference_degrees[0])
+        errors = self.sampling.errors(influence_x[:, np.newaxis], influence_y[:, np.newaxis])
+        return float(errors.standard_error[0]), float(errors.difference_degrees[0])
 
     @cached_property
     def degrees_of_deviation(self) -> tuple[float, float]:
-        """ν of each sample: s² is as sure as that of ν + 1 normal values."""
+        """ν of each sample: s² is as precise as that of ν + 1 normal values."""
         sizes = self.x.n, self.y.n
         both = sum(n * side.kurtosis for n, side in zip(sizes, self.sides, strict=True))
         both /= sum(sizes)
-        found = []
+        degrees_of = []
         for sample, (n, side) in enumerate(zip(sizes, self.sides, strict=True)):
-            own = n / (n + OWN_ROWS)
-            kurtosis = max(side.kurtosis, own * side.kurtosis + (1 - own) * both)
+            weight = n / (n + ROWS_OF_KURTOSIS)
+            kurtosis = max(side.kurtosis, weight * side.kurtosis + (1 - weight) * both)
             unseen = (UNSEEN_ROWS / n) ** UNSEEN_POWER
             kurtosis *= 1 + unseen * max(kurtosis - 3, 0) / math.sqrt(n)
             degrees = 2 * n / (kurtosis - 1 + 2 / max(n - 1, 1))
             if not self.plain and side.variance > 0:
                 degrees = min(degrees, self._degrees_by_units(sample))
-            found.append(max(degrees, LEAST_DEGREES))
-        return found[0], found[1]
+            degrees_of.append(max(degrees, LEAST_DEGREES))
+        return degrees_of[0], degrees_of[1]
 
     def _degrees_by_units(self, sample: int) -> float:
         """Return ν from the variance of s² over independent units."""
         influence = [np.zeros((side.n, 1)) for side in self.sides]
         side = self.sides[sample]
         influence[sample][:, 0] = np.square(side.centred) / side.variance - 1
-        found = self.sampling.errors(influence[0], influence[1])
-        return 2 / max(float(found.variances[sample][0]), ROUNDING)
+        errors = self.sampling.errors(influence[0], influence[1])
+        return 2 / max(float(errors.variances[sample][0]), ROUNDING)
 
 
 def column_effects(
@@ -209,8 +246,8 @@ def column_effects(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> found = column_effects(rng.normal(1, 1, 50), rng.normal(0, 2, 60))
-    >>> {kind: round(estimate.effect, 2) for kind, estimate in found.items()}
+    >>> effects = column_effects(rng.normal(1, 1, 50), rng.normal(0, 2, 60))
+    >>> {kind: round(estimate.effect, 2) for kind, estimate in effects.items()}
     {'location': 0.69, 'spread': 0.45, 'shape': 0.03}
     """
     column = Column.of(x, y, sampling or IndependentRows())
@@ -220,7 +257,7 @@ def column_effects(
     if values is not None:
         return {"share": share(column, values[1], f"{values[1]:g}")}
     candidates = {"location": location(column), "spread": spread(column), "shape": shape(column)}
-    return {kind: found for kind, found in candidates.items() if found is not None}
+    return {kind: estimate for kind, estimate in candidates.items() if estimate is not None}
 
 
 def _unit(x: FloatArray, y: FloatArray) -> float:
@@ -293,8 +330,8 @@ def _unskewed(statistic: float, skewness: float) -> float:
     """
     if abs(skewness) < ROUNDING:
         return statistic
-    found = ((1 + skewness * statistic / 3) ** 3 - 1) / skewness + skewness / 6
-    return math.copysign(max(abs(found), (1 - MOST_TAKEN) * abs(statistic)), statistic)
+    corrected = ((1 + skewness * statistic / 3) ** 3 - 1) / skewness + skewness / 6
+    return math.copysign(max(abs(corrected), (1 - MOST_TAKEN) * abs(statistic)), statistic)
 
 
 def _skewed(quantile: float, skewness: float) -> float:
@@ -302,8 +339,8 @@ def _skewed(quantile: float, skewness: float) -> float:
     if abs(skewness) < ROUNDING:
         return quantile
     cube = 1 + skewness * (quantile - skewness / 6)
-    found = 3 * (float(np.cbrt(cube)) - 1) / skewness
-    return math.copysign(min(abs(found), abs(quantile) / (1 - MOST_TAKEN)), quantile)
+    statistic = 3 * (float(np.cbrt(cube)) - 1) / skewness
+    return math.copysign(min(abs(statistic), abs(quantile) / (1 - MOST_TAKEN)), quantile)
 
 
 def _ratio_limit(
@@ -359,10 +396,10 @@ def spread(column: Column) -> Estimate | None:
     ratio = math.log(values[0]) - math.log(values[1])
     if column.plain:
         both = column.degrees_of_deviation
-        parts = [float(special.polygamma(1, degrees / 2)) / 4 for degrees in both]
-        error = math.sqrt(sum(parts))
-        degrees = sum(parts) ** 2 / sum(
-            part**2 / own for part, own in zip(parts, both, strict=True)
+        variances = [float(special.polygamma(1, degrees / 2)) / 4 for degrees in both]
+        error = math.sqrt(sum(variances))
+        degrees = sum(variances) ** 2 / sum(
+            v**2 / nu for v, nu in zip(variances, both, strict=True)
         )
     else:
         influence = [(np.square(side.centred) / side.variance - 1) / 2 for side in column.sides]
@@ -380,13 +417,13 @@ def spread(column: Column) -> Estimate | None:
 def _levene(column: Column) -> float:
     """Return the p-value of Brown and Forsythe's test: deviations from each sample's median."""
     away = [np.abs(side.values - side.median) / side.unit for side in column.sides]
-    means = [float(side.weights @ own) for side, own in zip(column.sides, away, strict=True)]
-    rest = [own - mean for own, mean in zip(away, means, strict=True)]
+    means = [float(side.weights @ values) for side, values in zip(column.sides, away, strict=True)]
+    centred = [values - mean for values, mean in zip(away, means, strict=True)]
     if not column.plain:
-        error, degrees = column.error(rest[0], rest[1])
+        error, degrees = column.error(centred[0], centred[1])
     else:
         degrees = float(column.x.n + column.y.n - 2)
-        squares = sum(float(own @ own) for own in rest)
+        squares = sum(float(values @ values) for values in centred)
         error = math.sqrt(squares / degrees * (1 / column.x.n + 1 / column.y.n))
     if error == 0:
         return float(means[0] == means[1])
@@ -432,7 +469,7 @@ def _wilson(proportion: float, n: int, z: float) -> tuple[float, float]:
 
 def shape(column: Column) -> Estimate | None:
     """Return the most significant difference of shape."""
-    return most_significant(shapes(column))
+    return most_significant(column.shapes)
 
 
 def most_significant(candidates: Sequence[Estimate]) -> Estimate | None:
@@ -448,20 +485,20 @@ def shapes(column: Column) -> list[Estimate]:
     x, y = column.sides
     if min(x.n, y.n) < FEWEST_SHAPED or x.constant or y.constant:
         return []
-    found = []
-    parts = [_l_ratios(side) for side in column.sides]
-    for place, name in enumerate(("L-skewness", "L-kurtosis")):
-        (of_x, influence_x), (of_y, influence_y) = (part[place] for part in parts)
+    estimates = []
+    ratios = [_l_ratios(side) for side in column.sides]
+    for k, name in enumerate(("L-skewness", "L-kurtosis")):
+        (of_x, influence_x), (of_y, influence_y) = (of_sample[k] for of_sample in ratios)
         error, degrees = column.error(influence_x, influence_y)
         error *= max(map(_unseen_tails, column.sides))
-        found.append(t_estimate(name, (of_x, of_y), error, degrees, (-2.0, 2.0)))
+        estimates.append(t_estimate(name, (of_x, of_y), error, degrees, (-2.0, 2.0)))
     value = _most_frequent(column)
     if value is not None:
-        found.append(share(column, value, f"{value:.6g}"))
-    return found
+        estimates.append(share(column, value, f"{value:.6g}"))
+    return estimates
 
 
-def _unseen_tails(side: Side) -> float:
+def _unseen_tails(side: ColumnSample) -> float:
     """Return by how much the error of an L-moment ratio exceeds what the sample shows.
 
     Chosen by simulation, so that tests of normal, exponential, lognormal and t₃ samples keep their
@@ -482,7 +519,7 @@ def _most_frequent(column: Column) -> float | None:
     return float(pooled[starts[largest]]) if often else None
 
 
-def _l_ratios(side: Side) -> list[tuple[float, FloatArray]]:
+def _l_ratios(side: ColumnSample) -> list[tuple[float, FloatArray]]:
     """Return L-skewness and L-kurtosis, each with the influence of every row on it.
 
     From probability-weighted moments β_r = E[X F(X)^r], whose influence is
@@ -495,12 +532,11 @@ def _l_ratios(side: Side) -> list[tuple[float, FloatArray]]:
     rank = np.cumsum(weights) - weights / 2
     moments, influences = [], []
     for r in range(4):
-        own = values * rank**r
         above = np.zeros(n)
         if r:
             tail = weights * values * rank ** (r - 1)
             above = r * (np.cumsum(tail[::-1])[::-1] - tail / 2)
-        influence = own + above
+        influence = values * rank**r + above
         influences.append(influence - weights @ influence)
         moments.append(_weighted_moment(values, weights, rank, r))
     ratios = []
@@ -519,34 +555,34 @@ def _weighted_moment(values: FloatArray, weights: FloatArray, rank: FloatArray, 
     """Return β_r: the unbiased estimator of equal weights, else that of the plotting positions."""
     n = values.size
     if weights[0] == weights[-1] and float(np.ptp(weights)) == 0:
-        places = np.arange(n, dtype=np.float64)
-        own = np.ones(n)
+        positions = np.arange(n, dtype=np.float64)
+        factors = np.ones(n)
         for k in range(r):
-            own *= (places - k) / (n - 1 - k)
-        return float(np.mean(own * values))
+            factors *= (positions - k) / (n - 1 - k)
+        return float(np.mean(factors * values))
     return float(weights @ (values * rank**r))
 
 
 def distribution(column: Column) -> list[Estimate]:
-    """Return further measures of a column that differs: order, and where most rows lie.
+    """Return further measures of a column of numbers that differs.
 
     P(X > Y) + P(X = Y)/2 against one half, by Brunner and Munzel's test, and the largest difference
     between the distribution functions, with an interval that holds wherever it is.
     """
-    found = []
-    if min(column.x.n, column.y.n) >= 2:
-        found.append(_superiority(column))
-    found.append(_largest_gap(column))
-    return found
+    superiority = [_superiority(column)] if min(column.x.n, column.y.n) >= 2 else []
+    return [*superiority, _largest_gap(column)]
 
 
 def _superiority(column: Column) -> Estimate:
     """Return Cliff's delta: the probability that X exceeds Y less that of the opposite."""
     x, y = column.sides
     pooled = np.concatenate([x.values, y.values])
-    every, own = stats.rankdata(pooled), [stats.rankdata(side.values) for side in column.sides]
-    # The share of the other sample below each row, ties counting half.
-    below = (every[: x.n] - own[0]) / y.n, (every[x.n :] - own[1]) / x.n
+    ranks = stats.rankdata(pooled)
+    # The proportion of the other sample below each row, ties counting half.
+    below = (
+        (ranks[: x.n] - stats.rankdata(x.values)) / y.n,
+        (ranks[x.n :] - stats.rankdata(y.values)) / x.n,
+    )
     probability = float(below[0].mean()) if column.plain else float(x.weights @ below[0])
     influence = below[0] - x.weights @ below[0], below[1] - y.weights @ below[1]
     # A row of Y that exceeds more of X takes from the probability.
@@ -561,14 +597,14 @@ def _superiority(column: Column) -> Estimate:
 
 
 def _largest_gap(column: Column) -> Estimate:
-    """Return the largest difference between the shares of rows up to a value."""
+    """Return the largest difference between the proportions of rows up to a value."""
     x, y = column.sides
-    places = np.unique(np.concatenate([x.values, y.values]))
+    cuts = column.levels[0]
     shares = []
     for side in column.sides:
         order = np.argsort(side.values, kind="stable")
         running = np.concatenate([[0.0], np.cumsum(side.weights[order])])
-        shares.append(running[np.searchsorted(side.values[order], places, side="right")])
+        shares.append(running[np.searchsorted(side.values[order], cuts, side="right")])
     gaps = shares[0] - shares[1]
     at = int(np.abs(gaps).argmax())
     values = float(min(shares[0][at], 1.0)), float(min(shares[1][at], 1.0))
@@ -580,4 +616,4 @@ def _largest_gap(column: Column) -> Estimate:
         return max(effect - half, -1.0), min(effect + half, 1.0)
 
     pvalue = float(special.kolmogorov(root * abs(effect)))
-    return Estimate(f"proportion up to {places[at]:.6g}", effect, values, pvalue, limits)
+    return Estimate(f"proportion up to {cuts[at]:.6g}", effect, values, pvalue, limits)

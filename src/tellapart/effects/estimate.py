@@ -38,6 +38,8 @@ class Estimate:
         contains the effect of no difference.
     null : float
         The effect of no difference: 0, or 1 of a ratio.
+    detail : str
+        What else there is to know, in words.
     """
 
     measure: str
@@ -46,6 +48,7 @@ class Estimate:
     pvalue: float
     limits: Limits = field(repr=False)
     null: float = 0.0
+    detail: str = ""
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import optimize, special
@@ -67,7 +68,7 @@ SIGNS, SCORES = "three-way interaction of signs", "three-way interaction"
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class GroupSample:
     """The columns of a group in one sample, in rows that have all of them.
 
     Attributes
@@ -93,7 +94,7 @@ class Side:
     informative: float
 
     @classmethod
-    def of(cls, values: FloatArray, sampling: Sampling, sample: int) -> Side:
+    def of(cls, values: FloatArray, sampling: Sampling, sample: int) -> GroupSample:
         """Return the columns of a sample, those rows left out in which one is missing."""
         values = np.asarray(values, dtype=np.float64)
         present = np.asarray(~np.isnan(values).any(axis=1))
@@ -130,37 +131,47 @@ class Side:
         return every
 
 
-@dataclass(frozen=True, eq=False)
-class Correlation:
-    """One correlation in both samples, r and what is known of artanh r.
+@dataclass(frozen=True)
+class Precision:
+    """Standard deviations of the estimators of both samples, and degrees of their difference.
 
     `shared` is the correlation of the two estimators, 0 of independent samples.
     """
 
-    r: tuple[float, float]
-    z: tuple[float, float]
     deviations: tuple[float, float]
     shared: float
     degrees: float
 
+    def length(self, a: float, b: float) -> float:
+        """Return the length of the difference of two errors a and b with this correlation."""
+        return math.sqrt(max(a * a + b * b - 2 * self.shared * a * b, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Correlation:
+    """One correlation in both samples, r, and how precisely z = artanh r is known."""
+
+    r: tuple[float, float]
+    z: tuple[float, float]
+    precision: Precision
+
     @property
     def statistic(self) -> float:
         """The studentised difference of z."""
-        (x, y), (a, b) = self.z, self.deviations
-        error = math.sqrt(max(a * a + b * b - 2 * self.shared * a * b, 0.0))
-        return (x - y) / error if error > 0 else 0.0
+        error = self.precision.length(*self.precision.deviations)
+        return (self.z[0] - self.z[1]) / error if error > 0 else 0.0
 
     @property
     def z_pvalue(self) -> float:
         """The p-value of the difference of z."""
-        return t_pvalue(self.statistic, self.degrees)
+        return t_pvalue(self.statistic, self.precision.degrees)
 
     def limits(self, quantile: float) -> tuple[float, float]:
         """Return Zou's limits of r_x − r_y, from limits of each z so many deviations away."""
         (r, s), (low_x, high_x) = self.r, self._ends(0, quantile)
         low_y, high_y = self._ends(1, quantile)
-        low = r - s - self._length(r - low_x, high_y - s)
-        high = r - s + self._length(high_x - r, s - low_y)
+        low = r - s - self.precision.length(r - low_x, high_y - s)
+        high = r - s + self.precision.length(high_x - r, s - low_y)
         return max(low, -2.0), min(high, 2.0)
 
     def pvalue(self) -> float:
@@ -174,7 +185,7 @@ class Correlation:
         low, high = 0.5 * quantile, 2 * quantile
         if quantile > 0 and end(low) > 0 > end(high):
             quantile = float(optimize.brentq(end, low, high, xtol=1e-6))
-        return t_pvalue(quantile, self.degrees)
+        return t_pvalue(quantile, self.precision.degrees)
 
     def estimate(self, measure: str, n_measures: int, at_least: float = 0.0) -> Estimate:
         """Return the difference, the most significant of so many measures."""
@@ -182,18 +193,101 @@ class Correlation:
 
         def limits(confidence: float) -> tuple[float, float]:
             level = 1 - (1 - confidence) / n_measures
-            low, high = self.limits(t_quantile(level, self.degrees))
+            low, high = self.limits(t_quantile(level, self.precision.degrees))
             return (min(low, 0.0), max(high, 0.0)) if pvalue > 1 - confidence else (low, high)
 
         return Estimate(measure, self.r[0] - self.r[1], self.r, pvalue, limits)
 
     def _ends(self, sample: int, quantile: float) -> tuple[float, float]:
-        r, half = self.r[sample], quantile * self.deviations[sample]
+        r, half = self.r[sample], quantile * self.precision.deviations[sample]
         z = self.z[sample]
         return min(math.tanh(z - half), r), max(math.tanh(z + half), r)
 
-    def _length(self, a: float, b: float) -> float:
-        return math.sqrt(max(a * a + b * b - 2 * self.shared * a * b, 0.0))
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Two or three columns in both samples, in rows that have all of them."""
+
+    x: GroupSample
+    y: GroupSample
+    sampling: Sampling
+
+    @classmethod
+    def of(cls, x: FloatArray, y: FloatArray, sampling: Sampling) -> Group:
+        """Return the group of these values (rows × columns), NaN where missing."""
+        return cls(GroupSample.of(x, sampling, 0), GroupSample.of(y, sampling, 1), sampling)
+
+    @property
+    def sides(self) -> tuple[GroupSample, GroupSample]:
+        """Both samples."""
+        return self.x, self.y
+
+    @property
+    def judged(self) -> bool:
+        """Whether enough rows of both samples say something about dependence."""
+        return self.x.judged and self.y.judged
+
+    @cached_property
+    def correlations(self) -> dict[int, Correlation]:
+        """The correlations of two columns: values, normal scores, then those of `MEASURES`.
+
+        By their number; those that say nothing more than that of the values are left out.
+        """
+        scores = [_pair_scores(side) for side in self.sides]
+        used = np.logical_and(*(_varying(*pair) for pair in scores))
+        return _correlations(self.sides, scores, self.sampling, used)
+
+
+def correlation(group: Group) -> Estimate | None:
+    """Return the difference of the correlations of two columns; None with too few rows."""
+    if not group.judged:
+        return None
+    of_values, of_scores = group.correlations[0], group.correlations[1]
+    return of_values.estimate("correlation", 1, of_scores.z_pvalue)
+
+
+def dependence(group: Group) -> Estimate | None:
+    """Return the most significant difference of other dependence between two columns.
+
+    None with too few rows, and where ties leave nothing but the correlation to compare.
+    """
+    if not group.judged or min(side.n for side in group.sides) < FEWEST_FOR_DEPENDENCE:
+        return None
+    others = {k: found for k, found in group.correlations.items() if k > 1}
+    if not others:
+        return None
+    best = min(others, key=lambda k: others[k].z_pvalue)
+    return others[best].estimate(MEASURES[best - 2], len(others))
+
+
+def three_way_interaction(group: Group) -> Estimate | None:
+    """Return the difference of the three-way interaction of three columns; see `triple_effect`."""
+    if not group.judged:
+        return None
+    means, influences, floors = [], [], []
+    for side in group.sides:
+        signs = np.sign(side.values - np.median(side.values, axis=0))
+        scores = np.stack([signs, special.ndtri(side.ranks)], axis=1)
+        if (np.ptp(scores, axis=0) == 0).any():
+            return None
+        mean, influence = _interaction(scores, side.weights)
+        means.append(mean)
+        influences.append(side.spread_out(influence))
+        floors.append(_least_variance(side) * np.clip(1 - np.square(mean), 0, 1))
+    errors = group.sampling.errors(influences[0], influences[1])
+    estimates = []
+    for j, measure in enumerate((SIGNS, SCORES)):
+        precision = _with_floor(errors, j, (float(floors[0][j]), float(floors[1][j])))
+        values = float(means[0][j]), float(means[1][j])
+        estimates.append(
+            t_estimate(measure, values, precision.length(*precision.deviations), precision.degrees)
+        )
+    best = min(estimates, key=lambda estimate: estimate.pvalue)
+    return replace(
+        best,
+        pvalue=min(2 * best.pvalue, 1.0),
+        limits=lambda confidence: best.limits(1 - (1 - confidence) / 2),
+    )
 
 
 def pair_effects(
@@ -222,23 +316,13 @@ def pair_effects(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> x = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 100)
-    >>> found = pair_effects(x, rng.normal(size=(80, 2)))["correlation"]
-    >>> [round(value, 2) for value in (*found.values, *found.interval)]
+    >>> estimate = pair_effects(x, rng.normal(size=(80, 2)))["correlation"]
+    >>> [round(value, 2) for value in (*estimate.values, *estimate.interval)]
     [0.81, -0.02, 0.62, 1.05]
     """
-    sampling = sampling or IndependentRows()
-    sides = Side.of(x, sampling, 0), Side.of(y, sampling, 1)
-    if not all(side.judged for side in sides):
-        return {}
-    scores = [_pair_scores(side) for side in sides]
-    used = np.logical_and(*(_varying(*own) for own in scores))
-    found = _correlations(sides, scores, sampling, used)
-    effects = {"correlation": found[0].estimate("correlation", 1, found[1].z_pvalue)}
-    others = [place for place in found if place > 1]
-    if others and min(side.n for side in sides) >= FEWEST_FOR_DEPENDENCE:
-        best = min(others, key=lambda place: found[place].z_pvalue)
-        effects["dependence"] = found[best].estimate(MEASURES[best - 2], len(others))
-    return effects
+    group = Group.of(x, y, sampling or IndependentRows())
+    effects = {"correlation": correlation(group), "dependence": dependence(group)}
+    return {kind: estimate for kind, estimate in effects.items() if estimate is not None}
 
 
 def triple_effect(
@@ -255,41 +339,14 @@ def triple_effect(
     >>> rng = np.random.default_rng(0)
     >>> x, y = rng.normal(size=(200, 3)), rng.normal(size=(200, 3))
     >>> x[:, 2] = np.abs(x[:, 2]) * np.sign(x[:, 0] * x[:, 1])
-    >>> found = triple_effect(x, y)
-    >>> found.measure, round(found.effect, 2), found.pvalue < 1e-9
+    >>> estimate = triple_effect(x, y)
+    >>> estimate.measure, round(estimate.effect, 2), estimate.pvalue < 1e-9
     ('three-way interaction of signs', 0.84, True)
     """
-    sampling = sampling or IndependentRows()
-    sides = Side.of(x, sampling, 0), Side.of(y, sampling, 1)
-    if not all(side.judged for side in sides):
-        return None
-    means, influences, floors = [], [], []
-    for side in sides:
-        signs = np.sign(side.values - np.median(side.values, axis=0))
-        scores = np.stack([signs, special.ndtri(side.ranks)], axis=1)
-        if (np.ptp(scores, axis=0) == 0).any():
-            return None
-        mean, influence = _interaction(scores, side.weights)
-        means.append(mean)
-        influences.append(side.spread_out(influence))
-        floors.append(_least_variance(side) * np.clip(1 - np.square(mean), 0, 1))
-    errors = sampling.errors(influences[0], influences[1])
-    found = []
-    for j, measure in enumerate((SIGNS, SCORES)):
-        own = _with_floor(errors, j, (float(floors[0][j]), float(floors[1][j])))
-        a, b = own.deviations
-        error = math.sqrt(max(a * a + b * b - 2 * own.shared * a * b, 0.0))
-        values = float(means[0][j]), float(means[1][j])
-        found.append(t_estimate(measure, values, error, own.degrees))
-    best = min(found, key=lambda estimate: estimate.pvalue)
-    return replace(
-        best,
-        pvalue=min(2 * best.pvalue, 1.0),
-        limits=lambda confidence: best.limits(1 - (1 - confidence) / 2),
-    )
+    return three_way_interaction(Group.of(x, y, sampling or IndependentRows()))
 
 
-def _pair_scores(side: Side) -> tuple[FloatArray, FloatArray]:
+def _pair_scores(side: GroupSample) -> tuple[FloatArray, FloatArray]:
     """Return what is correlated with what: values, normal scores, then those of `MEASURES`."""
     scores = special.ndtri(side.ranks)
     sizes, waves = np.abs(scores), np.cos(2 * np.pi * side.ranks)
@@ -314,27 +371,26 @@ def _nearly_linear(size: FloatArray, value: FloatArray) -> bool:
 
 
 def _correlations(
-    sides: tuple[Side, Side],
+    sides: tuple[GroupSample, GroupSample],
     scores: list[tuple[FloatArray, FloatArray]],
     sampling: Sampling,
     used: BoolArray,
 ) -> dict[int, Correlation]:
-    """Return the correlations of those scores that are used, by their place."""
+    """Return the correlations of those scores that are used, by their number."""
     edge = 1 - 1 / min(side.n for side in sides) ** 2
     r, influences = [], []
     for side, (first, second) in zip(sides, scores, strict=True):
-        own, influence = z_influence(first[:, used], second[:, used], side.weights, edge)
-        r.append(own)
+        r_of_side, influence = z_influence(first[:, used], second[:, used], side.weights, edge)
+        r.append(r_of_side)
         influences.append(side.spread_out(influence))
     errors = sampling.errors(influences[0], influences[1])
     floors = _least_variance(sides[0]), _least_variance(sides[1])
-    found = {}
-    for j, place in enumerate(np.flatnonzero(used).tolist()):
+    correlations = {}
+    for j, k in enumerate(np.flatnonzero(used).tolist()):
         of_x, of_y = float(r[0][j]), float(r[1][j])
         z = math.atanh(max(min(of_x, edge), -edge)), math.atanh(max(min(of_y, edge), -edge))
-        known = _with_floor(errors, j, floors)
-        found[place] = Correlation((of_x, of_y), z, known.deviations, known.shared, known.degrees)
-    return found
+        correlations[k] = Correlation((of_x, of_y), z, _with_floor(errors, j, floors))
+    return correlations
 
 
 def z_influence(
@@ -375,14 +431,7 @@ def _interaction(scores: FloatArray, weights: FloatArray) -> tuple[FloatArray, F
     return mean, influence / np.maximum(1 - leverage, 0.2)
 
 
-@dataclass(frozen=True)
-class _Known:
-    deviations: tuple[float, float]
-    shared: float
-    degrees: float
-
-
-def _with_floor(errors: Errors, j: int, floors: tuple[float, float]) -> _Known:
+def _with_floor(errors: Errors, j: int, floors: tuple[float, float]) -> Precision:
     """Return the standard deviations of both estimators, not below the floors."""
     v, w = (float(variance[j]) for variance in errors.variances)
     root = 2 * math.sqrt(v * w)
@@ -391,12 +440,12 @@ def _with_floor(errors: Errors, j: int, floors: tuple[float, float]) -> _Known:
     degrees = float(errors.difference_degrees[j])
     if abs(shared) < ROUNDING:
         shared = 0.0
-        of_x, of_y = (float(own[j]) for own in errors.degrees)
+        of_x, of_y = (float(degrees_of[j]) for degrees_of in errors.degrees)
         degrees = (a + b) ** 2 / (a * a / of_x + b * b / of_y)
-    return _Known((math.sqrt(a), math.sqrt(b)), max(min(shared, 1.0), -1.0), degrees)
+    return Precision((math.sqrt(a), math.sqrt(b)), max(min(shared, 1.0), -1.0), degrees)
 
 
-def _least_variance(side: Side) -> float:
+def _least_variance(side: GroupSample) -> float:
     rows = 1 / float(np.square(side.weights).sum())
     return max(side.most_frequent, LEAST_VARIANCE) / max(rows - 3, 1.0)
 

@@ -1,5 +1,8 @@
 """Values and levels of one column: those that occur in one sample only, and what changed most.
 
+level_share
+    The difference of the proportion of one level: of two, that of the one that says yes or of the
+    more frequent one, of a few the most significant, its p-value times their number.
 candidate_values
     Values of a numeric column that stand apart, chosen from the pooled rows, without labels: the
     scan compares how often they occur.
@@ -26,15 +29,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.effects.columns import proportions
+from tellapart.data.columns import place_of_yes
+from tellapart.effects.columns import (
+    EMPTY,
+    LEVELS,
+    Column,
+    distribution,
+    most_significant,
+    proportions,
+    share,
+)
 from tellapart.effects.estimate import DesignedRows, Estimate, IndependentRows, Sampling
 
+DISTANCE = "total variation distance"
 SIGNIFICANT = 0.05
 """Values and levels with a p-value up to this, of the column, are listed together."""
 FEWEST_LEVELS = 10
@@ -53,14 +66,6 @@ INNER = 0.05
 """What is left out of the opposite end where a gap is compared with the range of the rest."""
 EXACT_COUNT = 100
 """Pooled counts up to which expectations are those of the hypergeometric distribution."""
-
-
-@dataclass(frozen=True)
-class DetailedEstimate:
-    """An estimate, and what else there is to know in words."""
-
-    estimate: Estimate
-    detail: str
 
 
 @dataclass(frozen=True)
@@ -207,10 +212,11 @@ class _Units:
         """Return the probability that all units with a row that `has` a value are of one sample."""
         units = np.unique(self.rows[has])
         counts = np.bincount(self.blocks[units], minlength=self.every.size)
-        own = self.of_x if sample == 0 else self.every - self.of_x
-        if (counts > own).any():
+        units_of = self.of_x if sample == 0 else self.every - self.of_x
+        if (counts > units_of).any():
             return 0.0
-        terms = _log_choose(self.every - counts, own - counts) - _log_choose(self.every, own)
+        terms = _log_choose(self.every - counts, units_of - counts)
+        terms -= _log_choose(self.every, units_of)
         return float(np.exp(terms.sum()))
 
 
@@ -224,7 +230,7 @@ def value_proportions(
     y: FloatArray,
     ranges: Sequence[tuple[float, float]],
     sampling: Sampling | None = None,
-) -> DetailedEstimate:
+) -> Estimate:
     """Return the difference of the proportions of rows with some values.
 
     Parameters
@@ -238,7 +244,7 @@ def value_proportions(
 
     Returns
     -------
-    DetailedEstimate
+    Estimate
         Its measure is "… occurs" where one sample has none of them, else "proportion of …"; the
         p-value is that of equal proportions.
 
@@ -246,60 +252,83 @@ def value_proportions(
     --------
     >>> import numpy as np
     >>> x, y = np.arange(50.0), np.append(np.arange(45.0), [-1.0] * 5)
-    >>> value_proportions(x, y, [(-1.0, -1.0)]).estimate.measure
+    >>> value_proportions(x, y, [(-1.0, -1.0)]).measure
     '−1 occurs'
     """
     sampling = sampling or IndependentRows()
     hits = []
-    for own in (x, y):
-        inside = np.any([(own >= low) & (own <= high) for low, high in ranges], axis=0)
-        hits.append(np.where(np.isnan(own), np.nan, inside))
+    for values in (x, y):
+        inside = np.any([(values >= low) & (values <= high) for low, high in ranges], axis=0)
+        hits.append(np.where(np.isnan(values), np.nan, inside))
     names = [
         _number(low) if low == high else f"{_number(low)} to {_number(high)}"
         for low, high in ranges
     ]
     one = len(ranges) == 1
     name = names[0] if one else f"{len(ranges)} values"
-    if all(np.nansum(own) > 0 for own in hits):
+    if all(np.nansum(of_sample) > 0 for of_sample in hits):
         measure = f"proportion of {name}"
     else:
         measure = f"{name} occur" + ("s" if one and ranges[0][0] == ranges[0][1] else "")
     estimate = proportions(hits[0], hits[1], sampling, measure)
-    return DetailedEstimate(estimate, "" if one else ", ".join(names))
+    return replace(estimate, detail="" if one else ", ".join(names))
 
 
-def new_levels(
-    x: FloatArray, y: FloatArray, labels: Sequence[str], sampling: Sampling | None = None
-) -> DetailedEstimate | None:
+def level_share(column: Column) -> Estimate | None:
+    """Return the difference of the proportion of one level; None of a column of many levels.
+
+    Where a column of two levels differs, their proportions do: its p-value is 0.
+    """
+    codes, counts = column.levels
+    if column.labels is None:
+        measure = "prevalence" if codes.tolist() == [0.0, 1.0] else f"proportion of {codes[1]:g}"
+        return replace(share(column, float(codes[1]), ""), measure=measure, pvalue=0)
+    names = [column.labels[int(code)] for code in codes]
+    if len(names) == 2:
+        yes = place_of_yes(names)
+        k = int(counts.argmax()) if yes is None else yes
+        measure = f"proportion of {names[k]!r}" if yes is None else "prevalence"
+        return replace(share(column, float(codes[k]), ""), measure=measure, pvalue=0)
+    if len(names) > FEWEST_LEVELS:
+        return None
+    return most_significant(
+        [share(column, float(k), repr(name)) for k, name in zip(codes, names, strict=True)]
+    )
+
+
+def any_difference(column: Column) -> Estimate | None:
+    """Return the most significant measure of a column, whatever it is.
+
+    Of levels their total variation distance where there are many, else one proportion.
+    """
+    if column.type == EMPTY:
+        return None
+    if column.type == LEVELS:
+        return level_changes(column) or level_share(column)
+    candidates = [*distribution(column), *column.shapes]
+    return min(candidates, key=lambda estimate: estimate.pvalue)
+
+
+def new_levels(column: Column) -> Estimate | None:
     """Return the levels of a categorical column that occur in one sample only.
 
     Of many, those that are significant by themselves, given the number of levels; else the most
-    significant one.
-
-    Parameters
-    ----------
-    x, y : arrays of one dimension
-        Codes, places in `labels`; NaN where missing.
-    labels : sequence of str
-        What the levels are called.
-    sampling : Sampling or None
-        How rows were drawn; None where they are independent.
+    significant one. None where there are no such levels, or no more than two in all.
     """
-    sampling = sampling or IndependentRows()
-    x_codes, y_codes = _codes(x), _codes(y)
-    if not x_codes.size or not y_codes.size:
+    labels, sampling = column.labels, column.sampling
+    if labels is None or column.levels[0].size < 3 or column.type == EMPTY:
         return None
-    counts = _counts(x_codes, y_codes, len(labels))
+    x_codes, y_codes, counts = _counted_levels(column)
     pooled = np.concatenate([x_codes, y_codes])
     units = _Units.of(sampling, x_codes.size, y_codes.size)
-    chances = _level_chances(pooled, counts, units, isinstance(sampling, IndependentRows))
-    known = np.sort(chances, axis=None)
-    running = np.cumsum(known)
+    chances = _level_chances(pooled, counts, units, column.plain)
+    ordered = np.sort(chances, axis=None)
+    running = np.cumsum(ordered)
     levels, samples = np.nonzero((counts > 0) & (counts[:, ::-1] == 0))
     if not levels.size:
         return None
-    own = chances[levels, samples]
-    at = np.searchsorted(known, own * (1 + 1e-9), side="right") - 1
+    chance = chances[levels, samples]
+    at = np.searchsorted(ordered, chance * (1 + 1e-9), side="right") - 1
     pvalues = np.minimum(running[at], 1.0)
     order = np.lexsort((-counts[levels, samples], pvalues))
     best = order[0]
@@ -307,16 +336,17 @@ def new_levels(
     listed = [i for i in order if samples[i] == sample and pvalues[i] <= SIGNIFICANT] or [best]
     chosen = levels[listed]
     hits = [np.isin(codes, chosen).astype(np.float64) for codes in (x_codes, y_codes)]
-    names = _listed([repr(labels[k]) for k in chosen])
+    names = ", ".join([repr(labels[k]) for k in chosen[:MOST_LISTED]])
+    names += ", …" if len(chosen) > MOST_LISTED else ""
     measure = f"{names} occurs" if len(listed) == 1 else f"{len(listed)} levels occur"
-    every = proportions(hits[0], hits[1], sampling, measure)
     detail = [] if len(listed) == 1 else [names]
     only = np.bincount(samples, minlength=2)
     if only[sample] > len(listed):
         detail.append(f"{only[sample] - len(listed):,} rare levels more")
     if only[1 - sample]:
         detail.append(f"{only[1 - sample]:,} levels of the other sample only")
-    return DetailedEstimate(_with(every, float(pvalues[best])), "; ".join(detail))
+    estimate = proportions(hits[0], hits[1], sampling, measure)
+    return replace(estimate, pvalue=float(pvalues[best]), detail="; ".join(detail))
 
 
 def _level_chances(
@@ -331,60 +361,44 @@ def _level_chances(
         return chances
     n_rows = np.full(every.size, pooled.size)
     for sample in (0, 1):
-        own = np.full(every.size, units.n_x if sample == 0 else pooled.size - units.n_x)
-        fits = (every > 0) & (every <= own)
-        c, m, n = every[fits], own[fits], n_rows[fits]
+        rows_of = np.full(every.size, units.n_x if sample == 0 else pooled.size - units.n_x)
+        fits = (every > 0) & (every <= rows_of)
+        c, m, n = every[fits], rows_of[fits], n_rows[fits]
         chances[fits, sample] = np.exp(_log_choose(n - c, m - c) - _log_choose(n, m))
     return chances
 
 
-def level_changes(
-    x: FloatArray,
-    y: FloatArray,
-    labels: Sequence[str],
-    sampling: Sampling | None = None,
-    seed: int = 0,
-) -> DetailedEstimate | None:
+def level_changes(column: Column, seed: int = 0) -> Estimate | None:
     """Return the total variation distance of a column of many levels, and what changed most.
 
     Parameters
     ----------
-    x, y : arrays of one dimension
-        Codes, places in `labels`; NaN where missing.
-    labels : sequence of str
-        What the levels are called.
-    sampling : Sampling or None
-        How rows were drawn; None where they are independent. Of a design the distance has no
-        interval and no p-value.
+    column : Column
+        A categorical column. Under a design the distance has no interval and no p-value.
     seed : int
         Divides the rows into halves.
 
     Returns
     -------
-    DetailedEstimate or None
+    Estimate or None
         `values` are the distance and 0, that of equal proportions. None where a sample has no value
         or there are at most ten levels.
     """
-    sampling = sampling or IndependentRows()
-    x_codes, y_codes = _codes(x), _codes(y)
-    if not x_codes.size or not y_codes.size:
+    labels = column.labels
+    if labels is None or column.type == EMPTY or column.levels[0].size <= FEWEST_LEVELS:
         return None
-    counts = _counts(x_codes, y_codes, len(labels))
-    if np.count_nonzero(counts.sum(axis=1)) <= FEWEST_LEVELS:
-        return None
-    if not isinstance(sampling, IndependentRows):
-        parts = [
-            np.bincount(
-                codes, sampling.weights(sample, codes.astype(np.float64)), minlength=len(labels)
-            )
-            for sample, codes in enumerate((x_codes, y_codes))
+    x_codes, y_codes, counts = _counted_levels(column)
+    if not column.plain:
+        weighted = [
+            np.bincount(codes, side.weights, minlength=len(labels))
+            for codes, side in zip((x_codes, y_codes), column.sides, strict=True)
         ]
-        shares: FloatArray = np.stack(parts, axis=1).astype(np.float64)
+        shares: FloatArray = np.stack(weighted, axis=1).astype(np.float64)
         plain = min(float(np.abs(shares[:, 0] - shares[:, 1]).sum() / 2), 1.0)
-        found = Estimate(
-            "total variation distance", plain, (plain, 0.0), math.nan, lambda _: (math.nan,) * 2
+        changes = _largest_changes(shares, counts, labels)
+        return Estimate(
+            DISTANCE, plain, (plain, 0.0), math.nan, lambda _: (math.nan, math.nan), detail=changes
         )
-        return DetailedEstimate(found, _largest_changes(shares, counts, labels))
     sizes = x_codes.size, y_codes.size
     shares = np.asarray(counts / np.array(sizes, dtype=np.float64))
     observed = float(np.abs(shares[:, 0] - shares[:, 1]).sum() / 2)
@@ -399,11 +413,10 @@ def level_changes(
         high = observed + math.sqrt(-math.log(max(tail, 1e-300)) * noise / 2)
         return min(max(float(low), 0.0), distance), min(max(high, distance), 1.0)
 
-    found = Estimate(
-        "total variation distance", distance, (distance, 0.0), _set_pvalue(halves), limits
-    )
-    text = f"observed {observed:.2f}, {by_chance:.2f} by chance alone; "
-    return DetailedEstimate(found, text + _largest_changes(shares, counts, labels))
+    detail = f"observed {observed:.2f}, {by_chance:.2f} by chance alone; "
+    detail += _largest_changes(shares, counts, labels)
+    pvalue = _set_pvalue(halves)
+    return Estimate(DISTANCE, distance, (distance, 0.0), pvalue, limits, detail=detail)
 
 
 def _excess(counts: IntArray) -> tuple[float, float]:
@@ -440,16 +453,17 @@ def _excess(counts: IntArray) -> tuple[float, float]:
 
 def _cross_fitted(x: IntArray, y: IntArray, size: int, rng: np.random.Generator) -> list[Estimate]:
     """Return P(S) − Q(S) on each half of the rows, S the levels more frequent in X on the other."""
-    parts = [np.array_split(rng.permutation(codes), 2) for codes in (x, y)]
+    halves = [np.array_split(rng.permutation(codes), 2) for codes in (x, y)]
     shares = [
-        [np.bincount(half, minlength=size) / max(half.size, 1) for half in part] for part in parts
+        [np.bincount(codes, minlength=size) / max(codes.size, 1) for codes in of_sample]
+        for of_sample in halves
     ]
-    found = []
+    estimates = []
     for k in (0, 1):
         inside = shares[0][1 - k] > shares[1][1 - k]
-        hits = [inside[part[k]].astype(np.float64) for part in parts]
-        found.append(proportions(hits[0], hits[1], IndependentRows(), "set of levels"))
-    return found
+        hits = [inside[of_sample[k]].astype(np.float64) for of_sample in halves]
+        estimates.append(proportions(hits[0], hits[1], IndependentRows(), "set of levels"))
+    return estimates
 
 
 def _set_pvalue(halves: Sequence[Estimate]) -> float:
@@ -483,17 +497,12 @@ def _largest_changes(shares: FloatArray, counts: IntArray, labels: Sequence[str]
     return text + ("; largest changes " + ", ".join(texts) if texts else "")
 
 
-def _codes(values: FloatArray) -> IntArray:
-    values = np.asarray(values, dtype=np.float64)
-    return values[~np.isnan(values)].astype(np.intp)
-
-
-def _counts(x: IntArray, y: IntArray, size: int) -> IntArray:
-    return np.stack([np.bincount(codes, minlength=size) for codes in (x, y)], axis=1)
-
-
-def _with(estimate: Estimate, pvalue: float) -> Estimate:
-    return Estimate(estimate.measure, estimate.effect, estimate.values, pvalue, estimate.limits)
+def _counted_levels(column: Column) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the codes of both samples, and how often each label occurs (labels × samples)."""
+    assert column.labels is not None
+    x, y = (side.values.astype(np.intp) for side in column.sides)
+    size = len(column.labels)
+    return x, y, np.stack([np.bincount(codes, minlength=size) for codes in (x, y)], axis=1)
 
 
 def _number(value: float) -> str:
@@ -503,8 +512,3 @@ def _number(value: float) -> str:
 def _percent(share: float) -> str:
     value = 100 * share
     return f"{value:.{0 if value >= 10 or value == 0 else 1 if value >= 0.1 else 3}f} %"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = ", …" if len(names) > MOST_LISTED else ""
-    return ", ".join(names[:MOST_LISTED]) + more

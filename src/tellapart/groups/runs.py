@@ -15,6 +15,7 @@ from warnings import WarningMessage, warn_explicit
 
 import numpy as np
 
+from tellapart.arguments import with_checked
 from tellapart.arrays import IntArray
 from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
@@ -24,19 +25,19 @@ from tellapart.data.sources.table import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
-from tellapart.progress import showing
+from tellapart.progress import progress_reporter
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.selection.changes import Named, with_changes
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
-from tellapart.two_sample.runs import Found, Limits, seeds_of
+from tellapart.two_sample.runs import Outcome, step_seeds
+from tellapart.two_sample.settings import Limits, TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 # Which groups are compared with which, and which cannot be.
@@ -176,21 +177,20 @@ class SharedScan:
         n_y = sum(self.grouped.sizes) - n_x
         return count_permutations(n_x, n_y, settings.n_permutations) is None
 
-    @heeding_interrupts()
+    @interruptible()
     def run(self, number: int, settings: TestSettings, labels: tuple[str, str]) -> TestResult:
         """Run one comparison, as `tellapart.two_sample.two_sample_test.run_test` would."""
         started = time.perf_counter()
         part = self.pool.part(number)
         samples = self._samples(part)
         settings.check_against(samples)
-        with showing(settings.progress) as progress, one_blas_thread():
-            _, _, solve_seed, _ = map(int, seeds_of(settings))
+        with progress_reporter(settings.progress) as progress, one_blas_thread():
+            _, _, solve_seed, _ = map(int, step_seeds(settings))
             progress("scan", f"{samples.n_columns:,} columns")
             found = scan_pool(
                 samples,
                 part.pool,
-                part.plan,
-                part.asked,
+                part.planned,
                 alpha=settings.alpha,
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,
@@ -210,7 +210,7 @@ class SharedScan:
                 scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
             )
         rows = samples.n_x, samples.n_y
-        return Found(
+        return Outcome(
             found.null,
             selection,
             chosen.tuning,
@@ -378,9 +378,9 @@ def run_comparisons(
     if together is not None:
         # Beyond what is shared a comparison holds little.
         at_once = min(_threads(settings), len(pairs))
-    own = settings if at_once == 1 else replace(settings, n_jobs=1)
+    own = settings if at_once == 1 else with_checked(settings, n_jobs=1)
     telling = Lock()
-    with showing(settings.progress) as progress, CaughtWarnings() as caught:
+    with progress_reporter(settings.progress) as progress, CaughtWarnings() as caught:
 
         def run(number: int) -> TestResult | InputError:
             pair = pairs[number]
@@ -393,7 +393,7 @@ def run_comparisons(
 
             with caught.under(number):
                 try:
-                    told = replace(own, progress=tell)
+                    told = with_checked(own, progress=tell)
                     if together is not None and together.fits(pair, own):
                         named = _names_of(grouped, pair)
                         return _without_rows(together.run(number, _seeded(told, labels), named))
@@ -510,7 +510,7 @@ def _compare(
 def _seeded(settings: TestSettings, labels: tuple[str, str]) -> TestSettings:
     """Return the settings with the seed of one comparison."""
     assert isinstance(settings.random_state, int)
-    return replace(settings, random_state=comparison_seed(settings.random_state, *labels))
+    return with_checked(settings, random_state=comparison_seed(settings.random_state, *labels))
 
 
 def _without_rows(result: TestResult) -> TestResult:

@@ -29,16 +29,13 @@ class FeatureMap(Protocol):
     @property
     def size(self) -> int:
         """Number of features."""
-        ...
 
     @property
     def cut(self) -> str:
         """What values the features do not tell apart; empty where they tell all."""
-        ...
 
     def sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of Φ over groups of values, (G × r); `starts` as in `features`."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from tellapart.data.missing import POLICIES
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Kind, Samples
 from tellapart.errors import InputError
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.planning.named_effects import EffectsOnRows, NamedEffects, check_effects
 from tellapart.planning.plan import PlanSettings, SamplePlan
 from tellapart.planning.planner import Planner
 from tellapart.planning.simulation import RowSource
-from tellapart.progress import Progress, check_progress, showing
+from tellapart.progress import Progress, check_progress, progress_reporter
 from tellapart.threads import blas_threads
 
 
-@heeding_interrupts()
+@interruptible()
 def plan_sample_size(
     X: object = None,
     Y: object = None,
@@ -142,7 +142,7 @@ def plan_sample_size(
             "effects must be left out with a pilot of two samples; give X alone to put effects on "
             "its rows"
         )
-    with showing(progress) as tell:
+    with progress_reporter(progress) as tell:
         if sizes_of_effects is None:
             pilot = _complete(X, Y, missing, keep)
             return Planner(settings, pilot, rng, threads, tell).from_pilot()

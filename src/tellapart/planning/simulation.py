@@ -15,9 +15,9 @@ from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.samples import Kind, Samples, Values
 from tellapart.progress import Progress, silent
-from tellapart.results.settings import TestSettings
 from tellapart.scan.scan import scan
 from tellapart.threads import in_threads
+from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
 CONTINUOUS = 0.8

@@ -106,6 +106,8 @@ def show_groups(result: GroupsResult, console: Console | None = None) -> None:
     if not out.is_terminal:
         say(result.summary(), out)
         return
+    from tellapart.scan.finding import without_p
+
     table = Table(title=_text(result.verdict), title_justify="left")
     for heading in ("group", "against", "rows", "adjusted p", "differ", "variables"):
         # Names may be broken, numbers not.
@@ -115,7 +117,7 @@ def show_groups(result: GroupsResult, console: Console | None = None) -> None:
             _text(c.group),
             _text(c.against),
             f"{c.n_rows[0]}, {c.n_rows[1]}",
-            c.adjusted_text.removeprefix("p ").removeprefix("= "),
+            without_p(c.adjusted_text),
             _text("yes" if c.reject else "not significant", _colour(c.reject)),
             _text(", ".join(c.variables)),
         )

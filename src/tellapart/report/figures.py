@@ -31,7 +31,8 @@ from tellapart.report.scan_plots import axis_label, draw_effects, draw_profile, 
 from tellapart.results.columns import Marginal, Scatter
 from tellapart.results.embedding import Embedding
 from tellapart.results.result import TestResult
-from tellapart.scan.finding import Finding, Scale
+from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import Scale
 from tellapart.text import safe
 
 # Small, so that the letters stay legible on a phone.

@@ -13,12 +13,13 @@ from tellapart.groups.result import Comparison, GroupsResult
 from tellapart.report.figures import profile_svg
 from tellapart.report.tables import LatexTable, check_latex, escaped, write_csv
 from tellapart.report.templates import get_template
-from tellapart.report.words import describe_variables, pvalue_cell
+from tellapart.report.words import describe_variables
 from tellapart.results.columns import ColumnSummary
 from tellapart.results.result import design_arguments, write_arguments
-from tellapart.results.settings import TestSettings
 from tellapart.results.story import SELECTION_BIAS
+from tellapart.scan.finding import pvalue_cell, without_p
 from tellapart.selection.selection import COLUMNS, variable_rows
+from tellapart.two_sample.settings import TestSettings
 
 # Findings of two groups, one line each.
 MOST_FINDINGS = 8
@@ -139,7 +140,7 @@ def groups_latex(result: GroupsResult, caption: str | None, label: str | None) -
             escaped(c.against),
             f"{c.n_rows[0]}, {c.n_rows[1]}",
             escaped(pvalue_cell(c.pvalue, c.result.pvalue_floor)),
-            escaped(c.adjusted_text.removeprefix("p ").removeprefix("= ")),
+            escaped(without_p(c.adjusted_text)),
             _heaviest(c.variables) if c.reject else "--",
         ]
         for c in result.comparisons

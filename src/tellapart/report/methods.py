@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tellapart import __version__
 from tellapart.results.result import TestResult
 from tellapart.results.story import NOT_EQUIVALENT, describe_selection
-from tellapart.scan.finding import FINDING_KINDS
+from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
 from tellapart.text import safe
 
@@ -150,7 +150,7 @@ def _kinds(result: TestResult) -> str:
     """Return how many findings of each kind there are, in brackets."""
     kinds = [finding.kind for finding in result.findings]
     counts = [
-        f"{kind.title[0].lower()}{kind.title[1:]}: {kinds.count(name):,}"
+        f"{kind.words.title[0].lower()}{kind.words.title[1:]}: {kinds.count(name):,}"
         for name, kind in FINDING_KINDS.items()
         if name in kinds
     ]

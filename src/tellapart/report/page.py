@@ -39,10 +39,11 @@ from tellapart.results.columns import Crosstab, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import Exhibit, described_columns
 from tellapart.results.result import TestResult, design_arguments, write_arguments
-from tellapart.results.settings import TestSettings
 from tellapart.results.story import NOT_EQUIVALENT, SELECTION_BIAS, describe_selection
-from tellapart.scan.finding import FINDING_KINDS, Finding, Scale
+from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.stability import Stability
+from tellapart.two_sample.settings import TestSettings
 
 # What the page shows of a scan: findings in words and figures, pairs, families, columns.
 
@@ -114,7 +115,7 @@ def describe_scan(result: TestResult, exhibit: Exhibit) -> ScanView | None:
 
 def _by_kind(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """Return the rows of each kind, in the order of the table of kinds."""
-    titles = [kind.title for kind in FINDING_KINDS.values()]
+    titles = [kind.words.title for kind in FINDING_KINDS.values()]
     groups = {title: [row for row in rows if row.kind == title] for title in titles}
     return [(title, members) for title, members in groups.items() if members]
 

@@ -42,7 +42,8 @@ from tellapart.report.words import group_findings
 from tellapart.results.columns import Crosstab, Marginal, PairView, Scatter
 from tellapart.results.embedding import Embedding
 from tellapart.results.result import TestResult
-from tellapart.scan.finding import Finding, Scale
+from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import Scale
 from tellapart.selection.stability import Stability
 from tellapart.writing import write_picture
 

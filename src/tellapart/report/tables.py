@@ -14,10 +14,10 @@ from typing import Any
 from tellapart.arguments import check_choice
 from tellapart.data.columns import looks_numeric
 from tellapart.errors import InputError
-from tellapart.report.words import pvalue_cell
 from tellapart.results.result import TestResult
 from tellapart.results.story import describe_selection
-from tellapart.scan.finding import POINTS, SD_RATIO, SMD, Finding, finding_rows, percent_text
+from tellapart.scan.finding import Finding, finding_rows, pvalue_cell
+from tellapart.scan.finding_kinds import POINTS, SD_RATIO, SMD, percent_text
 from tellapart.selection.selection import variable_rows
 from tellapart.text import number_pair, safe
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from tellapart.results.columns import ColumnSummary, Marginal, Moments, Shares
 from tellapart.results.result import TestResult
 from tellapart.results.story import describe_kinds, describe_unnamed, family_floor
-from tellapart.scan.families import FAMILY_DESCRIPTIONS
-from tellapart.scan.finding import FINDING_KINDS, Finding, Scale, p_text
+from tellapart.scan.families import describe_family
+from tellapart.scan.finding import Finding, pvalue_cell
+from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.selection import EVIDENCE, ROUNDING, Selection
 
 MOST_NAMES = 20
@@ -318,31 +319,15 @@ def describe_finding(finding: Finding) -> Row:
     ('Standard deviation', 'SD ratio 0.50', '95 % CI 0.40 to 0.60', '0.012')
     """
     interval = finding.interval_text()
-    kind = FINDING_KINDS.get(finding.kind)
     return Row(
         variables=finding.variables,
-        kind=finding.kind if kind is None else kind.title,
+        kind=FINDING_KINDS[finding.kind].words.title,
         change=finding.description().removesuffix(finding.size()).removesuffix("; "),
         size=finding.size().removesuffix(f" ({interval})"),
         interval=interval,
-        simultaneous=simultaneous_text(finding),
+        simultaneous=finding.simultaneous_text(),
         pvalue=pvalue_cell(finding.pvalue, finding.floor),
     )
-
-
-def simultaneous_text(finding: Finding) -> str:
-    """Return the interval that holds for all effects at once; empty where it is not known."""
-    if any(map(math.isnan, finding.simultaneous)):
-        return ""
-    low, high = (finding.scale.number(value, finding.decimals) for value in finding.simultaneous)
-    return f"simultaneous {low} to {high}"
-
-
-def pvalue_cell(pvalue: float, floor: float = 0.0) -> str:
-    """Return a p-value for a column that is headed so: "0.012", "≤ 0.001" at the floor."""
-    if math.isnan(pvalue):
-        return "–"
-    return p_text(pvalue, floor).removeprefix("p ").removeprefix("= ")
 
 
 def describe_columns(result: TestResult) -> list[ColumnGroup]:
@@ -421,7 +406,7 @@ def _has_size(finding: Finding) -> bool:
 
 
 def _described(family: str) -> str:
-    return _sentence(FAMILY_DESCRIPTIONS.get(family, "")).removesuffix(".")
+    return _sentence(describe_family(family)).removesuffix(".")
 
 
 def _sentence(text: str) -> str:

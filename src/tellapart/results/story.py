@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tellapart.scan.finding import FINDING_KINDS, Finding, p_text
+from tellapart.scan.finding import Finding, p_text, pvalue_cell
+from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.scan.scan import Scan
-from tellapart.text import safe
+from tellapart.text import capitalised, joined, listed, more_than, safe
 
 if TYPE_CHECKING:
     from tellapart.results.result import TestResult
@@ -20,7 +21,6 @@ SELECTION_BIAS = (
     "Effects of findings selected by the same data are inflated by selection (winner's curse); "
     "the simultaneous intervals allow for it."
 )
-_NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def describe_findings(
@@ -39,17 +39,19 @@ def describe_kinds(scan: Scan) -> str:
     """Return in one sentence what differs, in the order of the findings; empty if nothing does."""
     if not scan.findings:
         return ""
-    kinds = list(dict.fromkeys(finding.kind for finding in scan.findings))
+    by_kind: dict[str, list[Finding]] = {}
+    for finding in scan.findings:
+        by_kind.setdefault(finding.kind, []).append(finding)
     parts = []
-    for kind in kinds:
-        members = [finding for finding in scan.findings if finding.kind == kind]
-        parts.append(f"{_counted(kind, len(members))} ({_names(members)})")
+    for kind, members in by_kind.items():
+        separator = ", " if len(members[0].variables) == 1 else "; "
+        names = listed([joined(f.variables) for f in members], MOST_NAMES, separator)
+        parts.append(f"{FINDING_KINDS[kind].words.count(len(members))} ({names})")
     parts += [
         f"{count:,} more {groups} are significant, of which only the number is known"
         for groups, count in scan.unlisted.items()
     ]
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{capitalised('; '.join(parts))}."
 
 
 def describe_unnamed(scan: Scan, alpha: float) -> str:
@@ -65,19 +67,15 @@ def list_findings(
 ) -> list[str]:
     """Return one line per finding, and one for those left out."""
     lines = [f"  {finding.summary()}" for finding in findings[:most]]
-    if len(findings) > len(lines):
-        lines.append(f"  and {len(findings) - len(lines):,} more: {rest}")
-    return lines
+    more = more_than(len(lines), len(findings))
+    return [*lines, f" {more}: {rest}"] if more else lines
 
 
 def list_families(scan: Scan) -> list[str]:
     """Return the families with their p-values, and what was left out with the reason."""
     floor = family_floor(scan)
-    listed = ", ".join(
-        f"{name} {p_text(p, floor).removeprefix('p ').removeprefix('= ')}"
-        for name, p in scan.families.items()
-    )
-    lines = [f"Unadjusted p-values by family: {listed}."]
+    families = ", ".join(f"{name} {pvalue_cell(p, floor)}" for name, p in scan.families.items())
+    lines = [f"Unadjusted p-values by family: {families}."]
     lines += [f"Family {name} could not run: {reason}." for name, reason in scan.skipped.items()]
     lines += [f"Family {name}: {note}." for name, note in scan.notes.items()]
     return lines
@@ -89,26 +87,6 @@ def family_floor(scan: Scan) -> float:
     The p-value of a permutation test is then exact, however small.
     """
     return 0.0 if scan.null.exact else 1 / (scan.null.n_permutations + 1)
-
-
-def _counted(kind: str, count: int) -> str:
-    if count == 1:
-        return FINDING_KINDS[kind].one
-    word = _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
-    return FINDING_KINDS[kind].many.format(word)
-
-
-def _names(findings: Sequence[Finding]) -> str:
-    joint = [_joined(finding.variables) for finding in findings]
-    mark = ", " if len(findings[0].variables) == 1 else "; "
-    shown = mark.join(joint[:MOST_NAMES])
-    more = len(joint) - MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _joined(variables: Sequence[str]) -> str:
-    *first, last = map(safe, variables)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 # The verdict, and where its p-value comes from, in words.
@@ -164,7 +142,9 @@ def describe_missing(result: TestResult) -> list[str]:
             f"their patterns of missing values were {'compared' if compared else 'not compared'}."
         )
     if held.dropped_columns:
-        lines.append(f"Columns excluded for missing values: {_listed(held.dropped_columns)}.")
+        lines.append(
+            f"Columns excluded for missing values: {listed(held.dropped_columns, MOST_NAMED)}."
+        )
     if held.filled_columns:
         how = "they are replaced by the pooled median or the most frequent category"
         if result.scan is not None:
@@ -172,14 +152,8 @@ def describe_missing(result: TestResult) -> list[str]:
                 "each statistic uses the rows that have what it compares, and where complete "
                 "rows are needed (kernels, figures) " + how
             )
-        lines.append(f"Values are missing in {_listed(held.filled_columns)}: {how}.")
+        lines.append(f"Values are missing in {listed(held.filled_columns, MOST_NAMED)}: {how}.")
     return lines
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(safe, names[:MOST_NAMED]))
-    more = len(names) - MOST_NAMED
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def describe_evidence(result: TestResult) -> list[str]:
@@ -199,7 +173,7 @@ def describe_evidence(result: TestResult) -> list[str]:
         how = "its distribution under H₀"
     held_out = " (held out for the test)" if split else ""
     lines = [
-        f"{result.statistic_name[0].upper()}{result.statistic_name[1:]}: {result.statistic:.6g}, "
+        f"{capitalised(result.statistic_name)}: {result.statistic:.6g}, "
         f"critical value {result.threshold:.6g}, from {how}.",
     ]
     lines.append(
@@ -213,7 +187,9 @@ def describe_evidence(result: TestResult) -> list[str]:
     lines += describe_missing(result)
     lines += result.held_out.notes.lines()
     if result.selection.constant:
-        lines.append(f"Constant columns (weight 0): {_listed(result.selection.constant)}.")
+        lines.append(
+            f"Constant columns (weight 0): {listed(result.selection.constant, MOST_NAMED)}."
+        )
     if result.drawn_from is not None:
         of_x, of_y = result.drawn_from
         lines.append(f"They were drawn at random from {of_x:,} rows of {x} and {of_y:,} of {y}.")

@@ -1,160 +1,16 @@
-"""One thing that differs: which columns, what kind of difference, how large, and how significant.
-
-`FINDING_KINDS` is the one table of the kinds: summaries, pages, tables and figures read it.
-"""
+"""One thing that differs: which columns, the kind of difference, how large, how significant."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
 from tellapart.data.sources.table import make_frame
-from tellapart.text import number_pair, safe
-
-LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"
-MISSING, NEW_VALUES, DISTRIBUTION = "missing", "new values", "distribution"
-CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
-
-
-FAR_FROM_MEDIAN = 0.25
-"""Standard deviations between mean and median from which on medians are given, too."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What effects that can be drawn on one axis have in common.
-
-    Attributes
-    ----------
-    title : str
-        What the effects are, for headings and axes.
-    effect : str
-        What one of them is called in a sentence.
-    ratio : bool
-        Whether it is a ratio, 1 where nothing differs; else a difference, 0 where nothing does.
-    factor : float
-        100 where differences of proportions are given in percentage points.
-    unit : str
-        What follows the number.
-    """
-
-    title: str
-    effect: str
-    ratio: bool = False
-    factor: float = 1.0
-    unit: str = ""
-
-    @property
-    def neutral(self) -> float:
-        """The effect where nothing differs."""
-        return 1.0 if self.ratio else 0.0
-
-    def number(self, effect: float, decimals: int = 2, *, sign: bool = True) -> str:
-        """Return an effect as text, without its unit."""
-        value = self.factor * effect
-        if math.isinf(value):
-            return "∞" if value > 0 else "−∞"
-        digits = decimals if self.factor == 1 else _points_decimals(value)
-        text = f"{value:.{digits}f}"
-        if float(text) == 0:
-            text = text.removeprefix("-")
-        plus = "+" if sign and not self.ratio and float(text) > 0 else ""
-        return plus + text.replace("-", "−")
-
-
-SMD = Scale("Standardised mean differences", "SMD")
-SD_RATIO = Scale("Ratios of standard deviations", "SD ratio", ratio=True)
-POINTS = Scale("Differences of proportions", "difference", factor=100.0, unit="percentage points")
-DIFFERENCE = Scale("Differences", "difference")
-CLIFF = Scale("Cliff's delta", "Cliff's delta")
-DISTANCE = "total variation distance"
-TOTAL_VARIATION = Scale("Total variation distances", "distance")
-
-
-@dataclass(frozen=True)
-class FindingKind:
-    """A kind of finding in words.
-
-    `one` and `many` complete a sentence on how many there are; `title` heads a table of them.
-    """
-
-    name: str
-    title: str
-    one: str
-    many: str
-    scale: Scale
-
-
-FINDING_KINDS: dict[str, FindingKind] = {
-    kind.name: kind
-    for kind in (
-        FindingKind(LOCATION, "Mean", "one mean differs", "{} means differ", SMD),
-        FindingKind(
-            SHARE,
-            "Proportion",
-            "the proportions of one column differ",
-            "the proportions of {} columns differ",
-            POINTS,
-        ),
-        FindingKind(
-            SPREAD,
-            "Standard deviation",
-            "one standard deviation differs",
-            "{} standard deviations differ",
-            SD_RATIO,
-        ),
-        FindingKind(
-            SHAPE,
-            "Shape",
-            "the shape of one column differs",
-            "the shapes of {} columns differ",
-            DIFFERENCE,
-        ),
-        FindingKind(
-            NEW_VALUES,
-            "New values",
-            "one column has values that occur in one sample only",
-            "{} columns have values that occur in one sample only",
-            POINTS,
-        ),
-        FindingKind(
-            MISSING,
-            "Missing values",
-            "the proportion of missing values differs in one column",
-            "the proportion of missing values differs in {} columns",
-            POINTS,
-        ),
-        FindingKind(
-            DISTRIBUTION,
-            "Distribution",
-            "the distribution of one column differs",
-            "the distributions of {} columns differ",
-            DIFFERENCE,
-        ),
-        FindingKind(
-            CORRELATION, "Correlation", "one correlation differs", "{} correlations differ",
-            Scale("Differences of correlations", "difference"),
-        ),
-        FindingKind(
-            DEPENDENCE,
-            "Non-linear dependence",
-            "the non-linear dependence of one pair differs",
-            "the non-linear dependence of {} pairs differs",
-            Scale("Differences of dependence", "difference"),
-        ),
-        FindingKind(
-            TRIPLE,
-            "Three-way interaction",
-            "one three-way interaction differs",
-            "{} three-way interactions differ",
-            Scale("Differences of three-way interactions", "difference"),
-        ),
-    )
-}  # fmt: skip
-KINDS = tuple(FINDING_KINDS)
+from tellapart.scan.finding_kinds import CLIFF, FINDING_KINDS, POINTS, Scale, scale_of_measure
+from tellapart.text import joined, safe
 
 
 @dataclass(frozen=True)
@@ -220,15 +76,7 @@ class Finding:
     @property
     def scale(self) -> Scale:
         """The scale of the effect."""
-        if self.measure.startswith(("proportion", "prevalence")):
-            return POINTS
-        if self.measure == "probability of superiority":
-            return CLIFF
-        if self.measure == DISTANCE:
-            return TOTAL_VARIATION
-        if self.kind in (SHAPE, DISTRIBUTION):
-            return Scale(f"Differences of {self.measure}", "difference")
-        return FINDING_KINDS[self.kind].scale
+        return FINDING_KINDS[self.kind].scale or scale_of_measure(self.measure)
 
     def summary(self) -> str:
         """Return the finding as one sentence.
@@ -237,7 +85,7 @@ class Finding:
         'age: SD 1.2 in X, 0.8 in Y; SD ratio 1.50 (95 % CI 1.20 to 1.90), p = 0.01'
         """
         p = "" if math.isnan(self.pvalue) else f", {self.pvalue_text()}"
-        return f"{_joined(self.variables)}: {self.description()}{p}"
+        return f"{joined(self.variables)}: {self.description()}{p}"
 
     def pvalue_text(self) -> str:
         """Return "p = 0.012", or "p ≤ 0.001" where permutations give no smaller one."""
@@ -260,7 +108,7 @@ class Finding:
         'with b: correlation 0.61 in X, −0.02 in Y; difference +0.63 (95 % CI +0.50 to +0.70)'
         """
         others = tuple(other for other in self.variables if other != name)
-        text = f"with {_joined(others)}: " if others else ""
+        text = f"with {joined(others)}: " if others else ""
         text += self.description()
         if self.named is not False:
             return text
@@ -279,60 +127,21 @@ class Finding:
 
     def interval_text(self) -> str:
         """Return the interval: "95 % CI 0.15 to 0.27"; empty where there is none."""
-        if any(map(math.isnan, self.interval)):
+        return self._limits_text("95 % CI", self.interval)
+
+    def simultaneous_text(self) -> str:
+        """Return the interval that holds for all effects at once; empty where there is none."""
+        return self._limits_text("simultaneous", self.simultaneous)
+
+    def _limits_text(self, name: str, limits: tuple[float, float]) -> str:
+        if any(map(math.isnan, limits)):
             return ""
-        low, high = (self.scale.number(value, self.decimals) for value in self.interval)
-        return f"95 % CI {low} to {high}"
+        low, high = (self.scale.number(value, self.decimals) for value in limits)
+        return f"{name} {low} to {high}"
 
     def change(self) -> str:
         """Return what is compared in both samples: "mean 61.2 in A, 58.0 in B"."""
-        x, y = map(safe, self.labels)
-        first, second = self.values
-        measure = safe(self.measure)
-        if self.measure == DISTANCE:
-            return f"{measure} {first:.2f}"
-        if self.measure == "probability of superiority":
-            return f"values of {x} exceed those of {y} with probability {first:.2f}"
-        if self.scale is POINTS:
-            texts = tuple(percent_text(value) for value in self.values)
-            if self.kind == NEW_VALUES:
-                occurs = [
-                    (f"in {text} of {label}", value) if value > 0 else (f"never in {label}", value)
-                    for text, value, label in zip(texts, self.values, (x, y), strict=True)
-                ]
-                (more, _), (less, _) = sorted(occurs, key=lambda one: -one[1])
-                return f"{measure} {more}, {less}"
-            if self.kind == MISSING:
-                return f"missing in {texts[0]} of {x}, {texts[1]} of {y}"
-            value = measure.removeprefix("proportion of ")
-            if value != measure and "'" not in value and self.kind in (SHAPE, SHARE):
-                return f"{texts[0]} of values equal {value} in {x}, {texts[1]} in {y}"
-        elif self.kind in (LOCATION, SPREAD):
-            texts = number_pair(first, second)
-        else:
-            texts = tuple(self.scale.number(v, self.decimals, sign=False) for v in self.values)
-        if self.kind in (SPREAD, LOCATION) and not all(map(math.isfinite, self.values)):
-            return f"{measure} not defined"
-        if self.kind == SPREAD:
-            texts = tuple(
-                "constant" if value == 0 else text
-                for value, text in zip(self.values, texts, strict=True)
-            )
-        return f"{measure} {texts[0]} in {x}, {texts[1]} in {y}{self._medians()}"
-
-    def _medians(self) -> str:
-        """Return the medians where outliers or skewness take a mean far away from one."""
-        if self.kind != LOCATION or "median" not in self.statistics:
-            return ""
-        means, deviations, medians = (self.statistics[key] for key in ("mean", "SD", "median"))
-        far = (
-            abs(mean - median) > FAR_FROM_MEDIAN * deviation
-            for mean, deviation, median in zip(means, deviations, medians, strict=True)
-        )
-        if not any(far):
-            return ""
-        first, second = number_pair(*medians)
-        return f" (medians {first} and {second})"
+        return FINDING_KINDS[self.kind].words.change(self)
 
     @property
     def decimals(self) -> int:
@@ -367,20 +176,21 @@ def findings_frame(findings: Sequence[Finding]) -> Any:
 
 def finding_rows(findings: Sequence[Finding]) -> dict[str, list[Any]]:
     """Return the columns of that table."""
-    return {
-        "kind": [finding.kind for finding in findings],
-        "variables": [", ".join(finding.variables) for finding in findings],
-        "measure": [finding.measure for finding in findings],
-        "effect": [finding.effect for finding in findings],
-        "low": [finding.interval[0] for finding in findings],
-        "high": [finding.interval[1] for finding in findings],
-        "first": [finding.values[0] for finding in findings],
-        "second": [finding.values[1] for finding in findings],
-        "pvalue": [finding.pvalue for finding in findings],
-        "simultaneous_low": [finding.simultaneous[0] for finding in findings],
-        "simultaneous_high": [finding.simultaneous[1] for finding in findings],
-        "detail": [finding.detail for finding in findings],
+    cells: dict[str, Callable[[Finding], Any]] = {
+        "kind": lambda finding: finding.kind,
+        "variables": lambda finding: ", ".join(finding.variables),
+        "measure": lambda finding: finding.measure,
+        "effect": lambda finding: finding.effect,
+        "low": lambda finding: finding.interval[0],
+        "high": lambda finding: finding.interval[1],
+        "first": lambda finding: finding.values[0],
+        "second": lambda finding: finding.values[1],
+        "pvalue": lambda finding: finding.pvalue,
+        "simultaneous_low": lambda finding: finding.simultaneous[0],
+        "simultaneous_high": lambda finding: finding.simultaneous[1],
+        "detail": lambda finding: finding.detail,
     }
+    return {name: [cell(finding) for finding in findings] for name, cell in cells.items()}
 
 
 def p_text(pvalue: float, floor: float = 0.0) -> str:
@@ -393,32 +203,22 @@ def p_text(pvalue: float, floor: float = 0.0) -> str:
     return f"p {relation} {pvalue:.3g}"
 
 
-def percent_text(share: float) -> str:
-    """Return a proportion in per cent, with as many digits as it needs.
+def pvalue_cell(pvalue: float, floor: float = 0.0) -> str:
+    """Return a p-value for a column that is headed so: "0.012", "≤ 0.001" at the floor.
 
-    >>> percent_text(0.5), percent_text(0.0398), percent_text(0.00052), percent_text(0.0)
-    ('50 %', '4.0 %', '0.052 %', '0 %')
+    >>> pvalue_cell(0.0123), pvalue_cell(0.001, 0.001), pvalue_cell(math.nan)
+    ('0.0123', '≤ 0.001', '–')
     """
-    value = 100 * share
-    if value in (0.0, 100.0):
-        return f"{value:.0f} %"
-    near = min(value, 100 - value)
-    digits = 0 if near >= 10 else 1 if near >= 0.1 else 3
-    return f"{value:.{digits}f} %"
+    return "–" if math.isnan(pvalue) else without_p(p_text(pvalue, floor))
 
 
-def _points_decimals(value: float) -> int:
-    return 0 if abs(value) >= 10 else 1 if abs(value) >= 0.1 or value == 0 else 3
+def without_p(text: str) -> str:
+    """Return "p = 0.012" as "0.012" and "p ≤ 0.001" as "≤ 0.001"."""
+    return text.removeprefix("p ").removeprefix("= ")
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _joined(names: Sequence[str]) -> str:
-    """Return names with commas between them, and "and" before the last."""
-    *first, last = map(safe, names)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -429,11 +229,11 @@ def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
     >>> weak, strong = ((0.995, 0.998), (0.82, 0.41))
     >>> given = {"pvalue": 0.001, "interval": (0.0, 1.0), "measure": "correlation"}
-    >>> found = [
+    >>> findings = [
     ...     Finding("correlation", names, effect=first - second, values=(first, second), **given)
     ...     for names, (first, second) in ((("a", "b"), weak), (("c", "d"), strong))
     ... ]
-    >>> [finding.variables for finding in sort_findings(found)]
+    >>> [finding.variables for finding in sort_findings(findings)]
     [('c', 'd'), ('a', 'b')]
     """
 

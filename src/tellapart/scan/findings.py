@@ -5,37 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.columns import place_of_yes
-from tellapart.effects import columns as column_effects
-from tellapart.effects.columns import Column
+from tellapart.effects.columns import LEVELS, NUMERIC, Column
 from tellapart.effects.estimate import Estimate, holm
-from tellapart.effects.groups import pair_effects, triple_effect
+from tellapart.effects.groups import Group
 from tellapart.effects.raw_columns import RawColumns
-from tellapart.effects.values import level_changes, new_levels, value_proportions
-from tellapart.scan.adjusted import GroupScores, Kind, TableUnits, Units, step_down
+from tellapart.effects.values import FEWEST_LEVELS, value_proportions
+from tellapart.scan.adjusted import GroupScores, TableUnits, Units, step_down
 from tellapart.scan.column_changes import OTHERS, ColumnContest, OtherUnits, column_changes
-from tellapart.scan.families.correlation import PairScan
-from tellapart.scan.families.missingness import MissingScan
-from tellapart.scan.families.triple import TripleKind, TripleScan
-from tellapart.scan.families.values import ValuesScan
-from tellapart.scan.finding import (
+from tellapart.scan.families.missing import MissingCandidates
+from tellapart.scan.families.values import ValueCandidates
+from tellapart.scan.family import GroupCandidates
+from tellapart.scan.finding import Finding, sort_findings
+from tellapart.scan.finding_kinds import (
+    ALONE,
+    ANY_COLUMN,
     CORRELATION,
-    DEPENDENCE,
     DISTRIBUTION,
-    LOCATION,
+    FINDING_KINDS,
+    LAST,
     MISSING,
     NEW_VALUES,
-    SHAPE,
+    OTHERWISE,
+    PAIRS,
     SHARE,
-    SPREAD,
-    TRIPLE,
-    Finding,
-    sort_findings,
+    TRIPLES,
+    FindingKind,
+    kinds_of,
 )
 from tellapart.scan.pool import Pool
 
@@ -60,90 +59,56 @@ UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
 STANDARDISED = ", standardised to the strata"
 """What follows a measure where strata count alike in both samples."""
-NUMERIC_KINDS = (LOCATION, SPREAD, SHAPE)
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
-    """What can be said of one column: the effect of each kind, with unadjusted p-values.
+class DescribedColumn:
+    """The effects of one column by kind, with unadjusted p-values.
 
-    `effects` are those that come first; shape and distribution are computed where they are wanted,
-    while the values are held. `statistics` are mean, standard deviation and median of a numeric
-    column in both samples, `details` what else there is to say of some kinds.
+    `statistics` are mean, standard deviation and median of a numeric column in both samples.
     """
 
     name: str
-    column: Column | None
     effects: Mapping[str, Estimate]
     rows: tuple[int, int]
     statistics: Mapping[str, tuple[float, float]]
-    details: Mapping[str, str]
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        column: Column,
-        effects: Mapping[str, Estimate | None],
-        details: Mapping[str, str] | None = None,
-    ) -> Described:
-        """Return the description of a column with some effects of it."""
+    def of(cls, name: str, column: Column, orders: Sequence[int]) -> DescribedColumn:
+        """Compute the effects of the kinds that are reported in these turns (`FindingKind.order`).
+
+        The total variation distance of many levels is computed in any turn.
+        """
         x, y = column.sides
         statistics = {}
-        if LOCATION in effects:
+        if column.type == NUMERIC:
             statistics = {
                 "mean": (float(x.values.mean()), float(y.values.mean())),
                 "SD": (_deviation(x.values), _deviation(y.values)),
                 "median": (x.median, y.median),
             }
-        known = {kind: found for kind, found in effects.items() if found is not None}
-        if column.sampling.standardised:
-            known = {
-                kind: replace(found, measure=f"{found.measure}{STANDARDISED}")
-                for kind, found in known.items()
-            }
-        return cls(name, column, known, (x.n, y.n), statistics, details or {})
+        many_levels = column.labels is not None and column.levels[0].size > FEWEST_LEVELS
+        effects = {}
+        for kind in kinds_of(column.type, ANY_COLUMN):
+            if kind.order in orders or (kind.of == ANY_COLUMN and many_levels):
+                estimate = kind.effect(column)
+                if estimate is None:
+                    continue
+                if column.sampling.standardised and (kind.order == ALONE or column.type == LEVELS):
+                    estimate = replace(estimate, measure=f"{estimate.measure}{STANDARDISED}")
+                effects[kind.name] = estimate
+        return cls(name, effects, (x.n, y.n), statistics)
 
-    def without_values(self) -> Described:
-        """Return the same without the values."""
-        return replace(self, column=None)
-
-    @cached_property
-    def _shapes(self) -> list[Estimate]:
-        """The measures of the shape of a numeric column."""
-        assert self.column is not None
-        return column_effects.shapes(self.column) if self.statistics else []
-
-    def estimate(self, kind: str) -> Estimate | None:
-        """Return the effect of a kind; None where the column has none."""
-        if kind == SHAPE:
-            return column_effects.most_significant(self._shapes)
-        if kind != DISTRIBUTION:
-            return self.effects.get(kind)
-        if DISTRIBUTION in self.effects or not min(self.rows):
-            return self.effects.get(kind)
-        if SHARE in self.effects:
-            return self.effects[SHARE]
-        assert self.column is not None
-        candidates = [*column_effects.distribution(self.column), *self._shapes]
-        return min(candidates, key=lambda estimate: estimate.pvalue)
-
-    def finding(
-        self, kind: str, pvalue: float, n_effects: int, floor: float = 0.0
-    ) -> Finding | None:
-        """Return the finding of one kind; None where the column has none of it."""
-        estimate = self.estimate(kind)
-        if estimate is None:
-            return None
+    def finding(self, kind: str, pvalue: float, n_effects: int, floor: float = 0.0) -> Finding:
+        """Return the finding of one kind."""
         return finding_of(
             kind,
             (self.name,),
-            estimate,
+            self.effects[kind],
             pvalue,
             n_effects=n_effects,
             rows=self.rows,
             statistics=self.statistics,
-            detail=self.details.get(kind, ""),
             floor=floor,
         )
 
@@ -157,7 +122,6 @@ def finding_of(
     n_effects: int,
     rows: tuple[int, int],
     statistics: Mapping[str, tuple[float, float]] | None = None,
-    detail: str = "",
     floor: float = 0.0,
 ) -> Finding:
     """Return an estimate as a finding, one of `n_effects` that were looked at."""
@@ -172,7 +136,7 @@ def finding_of(
         simultaneous=estimate.interval_for(n_effects),
         rows=rows,
         statistics=statistics or {},
-        detail=detail,
+        detail=estimate.detail,
         floor=floor,
     )
 
@@ -188,8 +152,10 @@ class Describer:
         """The names of all columns."""
         return self._raw.names
 
-    def each(self, columns: Sequence[int]) -> Iterator[tuple[int, Described]]:
-        """Yield what can be said of some columns, in their order."""
+    def each(
+        self, columns: Sequence[int], orders: Sequence[int]
+    ) -> Iterator[tuple[int, DescribedColumn]]:
+        """Yield the effects of some columns, in their order, of kinds reported in these turns."""
         self._raw.gather(columns)
         start = 0
         while start < len(columns):
@@ -198,59 +164,13 @@ class Describer:
             block = columns[start : start + step]
             if len(block) > 1:
                 x, y = self._raw.values(block)
-            for place, column in enumerate(block):
-                yield column, self._described(column, x[:, place], y[:, place])
+            for k, column in enumerate(block):
+                name = self.names[column]
+                categorical = self._raw.kinds[column] == "categorical"
+                labels = self._raw.categories[name] if categorical else None
+                values = Column.of(x[:, k], y[:, k], self._raw.sampling, labels)
+                yield column, DescribedColumn.of(name, values, orders)
             start += step
-
-    def _described(self, column: int, x: FloatArray, y: FloatArray) -> Described:
-        name, own = self.names[column], Column.of(x, y, self._raw.sampling)
-        if not min(own.x.n, own.y.n):
-            return Described.of(name, own, {})
-        if self._raw.kinds[column] == "categorical":
-            return self._category(name, own)
-        values = column_effects.two_values(own)
-        if values is not None and values[0] == values[1]:
-            return Described.of(name, own, {})
-        if values is not None:
-            measure = "prevalence" if values == (0.0, 1.0) else f"proportion of {values[1]:g}"
-            estimate = replace(column_effects.share(own, values[1], ""), measure=measure, pvalue=0)
-            return Described.of(name, own, {SHARE: estimate})
-        first = {LOCATION: column_effects.location(own), SPREAD: column_effects.spread(own)}
-        return Described.of(name, own, first)
-
-    def _category(self, name: str, own: Column) -> Described:
-        """Describe a column of categories.
-
-        Of two there is one proportion, and where the column differs it does. Of a few, the
-        proportion that differs most significantly is reported, and of many the distance between
-        all of them; levels that occur in one sample only are another kind.
-        """
-        labels, sampling = self._raw.categories[name], own.sampling
-        codes, counts = np.unique(np.concatenate([own.x.values, own.y.values]), return_counts=True)
-        present = [labels[int(code)] for code in codes]
-        if len(present) == 1:
-            return Described.of(name, own, {})
-        if len(present) == 2:
-            yes = place_of_yes(present)
-            place = int(counts.argmax()) if yes is None else yes
-            measure = f"proportion of {present[place]!r}" if yes is None else "prevalence"
-            found = column_effects.share(own, float(codes[place]), "")
-            return Described.of(name, own, {SHARE: replace(found, measure=measure, pvalue=0)})
-        effects: dict[str, Estimate | None] = {}
-        details: dict[str, str] = {}
-        fresh = new_levels(own.x.values, own.y.values, labels, sampling)
-        if fresh is not None:
-            effects[NEW_VALUES], details[NEW_VALUES] = fresh.estimate, fresh.detail
-        many = level_changes(own.x.values, own.y.values, labels, sampling)
-        if many is not None:
-            effects[DISTRIBUTION], details[DISTRIBUTION] = many.estimate, many.detail
-            return Described.of(name, own, effects, details)
-        every = [
-            column_effects.share(own, float(code), repr(label))
-            for code, label in zip(codes, present, strict=True)
-        ]
-        effects[SHARE] = column_effects.most_significant(every)
-        return Described.of(name, own, effects, details)
 
     def columns(
         self,
@@ -265,48 +185,45 @@ class Describer:
         permutations can give.
         """
         pvalue_of = dict(named)
-        described = {column: about.without_values() for column, about in self.each([*pvalue_of])}
-        kinds: dict[int, dict[str, float]] = {column: {} for column in described}
+        described = dict(self.each([*pvalue_of], (ALONE,)))
+        significant: dict[int, dict[str, float]] = {column: {} for column in described}
 
-        def judge(kind: str, raw: Mapping[int, Estimate | None]) -> None:
-            present = {column: found.pvalue for column, found in raw.items() if found is not None}
-            adjusted = holm([*present.values()], 0 if kind == SHARE else n_compared)
-            for column, p in zip(present, adjusted.tolist(), strict=True):
+        def judge(kind: FindingKind, columns: Mapping[int, DescribedColumn]) -> None:
+            raw = {
+                column: about.effects[kind.name].pvalue
+                for column, about in columns.items()
+                if kind.name in about.effects
+            }
+            adjusted = holm([*raw.values()], n_compared if kind.adjusted else 0)
+            for column, p in zip(raw, adjusted.tolist(), strict=True):
                 if max(p, pvalue_of[column]) <= alpha:
-                    kinds[column][kind] = max(p, pvalue_of[column])
+                    significant[column][kind.name] = max(p, pvalue_of[column])
 
-        for kind in (LOCATION, SHARE, SPREAD, NEW_VALUES):
-            judge(kind, {column: about.effects.get(kind) for column, about in described.items()})
-        for column, judged in kinds.items():
+        of_columns = kinds_of(NUMERIC, LEVELS)
+        for kind in of_columns:
+            if kind.order == ALONE:
+                judge(kind, described)
+        for column, kinds in significant.items():
             effects = described[column].effects
-            if {SHARE, NEW_VALUES} <= set(judged) and (
+            if {SHARE, NEW_VALUES} <= set(kinds) and (
                 effects[SHARE].values == effects[NEW_VALUES].values
             ):
                 # The level whose proportion differs most is the one that is new.
-                del judged[SHARE]
-        left = [column for column, judged in kinds.items() if not judged]
-        n_effects = len(NUMERIC_KINDS) * n_compared
-        shapes: dict[int, Estimate | None] = {}
-        others: dict[int, dict[str, Finding | None]] = {}
-        for column, about in self.each(left):
-            shapes[column] = about.estimate(SHAPE)
-            others[column] = {
-                kind: about.finding(kind, pvalue_of[column], n_effects, floor)
-                for kind in (SHAPE, DISTRIBUTION)
-            }
-        judge(SHAPE, shapes)
-        findings = []
-        for column, judged in kinds.items():
-            if column in others:
-                kind = SHAPE if SHAPE in judged else DISTRIBUTION
-                found = others[column][kind]
-                if found is not None:
-                    findings.append(replace(found, pvalue=judged.pop(kind, found.pvalue)))
-            for kind, p in judged.items():
-                found = described[column].finding(kind, p, n_effects, floor)
-                assert found is not None
-                findings.append(found)
-        return findings
+                del kinds[SHARE]
+        unexplained = [column for column, kinds in significant.items() if not kinds]
+        described |= self.each(unexplained, (OTHERWISE, LAST))
+        for kind in of_columns:
+            if kind.order == OTHERWISE:
+                judge(kind, {column: described[column] for column in unexplained})
+        for column in unexplained:
+            if not significant[column] and DISTRIBUTION in described[column].effects:
+                significant[column][DISTRIBUTION] = pvalue_of[column]
+        n_effects = len(kinds_of(NUMERIC)) * n_compared
+        return [
+            described[column].finding(kind, p, n_effects, floor)
+            for column, kinds in significant.items()
+            for kind, p in kinds.items()
+        ]
 
     def values_apart(
         self,
@@ -317,19 +234,13 @@ class Describer:
         floor: float,
     ) -> Finding:
         """Describe values of a column that stand apart from all others."""
-        x, y = (own[:, 0] for own in self._raw.values([column]))
-        found = value_proportions(x, y, ranges, self._raw.sampling)
-        kind = NEW_VALUES if 0 in found.estimate.values else SHARE
+        x, y = (values[:, 0] for values in self._raw.values([column]))
+        estimate = value_proportions(x, y, ranges, self._raw.sampling)
+        kind = NEW_VALUES if 0 in estimate.values else SHARE
         rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
+        names = (self.names[column],)
         return finding_of(
-            kind,
-            (self.names[column],),
-            found.estimate,
-            pvalue,
-            n_effects=n_compared,
-            rows=rows,
-            detail=found.detail,
-            floor=floor,
+            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
         )
 
     def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
@@ -337,17 +248,10 @@ class Describer:
         pattern = self._raw.pattern
         assert pattern is not None
         x, y = self._raw.missing(place)
-        estimate = column_effects.proportions(x, y, self._raw.sampling, "missing")
-        rows = x.size, y.size
-        return finding_of(
-            MISSING,
-            (pattern.names[place],),
-            estimate,
-            pvalue,
-            n_effects=n_compared,
-            rows=rows,
-            floor=floor,
-        )
+        estimate = FINDING_KINDS[MISSING].effect(Column.of(x, y, self._raw.sampling))
+        assert estimate is not None
+        about = DescribedColumn(pattern.names[place], {MISSING: estimate}, (x.size, y.size), {})
+        return about.finding(MISSING, pvalue, n_compared, floor)
 
     def group(
         self, columns: Sequence[int], levels: Sequence[str | None]
@@ -359,15 +263,12 @@ class Describer:
         """
         sides: list[list[FloatArray]] = [[], []]
         for column, level in zip(columns, levels, strict=True):
-            if level is None:
-                x, y = (own[:, 0] for own in self._raw.values([column]))
-            else:
-                indicator = self._raw.indicator(column, level)
-                if indicator is None:
-                    return {}, (0, 0)
-                x, y = (own[:, 0] for own in indicator)
-            sides[0].append(x)
-            sides[1].append(y)
+            read = self._raw.values([column])
+            values = read if level is None else self._raw.indicator(column, level)
+            if values is None:
+                return {}, (0, 0)
+            for side, of_sample in zip(sides, values, strict=True):
+                side.append(of_sample[:, 0])
         x, y = (np.column_stack(side) for side in sides)
         rows = tuple(int((~np.isnan(side).any(axis=1)).sum()) for side in (x, y))
         names = [
@@ -375,26 +276,26 @@ class Describer:
             for column, level in zip(columns, levels, strict=True)
         ]
         sampling = self._raw.sampling
-        if len(columns) == 2:
-            effects = dict(pair_effects(x, y, sampling))
-            if sampling.standardised:
-                # Strata in other proportions bend any dependence but that within them.
-                judged = CORRELATION in effects
+        group = Group.of(x, y, sampling)
+        kinds = kinds_of(PAIRS if len(columns) == 2 else TRIPLES)
+        if sampling.standardised:
+            # Strata in other proportions bend any dependence but that within them.
+            kinds = [kind for kind in kinds if kind.name == CORRELATION and kind.effect(group)]
+            if kinds:
                 x, y = (sampling.within_strata(k, side) for k, side in enumerate((x, y)))
-                inside = pair_effects(x, y, sampling).get(CORRELATION) if judged else None
-                effects = {} if inside is None else {CORRELATION: inside}
-        elif sampling.standardised:
-            effects = {}
-        else:
-            triple = triple_effect(x, y, sampling)
-            effects = {} if triple is None else {TRIPLE: triple}
-        measures = {kind: found.measure.format(*names) for kind, found in effects.items()}
-        if CORRELATION in effects and any(level is not None for level in levels):
-            measures[CORRELATION] = f"correlation of {names[0]} with {names[1]}"
-        if sampling.standardised and effects:
-            measures[CORRELATION] += " within strata"
-        named = {kind: replace(found, measure=measures[kind]) for kind, found in effects.items()}
-        return named, (rows[0], rows[1])
+                group = Group.of(x, y, sampling)
+        effects = {}
+        for kind in kinds:
+            estimate = kind.effect(group)
+            if estimate is None:
+                continue
+            measure = estimate.measure.format(*names)
+            if kind.name == CORRELATION and any(level is not None for level in levels):
+                measure = f"correlation of {names[0]} with {names[1]}"
+            if sampling.standardised:
+                measure += " within strata"
+            effects[kind.name] = replace(estimate, measure=measure)
+        return effects, (rows[0], rows[1])
 
 
 @dataclass(frozen=True)
@@ -421,12 +322,12 @@ def describe_groups(
     its own.
     """
     every = [describer.group(group.columns, group.levels) for group in named]
-    kinds = (CORRELATION, DEPENDENCE, TRIPLE)
+    kinds = [kind.name for kind in kinds_of(PAIRS, TRIPLES)]
     adjusted: dict[str, dict[int, float]] = {}
     for kind in kinds:
-        own = [q for q, (effects, _) in enumerate(every) if kind in effects]
-        raw = [every[q][0][kind].pvalue for q in own]
-        adjusted[kind] = dict(zip(own, holm(raw, n_compared).tolist(), strict=True))
+        having = [q for q, (effects, _) in enumerate(every) if kind in effects]
+        raw = [every[q][0][kind].pvalue for q in having]
+        adjusted[kind] = dict(zip(having, holm(raw, n_compared).tolist(), strict=True))
     findings = []
     for q, (group, (effects, rows)) in enumerate(zip(named, every, strict=True)):
         names = tuple(describer.names[column] for column in group.columns)
@@ -442,10 +343,10 @@ def describe_groups(
             estimate = min(effects.values(), key=lambda estimate: estimate.pvalue)
         else:
             continue
-        found = finding_of(
+        finding = finding_of(
             kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
         )
-        findings.append((group, found))
+        findings.append((group, finding))
     return findings
 
 
@@ -472,17 +373,14 @@ class Findings:
 def find(
     names: tuple[str, ...],
     pool: Pool,
-    pair_scans: list[PairScan],
-    triple_scan: TripleScan | None,
-    missing_scan: MissingScan | None,
-    values_scan: ValuesScan | None = None,
+    candidates: Sequence[object],
     *,
     pvalue: float,
     alpha: float,
     raw: RawColumns,
     contest: ColumnContest | None = None,
 ) -> Findings:
-    """Name what differs and describe it by the values of `raw`.
+    """Name what differs among the candidates and describe it by the values of `raw`.
 
     Where the `contest` of all columns is known, `pool` is that of pairs and triples. No adjusted
     p-value is smaller than that of the scan itself, so nothing is named where the samples as a
@@ -491,8 +389,10 @@ def find(
     parent = pool.tables.column
     place_of = {name: place for place, name in enumerate(names)}
     contest = contest or ColumnContest.of(column_changes(pool))
-    pairs = GroupScores(_pair_kinds(pair_scans), parent)
-    triples = GroupScores(_triple_kinds(triple_scan), parent)
+    kinds = _groups(candidates, 2), _groups(candidates, 3)
+    pairs, triples = (GroupScores(groups, parent) for groups in kinds)
+    missing_scan = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
+    values_scan = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
     columns_left = contest.units()
     classes: dict[str, Units] = {"columns": columns_left}
     if pairs.candidates:
@@ -502,7 +402,7 @@ def find(
     missing_left = None if missing_scan is None else TableUnits(missing_scan.scores)
     if missing_left is not None:
         classes["missing"] = missing_left
-    values_left = None if values_scan is None else values_scan.units()
+    values_left = None if values_scan is None else TableUnits(values_scan.scores)
     if values_left is not None:
         classes["values"] = values_left
     shifts = pool.shifts
@@ -558,8 +458,8 @@ def find(
     unlisted = {}
     described: list[list[NamedGroup]] = []
     for scored, of_class, n_groups in (
-        (pairs, "pairs", _most(pairs_of.size for s in pair_scans for pairs_of in s.pairs.values())),
-        (triples, "triples", _most(kind.triples.size for kind in _kinds(triple_scan))),
+        (pairs, "pairs", _most(len(one.score_columns) for one in kinds[0])),
+        (triples, "triples", _most(len(one.score_columns) for one in kinds[1])),
     ):
         groups = scored.named(named_of[of_class], alpha) if scored.taken else []
         if groups:
@@ -589,23 +489,10 @@ def find(
     )
 
 
-def _pair_kinds(scans: list[PairScan]) -> list[Kind]:
-    return [
-        Kind(kind, largest, np.column_stack([scan.pairs[kind].s, scan.pairs[kind].t]))
-        for scan in scans
-        for kind, largest in scan.largest.items()
-    ]
-
-
-def _triple_kinds(scan: TripleScan | None) -> list[Kind]:
-    return [
-        Kind(kind.score, kind.largest, np.column_stack([*kind.triples.columns()]))
-        for kind in _kinds(scan)
-    ]
-
-
-def _kinds(scan: TripleScan | None) -> tuple[TripleKind, ...]:
-    return () if scan is None else scan.kinds
+def _groups(candidates: Sequence[object], n_members: int) -> list[GroupCandidates]:
+    """Return the kinds of groups of so many columns."""
+    groups = (one for one in candidates if isinstance(one, GroupCandidates))
+    return [one for one in groups if one.n_members == n_members]
 
 
 def _most(counts: Iterable[int]) -> int:

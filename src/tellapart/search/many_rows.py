@@ -25,8 +25,8 @@ from tellapart.kernels.base import FittedKernel
 from tellapart.search.sphere import TOLERANCE, Peak, climb, pruned
 from tellapart.search.starts import Scores, equal, spread
 from tellapart.statistics.fourier_objective import FourierObjective
-from tellapart.statistics.objective import FittedObjective
-from tellapart.statistics.quadratic_moments import FeatureObjective
+from tellapart.statistics.objective import MEMORY_BUDGET, FittedObjective
+from tellapart.statistics.quadratic_moments import has_feature_moments
 from tellapart.strs.contract import Control
 from tellapart.strs.problem import truncate
 
@@ -196,9 +196,11 @@ class Goal:
         rows = samples.draw(max(most_exact_rows, _affordable(samples, control)), rng)
         drawn = None if rows is samples else (rows.n_x, rows.n_y)
         few = rows.draw(most_rows, rng)
-        if FeatureObjective.serves(few, kernel):
-            goal = FeatureObjective(rows, few, kernel, regularization, nonnegative=nonnegative)
-            return cls(goal, None, rows, drawn, goal.n_features)
+        if has_feature_moments(few, kernel, MEMORY_BUDGET):
+            objective = FittedObjective(
+                few, kernel, regularization, nonnegative=nonnegative, whole=rows
+            )
+            return cls(objective, None, rows, drawn, objective.n_features)
         fourier = FourierObjective.draw(rows, kernel, regularization, rng)
         if fourier is not None:
             few = few.draw(SEARCHED_ROWS, rng)

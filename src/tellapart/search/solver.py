@@ -24,7 +24,7 @@ from tellapart.search.starts import (
 )
 from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import FittedObjective
-from tellapart.statistics.objective_sums import Derivatives
+from tellapart.statistics.pair_sums import Derivatives
 from tellapart.strs.contract import Control
 from tellapart.threads import in_threads, one_blas_thread
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.statistics.objective_sums import Derivatives
+from tellapart.statistics.pair_sums import Derivatives
 from tellapart.strs.contract import Control
 from tellapart.strs.domains import maximise_on_sphere
 from tellapart.strs.faces import FaceSearch
@@ -34,18 +34,15 @@ class Hill(Protocol):
     @property
     def squares_weights(self) -> bool:
         """Whether ω(z) = z²."""
-        ...
 
     @property
     def within_orthant(self) -> bool:
         """Whether only z ≥ 0 is searched."""
-        ...
 
     regularization: float
 
     def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
         """Return F(z), and ∇F(z) and ∇²F(z) in some variables."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -113,15 +113,18 @@ def weigh_evidence(
             f"X and Y must have a column that varies in the {sum(evidence.n_rows):,} rows that "
             "evidence is drawn from; got none: rare values need kernel='linear', which takes all"
         )
-    limit = PROOF_SECONDS if settings.time_limit is None else settings.time_limit
     control = Control(
         gap=settings.gap,
-        time_limit=limit,
+        time_limit=settings.time_limit,
         rng=rng,
         progress=solver_progress(progress, "select"),
     )
     if number is None:
         number = enough_variables(evidence, control)
+    if control.time_limit is None:
+        # Proofs end by the clock, the number of variables does not depend on it: a slow machine,
+        # or one that compiles for the first time, selects as many.
+        control = replace(control, time_limit=control.elapsed + PROOF_SECONDS)
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
     if effort == 1.0:
         best, runner_up = find_runner_up(samples.names, evidence, best, number)

@@ -15,14 +15,8 @@ from itertools import combinations, islice
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
-from tellapart.scan.finding import (
-    LOCATION,
-    MISSING,
-    SHAPE,
-    SHARE,
-    SPREAD,
-    Finding,
-)
+from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import ALONE, LOCATION, MISSING, OTHERWISE, SHAPE, SHARE, SPREAD
 from tellapart.scan.findings import UNTESTED, Describer, finding_of
 from tellapart.selection.selection import Selection
 
@@ -156,14 +150,11 @@ class _Effects:
 
     def read(self, columns: Sequence[int]) -> None:
         """Compute the effects of single columns."""
-        for column, about in self._describer.each(columns):
-            kinds = [*about.effects, *([SHAPE] if about.statistics else [])]
-            estimates = {kind: about.estimate(kind) for kind in kinds}
-            findings = {kind: about.finding(kind, UNTESTED, self._n_effects) for kind in estimates}
-            self._made[column,] = {kind: f for kind, f in findings.items() if f is not None}
-            self._pvalues[column,] = {
-                kind: estimate.pvalue for kind, estimate in estimates.items() if estimate
+        for column, about in self._describer.each(columns, (ALONE, OTHERWISE)):
+            self._made[column,] = {
+                kind: about.finding(kind, UNTESTED, self._n_effects) for kind in about.effects
             }
+            self._pvalues[column,] = {kind: e.pvalue for kind, e in about.effects.items()}
             pattern = self._raw.pattern
             name = self._raw.names[column]
             if pattern is not None and name in pattern.names:

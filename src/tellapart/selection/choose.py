@@ -14,8 +14,8 @@ from tellapart.data.canonical_order import canonical_order, in_order
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
-from tellapart.kernels.bandwidth import adds_up, fit_on_draw
-from tellapart.kernels.base import FittedKernel, with_multiplier
+from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier
+from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.starts import Start, equal

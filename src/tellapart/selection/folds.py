@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -35,9 +34,41 @@ VARIANCE_FLOOR = 1e-8
 MOST_ROWS = 500
 
 
+class Split(ABC):
+    """A split of the training half: weights come from its first part, scores from its second."""
+
+    @property
+    @abstractmethod
+    def keep(self) -> IntArray:
+        """The columns that vary."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """Number of all columns."""
+
+    def weights(self, n_variables: int, regularization: float) -> FloatArray:
+        """Return good weights of all columns, by a heuristic on the first part."""
+        z = np.zeros(self.n_columns)
+        z[self.keep] = self._kept_weights(min(n_variables, self.keep.size), regularization)
+        return z
+
+    @abstractmethod
+    def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
+        """Return the weights of the columns that vary."""
+
+    @abstractmethod
+    def ratios(self, candidates: Sequence[FloatArray]) -> list[float]:
+        """Return √ñ·MMD²/σ̂ of each candidate on the second part."""
+
+    @abstractmethod
+    def pvalue(self, z: FloatArray, seed: int) -> float:
+        """Return the p-value of z on the second part; one seed, one set of permutations."""
+
+
 @dataclass(frozen=True)
-class Fold(ABC):
-    """One split of the training half, with the kernel frozen on its training part."""
+class Fold(Split):
+    """A split of the rows, with the kernel frozen on its first part."""
 
     train: Samples
     held_out: Samples
@@ -47,33 +78,29 @@ class Fold(ABC):
 
     @cached_property
     def keep(self) -> IntArray:
-        """The columns that vary in the training part."""
+        """The columns that vary in the first part."""
         return np.flatnonzero(~self.kernel.constant)
 
-    def weights(self, n_variables: int, regularization: float) -> FloatArray:
-        """Return good weights of all columns, by a heuristic on the training part."""
-        z = np.zeros(self.train.n_columns)
-        z[self.keep] = self._kept_weights(min(n_variables, self.keep.size), regularization)
-        return z
+    @property
+    def n_columns(self) -> int:
+        """Number of all columns."""
+        return self.train.n_columns
 
     @abstractmethod
-    def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
-        """Return the weights of the columns that vary."""
-
-    @abstractmethod
-    def _moments(self, samples: Samples, kernel: FittedKernel) -> Moments:
+    def _moments(
+        self, samples: Samples, kernel: FittedKernel
+    ) -> LinearCoefficients | ObjectiveMoments:
         """Return MMD² and σ² of those samples as functions of the weights."""
 
     def ratios(self, candidates: Sequence[FloatArray]) -> list[float]:
-        """Return √ñ·MMD²/σ̂ of each candidate on the held-out part."""
+        """Return √ñ·MMD²/σ̂ of each candidate on the second part."""
         used = np.flatnonzero(np.any(candidates, axis=0))
         moments = self._moments(self.held_out.columns(used), self.kernel.columns(used))
-        m, n = self.held_out.n_x, self.held_out.n_y
-        scale = math.sqrt(2.0 * m * n / (m + n))
+        scale = math.sqrt(effective_size(self.held_out.n_x, self.held_out.n_y))
         return [scale * ratio(moments, z[used]) for z in candidates]
 
     def pvalue(self, z: FloatArray, seed: int) -> float:
-        """Return the p-value of z on the held-out part; one seed, one set of permutations."""
+        """Return the p-value of z on the second part; one seed, one set of permutations."""
         used = np.flatnonzero(z)
         return permutation_test(
             self.held_out.columns(used),
@@ -85,37 +112,18 @@ class Fold(ABC):
         ).pvalue
 
 
-class Split(Protocol):
-    """What tuning asks of a split of the training half."""
-
-    @property
-    def keep(self) -> IntArray:
-        """The columns that vary."""
-        ...
-
-    def weights(self, n_variables: int, regularization: float) -> FloatArray:
-        """Return good weights of all columns, by the first part."""
-        ...
-
-    def ratios(self, candidates: Sequence[FloatArray]) -> list[float]:
-        """Return √ñ·MMD²/σ̂ of each candidate on the second part."""
-        ...
-
-    def pvalue(self, z: FloatArray, seed: int) -> float:
-        """Return the p-value of z on the second part; one seed, one set of permutations."""
-        ...
-
-
-class Moments(Protocol):
-    """MMD² and σ² of one pair of samples."""
-
-    def statistic(self, z: FloatArray) -> float:
-        """Return MMD²(z)."""
-        ...
-
-    def variance_at(self, z: FloatArray) -> float:
-        """Return σ²(z)."""
-        ...
+def linear_weights(
+    coefficients: LinearCoefficients,
+    n_variables: int,
+    regularization: float,
+    nonnegative: bool,
+    solver: Thresholding,
+) -> FloatArray:
+    """Return good weights for the linear kernel; at λ = 0 the best, in closed form."""
+    if regularization == 0:
+        return best_linear_weights(coefficients.a, n_variables, nonnegative)
+    problem = linear_problem(coefficients, regularization, n_variables, nonnegative=nonnegative)
+    return solve(problem, solver=solver).z
 
 
 @dataclass(frozen=True)
@@ -128,12 +136,8 @@ class LinearFold(Fold):
         return self._moments(self.train.columns(self.keep), self.kernel.columns(self.keep))
 
     def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
-        if regularization > 0:
-            problem = linear_problem(
-                self.coefficients, regularization, n_variables, nonnegative=self.nonnegative
-            )
-            return solve(problem, solver=Thresholding()).z
-        return best_linear_weights(self.coefficients.a, n_variables, self.nonnegative)
+        settings = n_variables, regularization, self.nonnegative
+        return linear_weights(self.coefficients, *settings, Thresholding())
 
     def _moments(self, samples: Samples, kernel: FittedKernel) -> LinearCoefficients:
         return linear_coefficients(samples, kernel, n_jobs=self.n_jobs)
@@ -225,7 +229,7 @@ def split_in_halves(
     return [(one.draw(most_rows, rng), other.draw(most_rows, rng)) for one, other in halves]
 
 
-def ratio(moments: Moments, z: FloatArray) -> float:
+def ratio(moments: LinearCoefficients | ObjectiveMoments, z: FloatArray) -> float:
     """Return MMD²/σ̂; a small floor under σ̂² keeps perfect separation finite (k ≤ 1)."""
     variance = max(moments.variance_at(z), 0.0)
     return moments.statistic(z) / math.sqrt(variance + VARIANCE_FLOOR)
@@ -332,7 +336,7 @@ class BinnedRows:
 
 
 @dataclass(frozen=True)
-class BinnedFold:
+class BinnedFold(Split):
     """One split: weights come from the bins of one part, scores from those of the other.
 
     Attributes
@@ -362,18 +366,15 @@ class BinnedFold:
         """The columns that vary."""
         return np.flatnonzero(~self.rows.kernel.constant)
 
-    def weights(self, n_variables: int, regularization: float) -> FloatArray:
-        """Return good weights of all columns, by a heuristic on the first part."""
-        z, number = np.zeros(self.rows.samples.n_columns), min(n_variables, self.keep.size)
-        if regularization > 0:
-            problem = linear_problem(
-                self.chosen_by, regularization, number, nonnegative=self.nonnegative
-            )
-            with one_blas_thread():
-                z[self.keep] = solve(problem, solver=_QUICK).z
-        else:
-            z[self.keep] = best_linear_weights(self.chosen_by.a, number, self.nonnegative)
-        return z
+    @property
+    def n_columns(self) -> int:
+        """Number of all columns."""
+        return self.rows.samples.n_columns
+
+    def _kept_weights(self, n_variables: int, regularization: float) -> FloatArray:
+        settings = n_variables, regularization, self.nonnegative
+        with one_blas_thread():
+            return linear_weights(self.chosen_by, *settings, _QUICK)
 
     def ratios(self, candidates: Sequence[FloatArray]) -> list[float]:
         """Return √ñ·MMD²/σ̂ of each candidate on the second part."""

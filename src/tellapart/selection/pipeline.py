@@ -8,7 +8,7 @@ import numpy as np
 
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
-from tellapart.kernels.base import with_multiplier
+from tellapart.kernels.bandwidth import with_multiplier
 from tellapart.progress import Progress
 from tellapart.selection.by_evidence import LEAST_SECONDS, weigh_evidence
 from tellapart.selection.choose import choose, sum_over_chunks

@@ -12,9 +12,9 @@ from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources.source import is_chunked
 from tellapart.evidence.evidence import judged_by_draw
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
-from tellapart.progress import Progress, showing
+from tellapart.progress import Progress, progress_reporter
 from tellapart.scan.differences import find_differences
 from tellapart.search import Annealing
 from tellapart.selection.by_evidence import weigh_evidence
@@ -26,7 +26,7 @@ from tellapart.selection.tuning import Chosen
 from tellapart.strs import Solver
 
 
-@heeding_interrupts()
+@interruptible()
 def select_variables(
     X: object,
     Y: object,
@@ -123,7 +123,7 @@ def select_variables(
     names = check_labels(labels)
     # One generator: tuning draws only where a bandwidth is left to it.
     rng = check_random_state(settings.random_state)
-    with showing(settings.progress) as tell:
+    with progress_reporter(settings.progress) as tell:
         if is_chunked(X) or is_chunked(Y):
             # A kernel tunes with the same numbers as in memory, where no rows are drawn before.
             drawing = rng if settings.by_evidence else rng.spawn(1)[0]

@@ -22,9 +22,9 @@ from tellapart.arrays import IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.kernels import FittedKernel
-from tellapart.progress import Progress, check_progress, showing
+from tellapart.progress import Progress, check_progress, progress_reporter
 from tellapart.search.choice import HEURISTICS
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
@@ -122,7 +122,7 @@ class Stability:
         return {self.names[s]: int(self.counts[s]) for s in order}
 
 
-@heeding_interrupts()
+@interruptible()
 def measure_stability(
     train: Samples,
     kernel: FittedKernel,
@@ -183,7 +183,7 @@ def measure_stability(
     counts = np.zeros(train.n_columns, dtype=np.intp)
     largest = (0, 0)
     made = 0
-    with showing(shown) as tell, warnings.catch_warnings():
+    with progress_reporter(shown) as tell, warnings.catch_warnings():
         # What is constant was said when the variables were chosen.
         warnings.simplefilter("ignore", ConstantColumnWarning)
         for part in _halves(train, asked, most_rows, rng):

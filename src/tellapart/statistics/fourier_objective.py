@@ -24,8 +24,8 @@ from scipy.special import ndtri
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
-from tellapart.kernels.base import FittedKernel, Outer
-from tellapart.statistics.objective_sums import Derivatives
+from tellapart.kernels.base import Exponential, FittedKernel, Outer
+from tellapart.statistics.pair_sums import Derivatives
 
 # Kernels of squared differences as mixtures of Gaussian ones, φ(t) = Σ_k a_k exp(−ρ_k t), a ≥ 0.
 #
@@ -68,13 +68,12 @@ def exponentials_of(outer: Outer) -> Exponentials | None:
 
     Examples
     --------
-    >>> from tellapart.kernels.gaussian import Exponential
+    >>> from tellapart.kernels.base import Exponential
     >>> exponentials_of(Exponential(2.0)).rates.tolist()
     [0.25]
     """
-    rate: float | None = getattr(outer, "rate", None)
-    if rate is not None:
-        return Exponentials(np.array([rate]), np.ones(1), 1.0)
+    if isinstance(outer, Exponential):
+        return Exponentials(np.array([1 / (2 * outer.variance)]), np.ones(1), 1.0)
     with np.errstate(all="ignore"):
         target = np.asarray(outer.value(_INDICES), dtype=np.float64)
     if not np.isfinite(target).all() or target[0] <= 0:
@@ -226,11 +225,10 @@ class FourierObjective:
         m, n = self.samples.n_x, self.samples.n_y
         total = difference.product(difference)
         for one, count in ((x, m), (y, n)):
-            total = total + (one.product(one) - _Quadratic.constant(1.0, size)) * (1 / (count - 1))
+            total = total + (one.product(one) - Derivatives.constant(1.0, size)) * (1 / (count - 1))
         statistic = total * self._height
         variance = self._variance(difference, angles, variables)
-        result = statistic - variance * self.regularization
-        return Derivatives(result.value, result.gradient, result.hessian)
+        return statistic - variance * self.regularization
 
     def weight_slopes(self, z: FloatArray) -> FloatArray:
         """Return ∂F/∂ω_s of all columns, ∂K/∂ω_s = Σ_k −ρ_k ψ_s of the frequencies k."""
@@ -311,10 +309,10 @@ class FourierObjective:
         slopes = np.concatenate([-frequencies * sines[first], frequencies * cosines[first]], axis=1)
         return _Wave(np.concatenate([cosines[0], sines[0]]), slopes, bends)
 
-    def _variance(self, difference: _Wave, angles: _Angles, variables: IntArray) -> _Quadratic:
+    def _variance(self, difference: _Wave, angles: _Angles, variables: IntArray) -> Derivatives:
         """Return σ² and its derivatives, from r_i = ⟨e^{iθ_i}, Ψ^X − Ψ^Y⟩."""
         size = variables.shape[0]
-        total = _Quadratic.constant(0.0, size)
+        total = Derivatives.constant(0.0, size)
         if self.regularization == 0:
             return total
         frequencies = self.frequencies.matrix[variables]
@@ -333,7 +331,7 @@ class FourierObjective:
             rows *= scale
             rows -= rows.mean(axis=0)
             products = weight * (rows.T @ rows)
-            total = total + _Quadratic(
+            total = total + Derivatives(
                 float(products[0, 0]), 2 * products[0, 1:], 2 * products[1:, 1:]
             )
         return total * (self._variance_scale / self._height)
@@ -373,32 +371,6 @@ class _Angles:
 
 
 @dataclass(frozen=True)
-class _Quadratic:
-    """A number that depends on z: its value, gradient and Hessian."""
-
-    value: float
-    gradient: FloatArray
-    hessian: FloatArray
-
-    @classmethod
-    def constant(cls, value: float, size: int) -> _Quadratic:
-        return cls(value, np.zeros(size), np.zeros((size, size)))
-
-    def __add__(self, other: _Quadratic) -> _Quadratic:
-        return _Quadratic(
-            self.value + other.value,
-            self.gradient + other.gradient,
-            self.hessian + other.hessian,
-        )
-
-    def __mul__(self, factor: float) -> _Quadratic:
-        return _Quadratic(factor * self.value, factor * self.gradient, factor * self.hessian)
-
-    def __sub__(self, other: _Quadratic) -> _Quadratic:
-        return self + other * -1.0
-
-
-@dataclass(frozen=True)
 class _Wave:
     """Ψ of all frequencies, cosines before sines, with its derivatives in z."""
 
@@ -409,13 +381,13 @@ class _Wave:
     def __sub__(self, other: _Wave) -> _Wave:
         return _Wave(self.value - other.value, self.slopes - other.slopes, self.bends - other.bends)
 
-    def product(self, other: _Wave) -> _Quadratic:
+    def product(self, other: _Wave) -> Derivatives:
         """Return ⟨Ψ, Ψ′⟩/R and its derivatives."""
         crossed = self.slopes @ other.slopes.T
         hessian = self.bends @ other.value + other.bends @ self.value + crossed + crossed.T
         gradient = self.slopes @ other.value + other.slopes @ self.value
         scale = 2 / self.value.shape[0]
-        return _Quadratic(
+        return Derivatives(
             scale * float(self.value @ other.value), scale * gradient, scale * hessian
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,14 +17,70 @@ from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
-from tellapart.statistics.objective_sums import Derivatives, Sums, sums_of
+from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
+from tellapart.statistics.pair_sums import Derivatives, PairSums, SquaredSums, opens_up
+from tellapart.statistics.quadratic_moments import RANK, FeatureMoments, RowMoments, fits
 
 MEMORY_BUDGET = 1_000_000_000
 LEAST_MEMORY_BUDGET = 1_000_000
 
 
+@dataclass(frozen=True)
+class LinearSums:
+    """F of the linear kernel, by its coefficients; see `FittedObjective` for the methods."""
+
+    coefficients: LinearCoefficients
+    regularization: float
+
+    def at(self, regularization: float) -> LinearSums:
+        """Return the sums with another λ."""
+        return replace(self, regularization=regularization)
+
+    def prepare(self) -> None:
+        """Nothing is left to do: the coefficients are there."""
+
+    def value(self, z: FloatArray) -> float:
+        """Return F(z)."""
+        variance = self.regularization * self.coefficients.variance_at(z)
+        return self.coefficients.statistic(z) - variance
+
+    def weight_slopes(self, z: FloatArray) -> FloatArray:
+        """Return ∂F/∂ω_s, which is ∇F(z)."""
+        slope = self.coefficients.variance_product(z)
+        return self.coefficients.a - 2 * self.regularization * slope
+
+    def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and ∇F(z) and ∇²F(z) in `variables`."""
+        if self.coefficients.B is not None:
+            columns = self.coefficients.B[:, variables]
+            variance = columns.T @ columns
+        else:
+            variance = self.coefficients.variance_matrix()[np.ix_(variables, variables)]
+        hessian = -2 * self.regularization * variance
+        return Derivatives(self.value(z), self.weight_slopes(z)[variables], hessian)
+
+    in_weights = local
+
+    def quadratic_form(self) -> None:
+        """Return None: F itself is a quadratic, and its coefficients are at hand."""
+
+
+def sums_of(
+    samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
+) -> LinearSums | PairSums:
+    """Return F of a kernel by the fastest way that its form and the budget allow."""
+    if kernel.abilities.fast_sums:
+        return LinearSums(linear_coefficients(samples, kernel), regularization)
+    way = PairSums
+    if opens_up(samples, kernel):
+        way = SquaredSums
+    elif fits(samples, kernel, memory_budget):
+        way = RowMoments
+    return way(samples, kernel, regularization, memory_budget)
+
+
 class FittedObjective:
-    """F of samples that are read, and of a kernel that is fitted, already; it trusts its callers.
+    """F of checked samples and a fitted kernel.
 
     For the linear kernel F(z) = aᵀz − λ zᵀVz, ∇F = a − 2λ V z, ∇²F = −2λ V, with a and V in
     O(n) per column. For any other additive-index kernel K_z = φ(Σ_s ω(z_s) ψ_s) all three are
@@ -41,6 +98,9 @@ class FittedObjective:
         Bytes that matrices over pairs of rows may take.
     nonnegative : bool
         Whether a search for good weights keeps to z ≥ 0; F itself takes any z.
+    whole : Samples or None
+        All rows, where `samples` are some of them and the kernel is quadratic: then MMD² is that of
+        all rows, by short features, and only σ² is estimated on `samples`; see `FeatureMoments`.
 
     Examples
     --------
@@ -61,17 +121,25 @@ class FittedObjective:
         memory_budget: int = MEMORY_BUDGET,
         *,
         nonnegative: bool = False,
+        whole: Samples | None = None,
     ) -> None:
         self.samples = samples
+        self.whole = whole
         self.kernel = kernel
         self.regularization = regularization
         self.memory_budget = memory_budget
         self.nonnegative = nonnegative
 
     @cached_property
-    def _sums(self) -> Sums:
-        # Made when first asked for: a search on some of many rows never asks for those of all.
-        return sums_of(self.samples, self.kernel, self.regularization, self.memory_budget)
+    def _sums(self) -> LinearSums | PairSums:
+        # Made when first needed: a search on some of many rows never needs those of all.
+        settings = self.samples, self.kernel, self.regularization, self.memory_budget
+        return sums_of(*settings) if self.whole is None else FeatureMoments(self.whole, *settings)
+
+    @property
+    def n_features(self) -> int | None:
+        """Features of a column that stand for its kernel; None where F is of all pairs of rows."""
+        return None if self.whole is None else RANK
 
     def columns(self, index: IntArray) -> FittedObjective:
         """Return the objective of some variables only, the others at 0, kernel as it is.
@@ -84,6 +152,7 @@ class FittedObjective:
             self.regularization,
             self.memory_budget,
             nonnegative=self.nonnegative,
+            whole=None if self.whole is None else self.whole.columns(index),
         )
 
     def on(self, samples: Samples) -> FittedObjective:
@@ -113,15 +182,15 @@ class FittedObjective:
 
     def gradient(self, z: FloatArray) -> FloatArray:
         """Return ∇F(z), of shape (D,)."""
-        return self._sums.gradient(z)
+        return self.kernel.weight.slope(z) * self._sums.weight_slopes(z)
 
     def hessian(self, z: FloatArray, variables: IntArray | None = None) -> FloatArray:
         """Return ∇²F(z) in all variables, or in some: a matrix of shape (|S|, |S|)."""
-        return self._sums.hessian(z, self._all_if_none(variables))
+        return self.local(z, self._all_if_none(variables)).hessian
 
-    def derivatives(self, z: FloatArray, variables: IntArray | None = None) -> Derivatives:
-        """Return F(z), ∇F(z), and ∇²F(z) in some variables: less work than one by one."""
-        return self._sums.derivatives(z, self._all_if_none(variables))
+    def derivatives(self, z: FloatArray) -> Derivatives:
+        """Return F(z), ∇F(z) and ∇²F(z): less work than one by one."""
+        return self.local(z, self._all_if_none(None))
 
     def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
         """Return F(z), and ∇F(z) and ∇²F(z) in some variables only: for steps on a support."""

@@ -27,7 +27,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.interrupts import check_interrupts
-from tellapart.kernels.base import FittedKernel
+from tellapart.kernels.base import Exponential, FittedKernel
 from tellapart.threads import one_blas_thread
 
 # Numbers in the stack of one tile at most: 2 MB, which stay in cache from one use to the next.
@@ -59,6 +59,43 @@ class FirstOrder:
     jacobian: FloatArray
     pulls: FloatArray
     gram: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """A function of z at a point to second order, in some variables.
+
+    Attributes
+    ----------
+    value : float
+        F(z).
+    gradient : array of shape (|S|,)
+        ∇F(z).
+    hessian : array of shape (|S|, |S|)
+        ∇²F(z).
+    """
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+
+    @classmethod
+    def constant(cls, value: float, size: int) -> Derivatives:
+        """Return those of a constant function of `size` variables."""
+        return cls(value, np.zeros(size), np.zeros((size, size)))
+
+    def __add__(self, other: Derivatives) -> Derivatives:
+        return Derivatives(
+            self.value + other.value,
+            self.gradient + other.gradient,
+            self.hessian + other.hessian,
+        )
+
+    def __mul__(self, factor: float) -> Derivatives:
+        return Derivatives(factor * self.value, factor * self.gradient, factor * self.hessian)
+
+    def __sub__(self, other: Derivatives) -> Derivatives:
+        return self + other * -1.0
 
 
 @dataclass(frozen=True)
@@ -135,6 +172,58 @@ class PairSums:
         if self._keep:
             everything = np.arange(self.varying.shape[0])
             self._kept = {k: self._stack(tile, everything) for k, tile in enumerate(self._tiles)}
+
+    def value(self, z: FloatArray) -> float:
+        """Return F(z)."""
+        return self.first_order(z, np.zeros(0, dtype=np.intp)).value
+
+    def weight_slopes(self, z: FloatArray) -> FloatArray:
+        """Return ∂F/∂ω_s of all columns."""
+        everything = np.arange(self.varying.shape[0])
+        return self._of_columns(self.first_order(z, everything).slopes, everything)
+
+    def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and ∇F(z) and ∇²F(z) in `variables`, by the chain rule through ω."""
+        positions = np.flatnonzero(np.isin(self.varying, variables))
+        first = self.first_order(z, positions)
+        columns, weight = self.varying[positions], self.kernel.weight
+        slope, curvature = weight.slope(z), weight.curvature(z)
+        gradient = slope * self._of_columns(first.slopes, positions)
+        hessian = np.diag(self._of_columns(curvature[columns] * first.slopes, positions)[variables])
+        # Where ω′ = 0 only the diagonal is left: a sparse z costs a small matrix product.
+        curved = np.flatnonzero(slope[columns] != 0)
+        first = replace(first, slopes=first.slopes[curved], jacobian=first.jacobian[curved])
+        second = self.second_order(z, positions[curved], first)
+        second *= np.multiply.outer(slope[columns[curved]], slope[columns[curved]])
+        among = _positions_among(columns[curved], variables, z.shape[0])
+        hessian[np.ix_(among, among)] += second
+        return Derivatives(first.value, gradient[variables], hessian)
+
+    def in_weights(self, z: FloatArray, variables: IntArray) -> Derivatives:
+        """Return F(z), and its derivatives with respect to the weights ω_s of `variables`."""
+        positions = np.flatnonzero(np.isin(self.varying, variables))
+        first = self.first_order(z, positions)
+        among = _positions_among(self.varying[positions], variables, z.shape[0])
+        hessian = np.zeros((variables.shape[0], variables.shape[0]))
+        hessian[np.ix_(among, among)] = self.second_order(z, positions, first)
+        slopes = self._of_columns(first.slopes, positions)
+        return Derivatives(first.value, slopes[variables], hessian)
+
+    def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz for the quadratic kernel, None for others."""
+        if self.kernel.square_offset is None:
+            return None
+        n_columns = self.kernel.constant.shape[0]
+        matrix = np.zeros((n_columns, n_columns))
+        varying_matrix, slopes = self.statistic_form()
+        matrix[np.ix_(self.varying, self.varying)] = varying_matrix
+        return matrix, self._of_columns(slopes, np.arange(self.varying.shape[0]))
+
+    def _of_columns(self, values: FloatArray, positions: IntArray) -> FloatArray:
+        """Return values of some varying columns as values of all columns, 0 for the others."""
+        spread = np.zeros(self.kernel.constant.shape[0])
+        spread[self.varying[positions]] = values
+        return spread
 
     def first_order(self, z: FloatArray, variables: IntArray) -> FirstOrder:
         """Return F(z) and its slopes in the weights of `variables`, positions in `varying`."""
@@ -260,6 +349,13 @@ class PairSums:
         for group in (slice(0, self._m), slice(self._m, None)):
             centred[..., group] -= centred[..., group].mean(axis=-1, keepdims=True)
         return centred
+
+
+def _positions_among(columns: IntArray, variables: IntArray, n_columns: int) -> IntArray:
+    """Return the position of each of `columns` among `variables`."""
+    position = np.full(n_columns, -1)
+    position[variables] = np.arange(variables.shape[0])
+    return position[columns]
 
 
 def _tiles(n_rows: int, side: int) -> list[_Tile]:
@@ -421,18 +517,19 @@ class SquaredSums(PairSums):
 
     def _slope_of(self, gram: FloatArray, index: FloatArray) -> FloatArray:
         """Return φ′(t), from φ(t) where the kernel knows how."""
-        given = getattr(self.kernel.outer, "slope_from_value", None)
-        return given(gram) if given is not None else self.kernel.outer.slope(index)
+        outer = self.kernel.outer
+        return (
+            outer.slope_from_value(gram) if isinstance(outer, Exponential) else outer.slope(index)
+        )
 
     def _curvature(
         self, gram: FloatArray | None, index_of: Callable[[slice], FloatArray], rows: slice
     ) -> FloatArray:
         """Return φ″(t) of a block of rows, from φ(t) where that is at hand and enough."""
-        given = getattr(self.kernel.outer, "curvature_from_value", None)
-        if gram is not None and given is not None:
-            bends: FloatArray = given(gram[rows])
-            return bends
-        return self.kernel.outer.curvature(index_of(rows))
+        outer = self.kernel.outer
+        if gram is not None and isinstance(outer, Exponential):
+            return outer.curvature_from_value(gram[rows])
+        return outer.curvature(index_of(rows))
 
     def _assembled(self, sums: FloatArray, own: FloatArray, slopes: FloatArray) -> FirstOrder:
         """Return F and its slopes from the sums of each row over X and over Y."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tellapart.arguments import check_choice, check_number, check_random_state, check_time_limit
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.strs.contract import (
     PLAIN_ONLY,
     Control,
@@ -52,7 +52,7 @@ EIGENVALUE_SECONDS = 0.4
 """About what all eigenvalues of a dense matrix of order 1,000 take."""
 
 
-@heeding_interrupts()
+@interruptible()
 def solve(
     problem: SparseTrustRegion | SparseRatio,
     solver: str | Solver = "auto",

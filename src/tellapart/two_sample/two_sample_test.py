@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from tellapart.arguments import check_labels
+from tellapart.arguments import check_labels, settings_from, with_checked
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources.source import is_chunked
-from tellapart.interrupts import heeding_interrupts
+from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
-from tellapart.progress import Progress, showing
+from tellapart.progress import Progress, progress_reporter
 from tellapart.results.result import TestResult
-from tellapart.results.settings import TestSettings
 from tellapart.search import Annealing
 from tellapart.strs import Solver
-from tellapart.two_sample.runs import RUNS, Limits, seeds_of
+from tellapart.two_sample.runs import RUNS, step_seeds
+from tellapart.two_sample.settings import Limits, TestSettings
 
 DEFAULT_LABELS = ("X", "Y")
 
@@ -42,6 +41,7 @@ def two_sample_test(
     strata: object = None,
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
+    design: object = None,
     labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -116,6 +116,11 @@ def two_sample_test(
         Rows that belong together, such as repeated measurements: the labels of whole clusters are
         permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
         that share a cluster are swapped together. See docs/designs.md.
+    design : str, object, or None
+        How labels are permuted within strata, where they may not be permuted freely, such as by
+        shifts in time: an object with a `name` and a method `draw(units, n_permutations, rng)`, or
+        the name of one that `tellapart.data.design.register_scheme` has added. See
+        docs/own_design.md.
     labels : pair of str
         What to call the two samples.
     random_state : int, numpy Generator or None
@@ -166,54 +171,35 @@ def two_sample_test(
     ...     print(finding.summary())
     x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
-    settings = TestSettings(
-        method=method,
-        n_variables=n_variables,
-        kernel=kernel,
-        regularization=regularization,
-        nonnegative=nonnegative,
-        solver=solver,
-        test_size=test_size,
-        n_permutations=n_permutations,
-        alpha=alpha,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-        gap=gap,
-        time_limit=time_limit,
-        memory_budget=memory_budget,
-        design=DesignArguments(strata, paired, clusters),
-    )
+    design = DesignArguments(strata, paired, clusters, design)
+    settings = settings_from(TestSettings, locals())
     names = check_labels(labels)
     titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
     if not (is_chunked(X) or is_chunked(Y)):
-        samples = read_samples(
-            X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
-        )
+        samples = read_samples(X, Y, missing=missing, keep=keep, titles=titles, design=design)
         return run_test(samples, settings, names)
-    refuse_chunks(settings.design)
+    refuse_chunks(design)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
     limits = Limits.begin(settings.time_limit, settings.memory_budget)
-    with showing(settings.progress) as tell:
-        seed = int(seeds_of(settings)[0])
+    with progress_reporter(settings.progress) as report:
         chunks = read_chunked(
             X,
             Y,
             missing=missing,
             keep=keep,
-            seed=seed,
+            seed=int(step_seeds(settings)[0]),
             titles=titles,
-            progress=lambda rows: tell("read", f"{rows:,} rows"),
+            progress=lambda rows: report("read", f"{rows:,} rows"),
         )
     return run_test(chunks, settings, names, limits)
 
 
-@heeding_interrupts()
+@interruptible()
 def run_test(
     samples: Samples | ChunkedSamples,
     settings: TestSettings,
-    labels: tuple[str, str] = ("X", "Y"),
+    labels: tuple[str, str] = DEFAULT_LABELS,
     limits: Limits | None = None,
 ) -> TestResult:
     """Run the test on samples that were read already; see `two_sample_test`."""
@@ -221,13 +207,13 @@ def run_test(
     settings.check_against(samples)
     settings = _with_seed(settings)
     limits = limits or Limits.begin(settings.time_limit, settings.memory_budget)
-    with showing(settings.progress) as progress:
-        found = RUNS[settings.method](samples, settings, limits, progress)
-    return found.result(settings, labels, time.perf_counter() - started)
+    with progress_reporter(settings.progress) as report:
+        outcome = RUNS[settings.method](samples, settings, limits, report)
+    return outcome.result(settings, labels, time.perf_counter() - started)
 
 
 def _with_seed(settings: TestSettings) -> TestSettings:
-    """Return settings with a seed: whoever gave none can still repeat the answer."""
+    """Return settings with a seed, drawn if none was given, so that the answer can be repeated."""
     if settings.random_state is not None:
         return settings
-    return replace(settings, random_state=int(np.random.default_rng().integers(2**32)))
+    return with_checked(settings, random_state=int(np.random.default_rng().integers(2**32)))

@@ -1,0 +1,207 @@
+"""The settings of a two-sample test, checked before any work is done, and its limits.
+
+A limit of time is kept by testing fewer rows, one of memory by an error before work starts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tellapart.arguments import check_integer, check_number
+from tellapart.budget import current_budget
+from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.design_labels import DesignArguments
+from tellapart.data.missing import FEWEST_ROWS
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.kernels import Kernel
+from tellapart.permutation.draws import binned_sizes, check_memory, check_reach
+from tellapart.scan.cost import ScanCost
+from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
+
+METHODS = ("scan", "split")
+
+SCAN_SHARE = 0.6
+"""The scan's share of the time: the selection, and errors of the prediction, get the rest."""
+LEAST_SECONDS = 1e-3
+"""What is left after the time limit: enough for a first bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSettings(SelectionSettings):
+    """The settings of a two-sample test, checked when made; see `tellapart.two_sample_test`."""
+
+    __test__ = False  # not a test case for pytest either
+
+    method: str = "scan"
+    kernel: str | Kernel = AUTO
+    regularization: float | str = CROSS_VALIDATED
+    test_size: float = 0.5
+    n_permutations: int = 999
+    alpha: float = 0.05
+    memory_budget: float | None = None
+    design: DesignArguments = field(default_factory=DesignArguments)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise InputError(f"method must be 'scan' or 'split'; got {self.method!r}")
+        super().__post_init__()
+        self._keep("test_size", _check_proportion("test_size", self.test_size))
+        self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
+        self._keep("alpha", _check_proportion("alpha", self.alpha))
+        if self.memory_budget is not None:
+            budget = check_number("memory_budget", self.memory_budget, 0.0, open_low=True)
+            self._keep("memory_budget", budget)
+        check_reach(self.n_permutations, self.alpha)
+        if self.method == "scan" and self.test_size != TestSettings.test_size:
+            raise InputError(
+                "test_size must be left out with method='scan', where all rows test; "
+                f"got {self.test_size!r}"
+            )
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether variables are selected by evidence; a split tests with the kernel it selects."""
+        return self.method == "scan" and super().by_evidence
+
+    @property
+    def fewest_rows(self) -> int:
+        """Rows that each sample needs: two, or two in each part of a split."""
+        return 2 * FEWEST_ROWS if self.method == "split" else FEWEST_ROWS
+
+    def check_against(self, samples: Samples | ChunkedSamples) -> None:
+        """Raise where these settings cannot be applied to the samples."""
+        super().check_against(samples)
+        if samples.design is not None:
+            return  # the units of a design are counted where they are permuted
+        bins_x, bins_y, _ = binned_sizes(samples.n_x, samples.n_y)
+        check_memory(bins_x, bins_y, self.n_permutations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what decides the answer as plain values: progress and threads do not."""
+        seed = self.random_state
+        return {
+            "method": self.method,
+            "n_variables": self.n_variables,
+            "kernel": self.kernel if isinstance(self.kernel, str) else repr(self.kernel),
+            "regularization": self.regularization,
+            "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
+            "test_size": self.test_size,
+            "n_permutations": self.n_permutations,
+            "alpha": self.alpha,
+            "random_state": None if isinstance(seed, np.random.Generator) else seed,
+            "nonnegative": self.nonnegative,
+            "gap": self.gap,
+            "time_limit": self.time_limit,
+            "memory_budget": self.memory_budget,
+            **self.design.told(),
+        }
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a test may take; the clock starts when the limits are made.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds for the whole test.
+    memory_budget : float or None
+        Bytes beyond the input.
+    clock : callable
+        Gives the time in seconds; no other clock is read.
+    started : float
+        The time when the clock was started.
+    effort : float
+        The share of the usual work that pairs, triples and the selection may take, for one test of
+        many.
+    """
+
+    time_limit: float | None = None
+    memory_budget: float | None = None
+    clock: Callable[[], float] = time.perf_counter
+    started: float = 0.0
+    effort: float = 1.0
+
+    @classmethod
+    def begin(
+        cls,
+        time_limit: float | None,
+        memory_budget: float | None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> Limits:
+        """Start the clock."""
+        return cls(time_limit, memory_budget, clock, clock())
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that are left, or None where there is no limit."""
+        if self.time_limit is None:
+            return None
+        return max(self.time_limit - (self.clock() - self.started), LEAST_SECONDS)
+
+    def leaves(self, times: float) -> bool:
+        """Return whether at least so many times the elapsed time is left.
+
+        >>> moments = iter([0.0, 3.0, 5.0])
+        >>> limits = Limits.begin(10.0, None, moments.__next__)
+        >>> limits.leaves(2), limits.leaves(2)
+        (True, False)
+        """
+        if self.time_limit is None:
+            return True
+        elapsed = self.clock() - self.started
+        return times * elapsed <= self.time_limit - elapsed
+
+    def rows_for_scan(self, cost: ScanCost, threads: int) -> int | None:
+        """Return how many rows of each sample can be scanned in time; None for all of them.
+
+        Raises
+        ------
+        InputError
+            Where even few rows would take too long, or where memory does not suffice.
+        """
+        self._check_memory(cost)
+        remaining = self.remaining
+        if remaining is None:
+            return None
+        seconds = SCAN_SHARE * remaining
+        if cost.seconds(threads) <= seconds:
+            return None
+        largest = max(cost.n_x, cost.n_y)
+        low, high = 0, largest
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = _with_rows(cost, middle).seconds(threads) <= seconds
+            low, high = (middle, high) if fits else (low, middle - 1)
+        fewest = current_budget().fewest_scanned_rows
+        if low < min(fewest, largest):
+            least = _with_rows(cost, fewest).seconds(threads) / SCAN_SHARE
+            raise InputError(
+                f"time_limit must be at least about {least:.2g} s for a scan of {cost.n_columns:,} "
+                f"columns, which would take about {cost.seconds(threads) / SCAN_SHARE:.2g} s with "
+                f"all {cost.n_rows:,} rows; got {self.time_limit:g}"
+            )
+        return low
+
+    def _check_memory(self, cost: ScanCost) -> None:
+        needed = cost.bytes_held
+        if self.memory_budget is not None and needed > self.memory_budget:
+            raise InputError(
+                f"memory_budget must be at least {needed:.3g} bytes for a scan of "
+                f"{cost.n_columns:,} columns with {cost.n_permutations:,} permutations; got "
+                f"{self.memory_budget:.3g}; fewer columns or permutations need less"
+            )
+
+
+def _with_rows(cost: ScanCost, most: int) -> ScanCost:
+    return replace(cost, n_x=max(min(cost.n_x, most), 2), n_y=max(min(cost.n_y, most), 2))
+
+
+def _check_proportion(name: str, value: object) -> float:
+    return check_number(name, value, 0.0, 1.0, open_low=True, open_high=True)
