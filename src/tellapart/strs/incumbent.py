@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.contract import Control, Solution, finish
+from tellapart.strs.contract import Control, Solution, finish, until_interrupted
 from tellapart.strs.domains import Domain
 from tellapart.strs.problem import SparseQuadratic, polish, support_bound
 
@@ -91,6 +94,37 @@ class Incumbent:
             iterations=iterations,
             control=self.control,
             interrupted=interrupted,
+        )
+
+
+class Search(ABC):
+    """One run of a solver: the best support, how far it got, and what it proved."""
+
+    def __init__(self, best: Incumbent) -> None:
+        self.best = best
+        self.problem = best.problem
+        self.control = best.control
+        self.iterations = 0
+
+    @abstractmethod
+    def run(self, start: IntArray | None) -> None:
+        """Search until the gap is closed or a limit is reached."""
+
+    @abstractmethod
+    def upper_bound(self) -> float | None:
+        """Return what is proved, at any moment; None before the first bound."""
+
+    def solve(
+        self,
+        solver: str,
+        start: IntArray | None,
+        threads: AbstractContextManager[object] | None = None,
+    ) -> Solution:
+        """Run until the end or Ctrl-C, and return the best support with what is proved by then."""
+        with until_interrupted(threads) as interruption:
+            self.run(start)
+        return self.best.solution(
+            solver, self.iterations, self.upper_bound(), interrupted=interruption.caught
         )
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from tellapart.arrays import BoolArray, FloatArray
-from tellapart.strs.bounds.hull import Node, Relaxed
+from tellapart.strs.bounds.hull import HullNode, Relaxed
 from tellapart.strs.domains import EPS, SPHERE, Domain
 
 CENTRED = 0.05
@@ -356,7 +356,7 @@ SHARED_DROP = 0.5
 
 def tighten(
     relaxed: Relaxed, d: int, *, value: float, tolerance: float, stop: Callable[[], bool]
-) -> Node:
+) -> HullNode:
     """Return the node with the best shift found for it, proved; the same node if none is."""
     node, point = relaxed.node, relaxed.point
     size = node.variables.shape[0]

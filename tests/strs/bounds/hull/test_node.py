@@ -9,7 +9,7 @@ from instances import KINDS, examples, problem_of, scale_of, sparse_points
 
 from tellapart.strs import SparseTrustRegion
 from tellapart.strs.bounds import shift
-from tellapart.strs.bounds.hull import Curvature, Node, fix_variables, relax
+from tellapart.strs.bounds.hull import Curvature, HullNode, fix_variables, relax
 from tellapart.strs.bounds.shift import tighten
 from tellapart.strs.problem import polish
 
@@ -17,7 +17,7 @@ from tellapart.strs.problem import polish
 def root(problem, curvature):
     q = np.zeros(problem.n_columns)
     q[np.argsort(-np.abs(problem.a), kind="stable")[: problem.d]] = 1.0
-    return Node(
+    return HullNode(
         variables=np.arange(problem.n_columns),
         forced=np.zeros(problem.n_columns, dtype=bool),
         delta=np.full(problem.n_columns, curvature.lowest_shift()),
