@@ -24,6 +24,16 @@ class Budget:
 
     Attributes
     ----------
+    most_levels : int
+        Distinct labels of a column that are held while data in chunks are read.
+    pooled_rows, drawn_rows : int
+        Rows drawn from both samples together, and from each, to stand for the others.
+    drawn_bytes, fewest_drawn_rows : int
+        Bytes of the rows drawn of a wide sample, and how many are drawn whatever they take.
+    walked_files : int
+        Files and folders met before a walk through folders is given up.
+    wide_text_columns : int
+        Columns of delimited text from which on types are guessed from its first row.
     block_entries : int
         Entries of a matrix that is made block by block.
     family_products, family_entries : int
@@ -66,6 +76,17 @@ class Budget:
         Columns whose correlations are looked at for pairs and triples of a choice by evidence.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    gathered_bytes : int
+        Bytes of the columns of rows in files or on a cluster that are held at once to describe
+        findings; of more, rows drawn at random stand for all.
+    described_entries : int
+        Values of columns that are described at a time.
+    named_groups : int
+        Pairs or triples of each kind that may be named, those that changed most.
+    described_variables : int
+        Selected variables that are described, those with the largest weights.
+    embedded_levels : int
+        Categories of one column that an embedding distinguishes; rarer ones share a place.
     fewest_scanned_rows : int
         Rows of each sample below which a scan is not cut short to keep a time limit.
     split_bytes : int
@@ -77,6 +98,14 @@ class Budget:
         Bytes of the numbers in files beyond which the command line reads them block by block.
     """
 
+    # data
+    most_levels: int = 100_000
+    pooled_rows: int = 1 << 16
+    drawn_rows: int = 20_000
+    drawn_bytes: int = 1 << 28
+    fewest_drawn_rows: int = 1024
+    walked_files: int = 100_000
+    wide_text_columns: int = 5_000
     # kernels and statistics
     block_entries: int = 4_000_000
     # scan
@@ -106,6 +135,12 @@ class Budget:
     evidence_entries: int = 20_000_000
     evidence_candidates: int = 1_000
     linked_columns: int = 20_000
+    # effects and findings
+    gathered_bytes: int = 500_000_000
+    described_entries: int = 4_000_000
+    named_groups: int = 2_000
+    described_variables: int = 200
+    embedded_levels: int = 30
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000
