@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.strs.domains import Domain, multiplier_on_orthant, secular_root
 
@@ -345,12 +346,6 @@ def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
     return mu + total / 4.0 + 1e-14 * (abs(mu) + total)
 
 
-PAUSE = 30_000_000
-"""Work between two looks at the clock: some hundredths of a second."""
-ROOM = 20_000
-"""Supports found between two pauses, beyond one row of them."""
-
-
 class Enumeration:
     """The supports of the variables `forced` and `picks` others; M = −A and a run along all.
 
@@ -400,7 +395,9 @@ class Enumeration:
         self.counts, self.places = np.full(levels, -1), np.zeros(levels, dtype=np.int64)
         self.counts[0] = size
         self.floors = TINY_PIVOT * np.abs(own[order])
-        self.found = np.empty((ROOM + size, self.picks), dtype=np.int64)
+        self.found = np.empty(
+            (current_budget().enumeration_supports + size, self.picks), dtype=np.int64
+        )
         return True
 
     def open_supports(self, cutoff: Callable[[], float]) -> Iterator[IntArray | None]:
@@ -424,7 +421,7 @@ class Enumeration:
                 target,
                 self.domain.nonnegative,
                 self.found,
-                PAUSE,
+                current_budget().enumeration_pause,
             )
             self.work += work
             if state == STUCK:

@@ -32,6 +32,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.strs.domains import (
     EPS,
@@ -43,9 +44,6 @@ from tellapart.strs.domains import (
 )
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.tree import Node, exchange_bounds
-
-DENSE_LIMIT = 2_000
-"""Up to this many variables a factor is multiplied out: one D × D matrix is then cheaper."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Curvature:
     @classmethod
     def of(cls, problem: SparseQuadratic) -> Curvature:
         """Return M for all variables of the problem."""
-        if problem.factor is None or problem.n_columns <= DENSE_LIMIT:
+        if problem.factor is None or problem.n_columns <= current_budget().dense_columns:
             return cls(dense=-problem.A, factor=None, shift=0.0)
         return cls(dense=None, factor=problem.factor.B, shift=problem.factor.shift)
 
@@ -110,7 +108,7 @@ class Curvature:
         """Return M over some of the variables; small ones are made dense."""
         if index.shape[0] == self.n_columns:
             return self
-        if self.factor is None or index.shape[0] <= DENSE_LIMIT:
+        if self.factor is None or index.shape[0] <= current_budget().dense_columns:
             return Curvature(dense=self.block(index), factor=None, shift=0.0)
         return Curvature(dense=None, factor=self.factor[:, index], shift=self.shift)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
+from tellapart.budget import current_budget
 from tellapart.strs.bounds.enumeration import Enumeration
 from tellapart.strs.bounds.hull import (
-    DENSE_LIMIT,
     Curvature,
     HullNode,
     Relaxed,
@@ -29,18 +29,10 @@ WORTH_A_NEW_SHIFT = 0.8
 """The shift is optimised again once a node has shrunk to this part of its variables…"""
 CHEAP_SHIFT = 500
 """…and once at every node of at most this many."""
-CHEAP_VISITS = 600_000
-"""Operations, of the order of 10 ms, that a node may spend on visiting all its supports."""
 LOOSE_ROOT = 0.05
-"""A relative gap left at the root above which the semidefinite bound is worth its price…"""
+"""A relative gap left at the root above which the semidefinite bound is worth its time…"""
 CURVED = 0.25
-"""…if the largest eigenvalue of A is at least this part of the value…"""
-SEMIDEFINITE_LIMIT = 300
-"""…and there are at most this many variables."""
-ENUMERATION_LIMIT = 1_000
-"""Up to this many variables a loose node may be enumerated support by support…"""
-ENUMERATION_WORK = 3 * 10**11
-"""…if that promises to take no more operations than these; it takes a tenth of them, a minute."""
+"""…if the largest eigenvalue of A is at least this part of the value."""
 LEAST_MULTIPLIER = 0.02
 """An enumeration's multiplier μ is at least this part of the value…"""
 SLACK_OF_BEST = 0.15
@@ -76,7 +68,11 @@ class BranchAndBound:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        threads = one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext()
+        threads = (
+            one_blas_thread()
+            if problem.n_columns <= current_budget().dense_columns
+            else nullcontext()
+        )
         return _HullSearch(problem, control).solve(self.name, start, threads)
 
 
@@ -129,7 +125,7 @@ class _HullSearch(TreeSearch[HullNode]):
     @property
     def is_over(self) -> bool:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
-        if self.iterations != 1 or self.problem.n_columns > SEMIDEFINITE_LIMIT:
+        if self.iterations != 1 or self.problem.n_columns > current_budget().semidefinite_columns:
             return False
         if not is_plain(self.problem):
             return False
@@ -175,7 +171,7 @@ class _HullSearch(TreeSearch[HullNode]):
                 if self.stop() and not node.is_leaf(d):
                     return (node,)
                 continue
-            if node.visits(d) <= CHEAP_VISITS:
+            if node.visits(d) <= current_budget().visited_supports_work:
                 break
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
@@ -213,7 +209,10 @@ class _HullSearch(TreeSearch[HullNode]):
         """
         node = relaxed.node
         wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
-        small = relaxed.curvature.dense is not None and node.variables.shape[0] <= ENUMERATION_LIMIT
+        small = (
+            relaxed.curvature.dense is not None
+            and node.variables.shape[0] <= current_budget().enumerated_columns
+        )
         if not wide or not small or self.is_curved:
             return node
         self.best.candidates = CANDIDATES
@@ -250,7 +249,7 @@ class _HullSearch(TreeSearch[HullNode]):
                 found = self.best.offer_whole(node.variables[support], swaps=True)
                 highest = max(highest, found)
             elif not enumeration.finished and (
-                self.stop() or enumeration.promised_work > ENUMERATION_WORK
+                self.stop() or enumeration.promised_work > current_budget().enumeration_work
             ):
                 return None
         return max(highest, self.enumeration_cutoff(slack)) if enumeration.finished else None
