@@ -395,9 +395,8 @@ class Enumeration:
         self.counts, self.places = np.full(levels, -1), np.zeros(levels, dtype=np.int64)
         self.counts[0] = size
         self.floors = TINY_PIVOT * np.abs(own[order])
-        self.found = np.empty(
-            (current_budget().enumeration_supports + size, self.picks), dtype=np.int64
-        )
+        room = current_budget().enumeration_supports + size
+        self.found = np.empty((room, self.picks), dtype=np.int64)
         return True
 
     def open_supports(self, cutoff: Callable[[], float]) -> Iterator[IntArray | None]:

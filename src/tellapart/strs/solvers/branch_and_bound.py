@@ -68,11 +68,8 @@ class BranchAndBound:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        threads = (
-            one_blas_thread()
-            if problem.n_columns <= current_budget().dense_columns
-            else nullcontext()
-        )
+        is_small = problem.n_columns <= current_budget().dense_columns
+        threads = one_blas_thread() if is_small else nullcontext()
         return _HullSearch(problem, control).solve(self.name, start, threads)
 
 
@@ -83,6 +80,7 @@ class _HullSearch(TreeSearch[HullNode]):
         tried = max(30, 3 * problem.d)
         best = Incumbent.of_linear_term(problem, control, candidates=tried)
         super().__init__(best, error=problem.forming_error)
+        self.budget = current_budget()
         self.semidefinite_bound: float | None = None
 
     @property
@@ -125,7 +123,7 @@ class _HullSearch(TreeSearch[HullNode]):
     @property
     def is_over(self) -> bool:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
-        if self.iterations != 1 or self.problem.n_columns > current_budget().semidefinite_columns:
+        if self.iterations != 1 or self.problem.n_columns > self.budget.semidefinite_columns:
             return False
         if not is_plain(self.problem):
             return False
@@ -171,7 +169,7 @@ class _HullSearch(TreeSearch[HullNode]):
                 if self.stop() and not node.is_leaf(d):
                     return (node,)
                 continue
-            if node.visits(d) <= current_budget().visited_supports_work:
+            if node.visits(d) <= self.budget.visited_supports_work:
                 break
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
@@ -209,11 +207,8 @@ class _HullSearch(TreeSearch[HullNode]):
         """
         node = relaxed.node
         wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
-        small = (
-            relaxed.curvature.dense is not None
-            and node.variables.shape[0] <= current_budget().enumerated_columns
-        )
-        if not wide or not small or self.is_curved:
+        small = node.variables.shape[0] <= self.budget.enumerated_columns
+        if not (wide and small) or relaxed.curvature.dense is None or self.is_curved:
             return node
         self.best.candidates = CANDIDATES
         self.best.improve(self.best.support)
@@ -249,7 +244,7 @@ class _HullSearch(TreeSearch[HullNode]):
                 found = self.best.offer_whole(node.variables[support], swaps=True)
                 highest = max(highest, found)
             elif not enumeration.finished and (
-                self.stop() or enumeration.promised_work > current_budget().enumeration_work
+                self.stop() or enumeration.promised_work > self.budget.enumeration_work
             ):
                 return None
         return max(highest, self.enumeration_cutoff(slack)) if enumeration.finished else None
