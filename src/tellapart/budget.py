@@ -81,6 +81,19 @@ class Budget:
     shared_sums_bytes : int
         Bytes of the sums of one table of features that comparisons share; beyond, each makes its
         own.
+    dense_columns : int
+        Variables up to which a solver forms their matrix from a factor, and decomposes it.
+    semidefinite_columns : int
+        Variables up to which branch and bound goes on with semidefinite bounds.
+    visited_supports_work : int
+        Operations, 10 ms of them, that a node may spend on visiting all its supports.
+    shifted_columns : int
+        Variables that get a shift of their own in the hull bound; the rest share one.
+    enumerated_columns, enumeration_work : int
+        Variables up to which all supports of a loose node are enumerated, and the operations that
+        this may promise to take; it takes a tenth of them, a minute.
+    enumeration_pause, enumeration_supports : int
+        Operations between two looks at the clock, and supports kept between them.
     family_products, family_entries : int
         Multiplications of one family of the scan, and entries (permutation × pair) that it looks
         at: half a second each.
@@ -190,6 +203,15 @@ class Budget:
     paired_rows: int = 40_000
     random_frequencies: int = 1_024
     shared_sums_bytes: int = 400_000_000
+    # strs
+    dense_columns: int = 2_000
+    semidefinite_columns: int = 300
+    visited_supports_work: int = 600_000
+    shifted_columns: int = 200
+    enumerated_columns: int = 1_000
+    enumeration_work: int = 3 * 10**11
+    enumeration_pause: int = 30_000_000
+    enumeration_supports: int = 20_000
     # scan
     family_products: int = 30_000_000_000
     family_entries: int = 60_000_000
