@@ -34,7 +34,7 @@ from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
-from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
 from tellapart.two_sample.runs import Outcome, step_seeds
 from tellapart.two_sample.settings import Limits, TestSettings
@@ -207,7 +207,7 @@ class SharedScan:
             selection = with_changes(
                 chosen.selection,
                 samples,
-                scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
+                scanned=ScanFindings(found.findings, found.variable_pvalues, settings.alpha),
             )
         rows = samples.n_x, samples.n_y
         return Outcome(

@@ -357,7 +357,7 @@ def _deviation(values: FloatArray) -> float:
 class Findings:
     """The findings, most significant first, and the adjusted p-value of every column.
 
-    `columns`, `pairs` and `triples` are the places of what they are about, `unlisted` the numbers
+    `columns`, `pairs` and `triples` are the columns that findings are about, `unlisted` the numbers
     of further pairs and triples that are significant.
     """
 
@@ -386,7 +386,7 @@ def find(
     whole do not differ.
     """
     parent = pool.tables.column
-    place_of = {name: place for place, name in enumerate(names)}
+    column_of = {name: k for k, name in enumerate(names)}
     contest = contest or ColumnContest.of(column_changes(pool))
     kinds = _groups(candidates, 2), _groups(candidates, 3)
     pairs, triples = (GroupScores(groups, parent) for groups in kinds)
@@ -421,14 +421,16 @@ def find(
         of_missing = np.maximum(missing_left.adjusted(named_of["missing"]), pvalue)
         for name, p in zip(missing_scan.names, of_missing.tolist(), strict=True):
             # A column differs where its values do, or what is missing of it.
-            if name in place_of:
-                place = place_of[name]
-                of_column[place] = min(of_column[place], p)
+            if name in column_of:
+                column = column_of[name]
+                of_column[column] = min(of_column[column], p)
     apart: list[tuple[int, list[tuple[float, float]], float]] = []
     if values_scan is not None and values_left is not None:
         of_values = values_left.adjusted(named_of["values"])
-        places, p_of = values_scan.column_pvalues(of_values)
-        of_column[places] = np.minimum(of_column[places], np.maximum(p_of, pvalue))
+        value_columns, value_pvalues = values_scan.column_pvalues(of_values)
+        of_column[value_columns] = np.minimum(
+            of_column[value_columns], np.maximum(value_pvalues, pvalue)
+        )
         apart = values_scan.named(of_values, alpha)
     if pvalue > alpha:
         return Findings((), of_column)
@@ -438,18 +440,18 @@ def find(
     n_columns = int(contest.columns.size)
     if shifts is not None:
         n_columns += int(shifts.named.sum())
-    found = describer.columns(
+    findings = describer.columns(
         [(column, float(by_values[column])) for column in columns], n_columns, alpha, floor
     )
-    reported = {(finding.variables, finding.values) for finding in found}
+    reported = {(finding.variables, finding.values) for finding in findings}
     for column, ranges, p in apart:
         values = describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
         if (values.variables, values.values) not in reported:
-            found.append(values)
-    found += [
-        describer.missing(int(place), float(of_missing[place]), n_columns, floor)
-        for place in np.argsort(of_missing, kind="stable")
-        if of_missing[place] <= alpha
+            findings.append(values)
+    findings += [
+        describer.missing(int(k), float(of_missing[k]), n_columns, floor)
+        for k in np.argsort(of_missing, kind="stable")
+        if of_missing[k] <= alpha
     ]
     tables = pool.tables
     levels = [one or other for one, other in zip(tables.told_by, tables.level, strict=True)]
@@ -465,8 +467,12 @@ def find(
             unlisted[of_class] = scored.n_unlisted(named_of[of_class], alpha)
         # What columns and pairs show already is not reported again of the triples they are in.
         if of_class == "triples":
-            known = [set(group.columns) for group in described[0]] + [{c} for c in columns]
-            groups = [(c, p) for c, p in groups if not any(own <= set(c.columns) for own in known)]
+            explaining = [set(group.columns) for group in described[0]] + [{c} for c in columns]
+            groups = [
+                (candidate, p)
+                for candidate, p in groups
+                if not any(members <= set(candidate.columns) for members in explaining)
+            ]
         named = [
             NamedGroup(
                 tuple(int(parent[s]) for s in candidate.score_columns),
@@ -475,11 +481,11 @@ def find(
             )
             for candidate, p in groups
         ]
-        about = describe_groups(describer, named, n_groups, alpha, floor, explained)
-        found += [finding for _, finding in about]
-        described.append([group for group, _ in about])
+        described_groups = describe_groups(describer, named, n_groups, alpha, floor, explained)
+        findings += [finding for _, finding in described_groups]
+        described.append([group for group, _ in described_groups])
     return Findings(
-        sort_findings(found),
+        sort_findings(findings),
         of_column,
         tuple(sorted(explained)),
         tuple(tuple(sorted(group.columns)) for group in described[0]),

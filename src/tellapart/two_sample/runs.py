@@ -23,7 +23,7 @@ from tellapart.results.result import TestResult
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
-from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
@@ -128,7 +128,7 @@ def _run_scan(
     selection = with_changes(
         chosen.selection,
         rows,
-        scanned=Named(scanned.findings, scanned.variable_pvalues, settings.alpha),
+        scanned=ScanFindings(scanned.findings, scanned.variable_pvalues, settings.alpha),
     )
     return Outcome(
         scanned.null,
