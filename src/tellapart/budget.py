@@ -24,6 +24,16 @@ class Budget:
 
     Attributes
     ----------
+    most_levels : int
+        Distinct labels of a column that are held while data in chunks are read.
+    pooled_rows, drawn_rows : int
+        Rows drawn from both samples together, and from each, to stand for the others.
+    drawn_bytes, fewest_drawn_rows : int
+        Bytes of the rows drawn of a wide sample, and how many are drawn whatever they take.
+    walked_files : int
+        Files and folders met before a walk through folders is given up.
+    wide_text_columns : int
+        Columns of delimited text from which on types are guessed from its first row.
     block_entries : int
         Entries of a matrix that is made block by block.
     family_products, family_entries : int
@@ -88,6 +98,14 @@ class Budget:
         Bytes of the numbers in files beyond which the command line reads them block by block.
     """
 
+    # data
+    most_levels: int = 100_000
+    pooled_rows: int = 1 << 16
+    drawn_rows: int = 20_000
+    drawn_bytes: int = 1 << 28
+    fewest_drawn_rows: int = 1024
+    walked_files: int = 100_000
+    wide_text_columns: int = 5_000
     # kernels and statistics
     block_entries: int = 4_000_000
     # scan
@@ -112,17 +130,17 @@ class Budget:
     planning_entries: int = 40_000_000
     planning_rows: int = 2_000
     distance_rows: int = 4_000
+    # evidence
+    evidence_rows: int = 20_000
+    evidence_entries: int = 20_000_000
+    evidence_candidates: int = 1_000
+    linked_columns: int = 20_000
     # effects and findings
     gathered_bytes: int = 500_000_000
     described_entries: int = 4_000_000
     named_groups: int = 2_000
     described_variables: int = 200
     embedded_levels: int = 30
-    # evidence
-    evidence_rows: int = 20_000
-    evidence_entries: int = 20_000_000
-    evidence_candidates: int = 1_000
-    linked_columns: int = 20_000
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000

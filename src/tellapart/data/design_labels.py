@@ -12,7 +12,6 @@ import pyarrow as pa
 from scipy import sparse, stats
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_choice import nearest
 from tellapart.data.columns import label_of
 from tellapart.data.design import (
     UNKNOWN,
@@ -25,9 +24,11 @@ from tellapart.data.design import (
 )
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import as_frame, frame_names, is_anndata
-from tellapart.data.sources.table import described
+from tellapart.data.sources import load
+from tellapart.data.sources.anndata import is_anndata
+from tellapart.data.sources.table import as_frame, frame_names
 from tellapart.errors import InputError, warn_caller
+from tellapart.text import described, nearest
 
 ARGUMENTS = ("strata", "paired", "clusters")
 GIVEN = "given labels"
@@ -158,6 +159,7 @@ def take_columns(
     """Return a table without some columns, and the labels in them by the name of the argument."""
     if not columns:
         return table, {}
+    table = load(title, table) if not is_anndata(table) else table
     if is_anndata(table):
         obs = nw.from_native(table.obs, eager_only=True)
         return table, _labels_of("obs of " + title, obs, columns)

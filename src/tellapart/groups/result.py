@@ -21,8 +21,8 @@ from tellapart.errors import InputError, UnknownKeyError
 from tellapart.results.columns import ColumnSummary
 from tellapart.results.figure_data import summarise_heaviest
 from tellapart.results.result import TestResult
-from tellapart.scan.finding import p_text
-from tellapart.text import safe
+from tellapart.scan.finding import p_text, pvalue_cell, without_p
+from tellapart.text import listed, safe
 from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
@@ -530,19 +530,8 @@ def _cells(comparison: Comparison) -> list[str]:
         safe(comparison.group),
         safe(comparison.against),
         f"{comparison.n_rows[0]}, {comparison.n_rows[1]}",
-        _cell(p_text(comparison.pvalue, comparison.result.pvalue_floor)),
-        _cell(comparison.adjusted_text),
+        pvalue_cell(comparison.pvalue, comparison.result.pvalue_floor),
+        without_p(comparison.adjusted_text),
         "yes" if comparison.reject else "no",
-        _few(comparison.variables),
+        listed(comparison.variables, MOST_IN_A_LINE),
     ]
-
-
-def _cell(text: str) -> str:
-    return text.removeprefix("p ").removeprefix("= ")
-
-
-def _few(names: tuple[str, ...]) -> str:
-    """Return the first names, and how many more there are: a line of text is not endless."""
-    text = ", ".join(map(safe, names[:MOST_IN_A_LINE]))
-    left = len(names) - MOST_IN_A_LINE
-    return f"{text} and {left} more" if left > 0 else text

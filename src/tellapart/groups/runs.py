@@ -21,7 +21,6 @@ from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
 from tellapart.data.grouping import UNLABELLED, GroupedTable, check_group_size, group_name
 from tellapart.data.samples import Samples, SharedRows
-from tellapart.data.sources.table import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped
@@ -35,6 +34,7 @@ from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.selection.changes import ScanFindings, with_changes
+from tellapart.text import described, quoted
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
 from tellapart.two_sample.runs import Outcome, step_seeds
 from tellapart.two_sample.settings import Limits, TestSettings

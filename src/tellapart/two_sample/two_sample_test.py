@@ -12,7 +12,7 @@ from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import is_chunked
+from tellapart.data.sources import is_chunked
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress, progress_reporter
