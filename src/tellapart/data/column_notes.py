@@ -113,8 +113,8 @@ class ColumnNotes:
         for where, names in self.fixed.items():
             they = "it is constant" if len(names) == 1 else "they are constant"
             found.append(
-                f"Excluded: {listed(map(repr, names), MOST_NAMED)}: {they} within all {where}, and so cannot "
-                "differ under the design."
+                f"Excluded: {listed(map(repr, names), MOST_NAMED)}: {they} within all {where}, and "
+                "so cannot differ under the design."
             )
         if self.unchosen:
             found.append(f"Excluded by the user: {listed(map(repr, self.unchosen), MOST_NAMED)}.")
