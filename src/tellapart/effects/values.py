@@ -1,7 +1,7 @@
 """Values and levels of one column: those that occur in one sample only, and what changed most.
 
 level_share
-    The difference of the proportion of one level: of two, that of the one that says yes or of the
+    The difference of the proportion of one level: of two, that of the affirmative or of the
     more frequent one, of a few the most significant, its p-value times their number.
 candidate_values
     Values of a numeric column that stand apart, chosen from the pooled rows, without labels: the

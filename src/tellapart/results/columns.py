@@ -176,7 +176,7 @@ def _edges(pooled: FloatArray) -> FloatArray:
     return np.unique(np.linspace(low, high, n_bins + 1))
 
 
-# Two columns together in both samples: points to draw, or shares of pairs of categories.
+# Two columns together in both samples: points, or proportions of pairs of categories.
 
 
 MOST_ROWS = 300

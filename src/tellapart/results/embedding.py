@@ -352,7 +352,7 @@ def _interpolated(
     from sklearn.neighbors import KNeighborsRegressor
 
     nearest = KNeighborsRegressor(min(NEIGHBOURS, len(positions))).fit(positions, values)
-    # The typical distance between rows keeps the weights finite and says what is far.
+    # The typical distance between rows keeps the weights finite and defines what is far.
     typical = float(np.median(nearest.kneighbors(positions)[0][:, -1])) or 1.0
     nearest.set_params(weights=lambda distances: 1.0 / (distances + 0.1 * typical) ** 2)
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)

@@ -113,7 +113,7 @@ def _named(
     kinds = _kinds_of_reason(selection, name)
     first = [finding for finding in single if finding.kind in FIRST]
     fitting = [finding for finding in single if finding.kind in kinds]
-    # A kernel does not say what it chose a variable for: it may be how it depends on others.
+    # A kernel gives no reason for a variable, which may be how it depends on others.
     joint = [f for f in findings if name in f.variables and set(f.variables) <= set(names)]
     return next(iter([*first, *fitting, *single, *([] if kinds else joint)]), None)
 
