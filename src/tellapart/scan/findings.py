@@ -42,8 +42,8 @@ from tellapart.scan.pool import Pool
 # From names to findings: what kind of difference, how large, with an interval.
 #
 # The maxima over permutations show *that* a column or pair is part of a difference, with the
-# familywise error rate under control. *What* differs is a different question, as under a permutation
-# null every feature is equal at once. It is answered by studentised tests of raw values
+# familywise error rate under control. *What* differs is a different question, as under a
+# permutation null every feature is equal at once. It is answered by studentised tests of raw values
 # (`tellapart.effects`), adjusted by Holm's method for each kind over all columns, or pairs, that
 # were compared. A kind is reported where its adjusted p-value and that of the name are at most α:
 #
