@@ -23,7 +23,7 @@ from tellapart.results.result import TestResult
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
-from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
@@ -144,7 +144,7 @@ def scan_outcome(
 ) -> Outcome:
     """Return the outcome of a scan of all `rows` and of the selection after it."""
     n_rows = rows.n_values if isinstance(rows, ChunkedSamples) else (rows.n_x, rows.n_y)
-    named = Named(scanned.findings, scanned.variable_pvalues, alpha)
+    named = ScanFindings(scanned.findings, scanned.variable_pvalues, alpha)
     return Outcome(
         scanned.null,
         with_changes(chosen.selection, rows, scanned=named),
