@@ -531,5 +531,4 @@ def draw_arrangement(n_bins: int, rng: np.random.Generator) -> IntArray:
 
 def arranged_labels(drawn: Permutations, arrangement: IntArray) -> Singles:
     """Return the 0/1 labels of the bins in an arrangement, one row per permutation."""
-    labels = np.unpackbits(drawn.bits, axis=1, count=arrangement.size)
-    return labels[:, arrangement].astype(np.float32)
+    return drawn.labels(arrangement.size)[:, arrangement].astype(np.float32)
