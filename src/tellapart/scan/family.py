@@ -39,7 +39,6 @@ from tellapart.scan.scores import ALL_SCORES, Scores
 from tellapart.scan.tables import Tables
 from tellapart.threads import in_threads
 
-
 # Fewer permutations do not look at more: what is seen shall not depend on their number.
 USUAL_PERMUTATIONS = 1_000
 
