@@ -14,7 +14,7 @@ from pyarrow import csv, feather, parquet
 from tellapart.cli import compare as compare_command
 from tellapart.cli import files as inputs
 from tellapart.cli import run
-from tellapart.data.sources import dataset as open_dataset
+from tellapart.data.sources import files as open_dataset
 from tellapart.data.sources.files import read_table
 
 LONG = "a name so long that any table on eighty columns would have to cut it short, but must not"
