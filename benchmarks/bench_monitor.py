@@ -27,10 +27,12 @@ import numpy as np
 import tellapart as ta
 from store import RESULTS, store, table
 from tellapart.arrays import FloatArray
-from tellapart.monitor.reference_monitor import MOST_PERMUTATIONS, ReferenceMonitor
+from tellapart.budget import Budget
+from tellapart.monitor.betting import EXPONENTS, SMALLEST_PVALUE, Bets, Ever, Rate, payoffs
+from tellapart.monitor.reference_monitor import ReferenceMonitor
 from tellapart.monitor.rows import CodedRows, SeenRows
-from tellapart.monitor.settings import Ever, MonitorSettings, Rate
-from tellapart.monitor.state import EXPONENTS, SMALLEST_PVALUE, Bets, MonitorState, Promise, payoffs
+from tellapart.monitor.settings import MonitorSettings
+from tellapart.monitor.state import MonitorState
 from tellapart.two_sample.settings import TestSettings
 
 ALPHA, RUN_LENGTH = 0.05, 1000.0
@@ -71,12 +73,12 @@ def endless(reference: FloatArray, seed: int, later: FloatArray | None = None) -
     rows = CodedRows(later, names, ("numeric",) * len(names))
     n_rows = len(reference)
     seen = SeenRows(np.arange(n_rows), np.zeros(n_rows, dtype=np.intp))
-    seen = seen.together(rows, np.zeros(len(later), dtype=np.intp))
+    seen = seen.with_batch(rows, np.zeros(len(later), dtype=np.intp))
     seen = seen.draw(settings.rows_kept(n_rows), np.random.default_rng(seed))
     return ReferenceMonitor(reference, settings, MonitorState((), Bets(Rate(1e300)), seen))
 
 
-def first_alarm(promise: Promise, pvalues: list[float], bets: Bets | None = None) -> int | None:
+def first_alarm(promise: Ever | Rate, pvalues: list[float], bets: Bets | None = None) -> int | None:
     """Return the number of the first p-value at which bets raise an alarm."""
     bets = bets or Bets(promise)
     for number, pvalue in enumerate(pvalues, 1):
@@ -119,7 +121,7 @@ def real_false_alarms(sizes: Sizes) -> list[dict[str, object]]:
     return rows
 
 
-def capitals(sizes: Sizes, promise: Promise, seed: int) -> Iterator[FloatArray]:
+def capitals(sizes: Sizes, promise: Ever | Rate, seed: int) -> Iterator[FloatArray]:
     """Give the capitals of many sequences side by side, check after check, for uniform p."""
     rng = np.random.default_rng([SEED, 2, seed])
     powers = (EXPONENTS - 1)[:, None]
@@ -152,7 +154,7 @@ def uniform_false_alarms(sizes: Sizes) -> list[dict[str, object]]:
     return rows
 
 
-def after_quiet(promise: Promise, checks: int, rng: np.random.Generator) -> Bets:
+def after_quiet(promise: Ever | Rate, checks: int, rng: np.random.Generator) -> Bets:
     """Return bets after quiet checks; a false alarm among them starts again."""
     bets = Bets(promise)
     for pvalue in rng.uniform(size=checks):
@@ -198,7 +200,7 @@ def one_reference_delays(
         reference, n_permutations=99, n_checks=FINEST_PLAN, random_state=seed
     )
     found: dict[str, int | None] = {"former": None, "plan": None}
-    finest = 1 / (MOST_PERMUTATIONS + 1)
+    finest = 1 / (Budget().refined_permutations + 1)
     for number, batch in enumerate(batches, 1):
         result = monitor.check(batch)
         levels = {

@@ -23,7 +23,7 @@ from tellapart.datasets import CASES
 from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing
 from tellapart.statistics.objective import Objective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.threads import one_blas_thread
 
 N, D, VARIABLES, RESTARTS = 100, 100, 20, 50

@@ -20,7 +20,7 @@ from tellapart.kernels import Gaussian, Kernel, Quadratic
 from tellapart.search import Annealing
 from tellapart.search.sphere import climb
 from tellapart.statistics.objective import FittedObjective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 FloatArray = NDArray[np.float64]
 KINDS = ("shift", "pair", "signs", "null")

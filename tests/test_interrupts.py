@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.interrupts import check_interrupts, interrupt_handled, interruptible
-from tellapart.strs.control import Control
+from tellapart.interrupts import (
+    check_interrupts,
+    interrupt_handled,
+    interruptible,
+)
+from tellapart.strs.contract import Control
 from tellapart.threads import in_threads
 
 

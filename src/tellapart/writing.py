@@ -105,6 +105,27 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise OSError(error.errno, f"{reason}; it was not written", str(path)) from error
 
 
+def text_writer(path: AnyPath | None, end: str = "") -> Callable[[str], str]:
+    """Return a function that writes text to `path`, if there is one, and returns the text.
+
+    A path that cannot be written to is refused now, before the text is made. `end` ends the file.
+    Lone surrogates, which no file can hold, become "?".
+
+    Examples
+    --------
+    >>> text_writer(None)("a,b")
+    'a,b'
+    """
+    target = None if path is None else check_writable("path", path)
+
+    def write(text: str) -> str:
+        if target is not None:
+            write_atomically(target, f"{text}{end}".encode("utf-8", errors="replace"))
+        return text
+
+    return write
+
+
 @contextmanager
 def locked(name: str, path: AnyPath, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     """Keep other programs that lock `path`, too, out of the lines inside.

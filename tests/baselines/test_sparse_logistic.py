@@ -11,7 +11,7 @@ from tellapart.data.row_order import split_by_content
 from tellapart.datasets import make_case
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
 from tellapart.permutation.draws import draw_permutations
-from tellapart.strs import optional
+from tellapart.strs import contract
 
 
 def shifted(seed=0, n_x=40, n_y=60, shift=(0, 2, 0, -2, 0)):
@@ -151,7 +151,7 @@ def test_absent_solver_gives_a_hint(monkeypatch):
     def absent(module):
         raise ImportError(module)
 
-    monkeypatch.setattr(optional, "import_module", absent)
+    monkeypatch.setattr(contract, "import_module", absent)
     with pytest.raises(MissingDependencyError, match=r"tellapart\[solvers\]"):
         SparseLogisticRegression(n_variables=1).select(*shifted())
 

@@ -6,7 +6,7 @@ from logistic_instances import make_problem, supports
 from scipy import optimize
 
 from tellapart.baselines.sparse_logistic_problem import shrink, solve_relaxation
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,7 +5,7 @@ import pytest
 from logistic_instances import make_problem, supports
 
 from tellapart.baselines.sparse_logistic import improve, solve
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def run(problem, most_cuts=500, **limits):

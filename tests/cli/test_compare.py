@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
+from tellapart.budget import Budget, using_budget
 from tellapart.cli import compare as compare_command
 from tellapart.cli import files as inputs
 from tellapart.cli import run
@@ -260,11 +261,11 @@ def test_folders_and_patterns_stand_for_their_files(folders, capsys):
 
 def test_large_files_are_read_block_by_block(folders, capsys, monkeypatch):
     opened = []
-    monkeypatch.setattr(inputs, "LARGE_BYTES", 1)
     monkeypatch.setattr(
         open_dataset, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
     )
-    answer(capsys, "a.csv", "b.parquet")
+    with using_budget(Budget(file_bytes_in_memory=1)):
+        answer(capsys, "a.csv", "b.parquet")
     assert opened == ["a.csv", "b.parquet"]
 
 
@@ -424,7 +425,7 @@ def repeated(in_folder):
     return "repeated.parquet"
 
 
-def test_the_numbers_in_a_file_decide_how_it_is_read(repeated, monkeypatch):
+def test_the_numbers_in_a_file_decide_how_it_is_read(repeated):
     def opened(*paths, budget=None, **more):
         return [type(x).__name__ for x in inputs.open_inputs(paths, None, budget, **more)]
 
@@ -433,22 +434,23 @@ def test_the_numbers_in_a_file_decide_how_it_is_read(repeated, monkeypatch):
     assert opened(repeated, budget=1e6) == ["FileDataset"]
     assert opened(repeated, repeated, budget=4 * 1_920_000) == ["FileDataset"] * 2
     assert opened(repeated, budget=1e6, in_memory=True) == ["Table"]
-    monkeypatch.setattr(inputs, "LARGE_BYTES", 1_900_000)
-    assert opened(repeated) == ["FileDataset"]
+    with using_budget(Budget(file_bytes_in_memory=1_900_000)):
+        assert opened(repeated) == ["FileDataset"]
 
 
 def test_groups_of_a_large_file_are_read_block_by_block(repeated, capsys, monkeypatch):
     """The table is never read as a whole; a design needs it, and gets it."""
     more = ["--permutations", "99"]
     small = answer(capsys, repeated, "--by", "arm", *more)
-    monkeypatch.setattr(inputs, "LARGE_BYTES", 1)
-    assert answer(capsys, repeated, "--by", "arm", "--strata", "w", *more)["n_test"]
+    with using_budget(Budget(file_bytes_in_memory=1)):
+        assert answer(capsys, repeated, "--by", "arm", "--strata", "w", *more)["n_test"]
 
     def refuse(*_):
         raise AssertionError("read as a whole")
 
     monkeypatch.setattr(compare_command, "read_input", refuse)
-    large = answer(capsys, repeated, "--by", "arm", *more)
+    with using_budget(Budget(file_bytes_in_memory=1)):
+        large = answer(capsys, repeated, "--by", "arm", *more)
     assert large["labels"] == small["labels"] == ["new", "old"]
     assert large["n_test"] == small["n_test"] == [40_000, 40_000]
     assert large["scan"]["variable_pvalues"].keys() == {"v", "w"}

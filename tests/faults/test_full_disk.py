@@ -235,7 +235,7 @@ def test_a_file_system_that_is_really_full(tmp_path):
 
 CACHED = """
 import os
-from tellapart.strs.trust_region import secular_root
+from tellapart.strs.domains import secular_root
 import numpy as np
 print(secular_root(np.array([0.0, 1.0]), np.array([1.0, 0.5]), 0.0))
 for folder, _, files in os.walk(os.environ["NUMBA_CACHE_DIR"]):

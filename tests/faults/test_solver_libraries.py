@@ -13,9 +13,9 @@ from instances import problem_of
 import tellapart as ta
 from tellapart.errors import MissingDependencyError
 from tellapart.strs import solve
+from tellapart.strs.problem import polish
 from tellapart.strs.solvers.misdp import Misdp
 from tellapart.strs.solvers.outer_approximation import OuterApproximation
-from tellapart.strs.trust_region import polish
 
 NEEDED = {
     "outer-approximation": ("highspy", "clarabel"),

@@ -7,7 +7,7 @@ from reference import make_samples
 from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, GaussianScalar, Indicator, LaplaceScalar
 from tellapart.kernels.additive_index import WEIGHTS
-from tellapart.kernels.bandwidth import Mismatch, SquaredDifference
+from tellapart.kernels.base import Mismatch, SquaredDifference
 from tellapart.selection.select_variables import select_variables
 
 RATIONAL = {

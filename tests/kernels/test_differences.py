@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tellapart.kernels.bandwidth import LARGEST_DIFFERENCE, Mismatch, SquaredDifference
+from tellapart.kernels.base import LARGEST_DIFFERENCE, Mismatch, SquaredDifference
 
 COLUMN = arrays(float, st.integers(0, 6), elements=st.floats(-1e6, 1e6))
 

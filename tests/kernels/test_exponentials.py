@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tellapart.kernels import AdditiveIndex
-from tellapart.kernels.gaussian import Exponential
+from tellapart.kernels.base import Exponential
 from tellapart.statistics.fourier_objective import ACCURACY, exponentials_of
 
 POINTS = np.linspace(0.0, 40.0, 401)

@@ -5,7 +5,7 @@ from reference import make_samples
 from tellapart.datasets import make_case
 from tellapart.errors import InputError
 from tellapart.kernels import Gaussian
-from tellapart.kernels.gaussian import Exponential
+from tellapart.kernels.base import Exponential
 from tellapart.permutation.mmd import permutation_test
 
 

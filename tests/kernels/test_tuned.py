@@ -6,7 +6,7 @@ import pytest
 from reference import make_samples
 from tellapart.errors import InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.kernels.base import MULTIPLIERS, multipliers_to_try, with_multiplier
+from tellapart.kernels.bandwidth import MULTIPLIERS, multipliers_to_try, with_multiplier
 
 RNG = np.random.default_rng(0)
 SAMPLES = make_samples(RNG.normal(size=(20, 3)), RNG.normal(size=(25, 3)))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.monitor.reference_monitor import label_text
+from tellapart.monitor.check_result import label_text
 
 
 @pytest.mark.parametrize(

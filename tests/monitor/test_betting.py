@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from tellapart.monitor.settings import Ever, Planned, Rate
-from tellapart.monitor.state import EXPONENTS, MOST_CAPITAL, SMALLEST_PVALUE, Bets, payoffs
+from tellapart.monitor.betting import (
+    EXPONENTS,
+    MOST_CAPITAL,
+    SMALLEST_PVALUE,
+    Bets,
+    Ever,
+    Planned,
+    Rate,
+    payoffs,
+)
 
 PVALUES = st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=30)
 

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
-from tellapart.monitor.settings import Ever
-from tellapart.monitor.state import Bets
+from tellapart.monitor.betting import Bets, Ever
 
 QUICK = {"n_permutations": 99, "random_state": 0}
 SPLIT = {"method": "split", "n_variables": 1, "regularization": 0.1, **QUICK}

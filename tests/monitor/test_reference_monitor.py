@@ -12,9 +12,9 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.samples import Samples
 from tellapart.kernels import Linear
-from tellapart.monitor import reference_monitor as refinement
 from tellapart.permutation.mmd import permutation_test
 
 QUICK = {"method": "split", "n_variables": 1, "regularization": 0.1, "random_state": 0}
@@ -220,10 +220,10 @@ def test_more_permutations_only_where_they_decide():
     assert clear.reject == (clear.statistic > clear.threshold)
 
 
-def test_says_so_when_no_number_of_permutations_reaches_the_level(monkeypatch):
-    monkeypatch.setattr(refinement, "MOST_PERMUTATIONS", 199)
+def test_says_so_when_no_number_of_permutations_reaches_the_level():
     monitor = ta.compare_to_reference(normal(200, 0), n_permutations=99, n_checks=50, **QUICK)
-    with pytest.warns(UserWarning, match=r"needs 1\d{3} permutations, more than the 199"):
+    warned = pytest.warns(UserWarning, match=r"needs 1\d{3} permutations, more than the 199")
+    with warned, using_budget(Budget(refined_permutations=199)):
         result = monitor.check(normal(60, 2) + 3)
     assert result.pvalue == 1 / 200
     assert not result.alarm

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.effects.values import DISTANCE
-from tellapart.monitor import reference_monitor as refinement
+from tellapart.monitor import refinement
 from tellapart.monitor.check_result import reversed_finding
 from tellapart.scan.finding import Finding
 
@@ -74,7 +75,7 @@ def test_two_rows_are_enough_for_a_scan():
         ta.compare_to_reference(normal(1, 0))
 
 
-def test_a_scan_draws_more_permutations_only_where_they_decide(monkeypatch):
+def test_a_scan_draws_more_permutations_only_where_they_decide():
     settings = {"n_permutations": 99, "n_checks": 20, "random_state": 0}
     monitor = ta.compare_to_reference(normal(80, 0), **settings)
     plain = monitor.check(normal(40, 1))
@@ -86,9 +87,9 @@ def test_a_scan_draws_more_permutations_only_where_they_decide(monkeypatch):
     assert clear.scan.null.pvalue == clear.pvalue
     # The findings are those of the first run, with their own p-values.
     assert {finding.pvalue for finding in clear.findings} <= {0.01, 0.02, 0.03, 0.04, 0.05}
-    each = refinement._scan_bytes(clear.held_out)
-    monkeypatch.setattr(refinement, "SCAN_BYTES", 200 * each)
-    with pytest.warns(UserWarning, match=r"needs 40\d permutations, more than the 199"):
+    each = refinement._bytes_per_permutation(clear.held_out)
+    warned = pytest.warns(UserWarning, match=r"needs 40\d permutations, more than the 199")
+    with warned, using_budget(Budget(refined_scan_bytes=200 * each)):
         bounded = monitor.check(normal(40, 2) + 3)
     assert (bounded.pvalue, bounded.alarm) == (1 / 200, False)
 

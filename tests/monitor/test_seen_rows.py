@@ -13,13 +13,13 @@ def rows(values):
 def seen_of(n_reference, later, parts=None):
     whole = np.zeros(n_reference + len(later), dtype=np.intp) if parts is None else parts
     first = SeenRows(np.arange(n_reference), whole[:n_reference])
-    return first.together(rows(later), whole[n_reference:])
+    return first.with_batch(rows(later), whole[n_reference:])
 
 
 def test_the_next_batch_is_compared_with_all_of_it():
     samples = Samples(np.arange(4.0)[:, None], np.array([[9.0], [8.0]]), ("v",), ("numeric",))
-    seen = seen_of(4, [5.0, 6.0]).together(rows([7.0]), np.zeros(1, dtype=np.intp))
-    compared = seen.beside(samples)
+    seen = seen_of(4, [5.0, 6.0]).with_batch(rows([7.0]), np.zeros(1, dtype=np.intp))
+    compared = seen.beside_batch(samples)
     assert compared.x[:, 0].tolist() == [0, 1, 2, 3, 5, 6, 7]
     assert compared.y[:, 0].tolist() == [9, 8]
     assert seen.n_rows == 7

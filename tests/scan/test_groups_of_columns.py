@@ -5,7 +5,8 @@ import pytest
 
 from tellapart import two_sample_test
 from tellapart.scan import adjusted as groups_of_columns
-from tellapart.scan.adjusted import GroupScores, Kind, TableUnits, step_down
+from tellapart.scan.adjusted import GroupScores, TableUnits, step_down
+from tellapart.scan.family import GroupCandidates
 from tellapart.scan.pairs import Largest, Remaining
 
 N_COLUMNS, COUNT = 14, 400
@@ -23,7 +24,7 @@ def kind_of(changes, kept=8, what="kind"):
     for block in (slice(0, 40), slice(40, N_PAIRS)):
         for rows in (slice(0, 150), slice(150, len(changes))):
             largest.add(rows, block, np.ascontiguousarray(changes[rows, block]))
-    return Kind(what, largest, PAIRS)
+    return GroupCandidates(what, largest, PAIRS)
 
 
 def noise(rng):

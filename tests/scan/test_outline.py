@@ -6,7 +6,6 @@ from scipy import stats
 
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
-from tellapart.scan import tables as outline
 from tellapart.scan.scan import scan
 from tellapart.scan.tables import Outline
 
@@ -36,9 +35,8 @@ def test_of_many_rows_a_share_of_each_sample_is_drawn(set_budget):
 
 
 @pytest.mark.parametrize("nulls", [60, pytest.param(400, marks=pytest.mark.long)])
-def test_the_level_holds_where_tables_are_made_of_drawn_rows(monkeypatch, nulls, set_budget):
-    set_budget(pooled_rows=60)
-    monkeypatch.setattr(outline, "COMPLETE_ROWS", 10)
+def test_the_level_holds_where_tables_are_made_of_drawn_rows(nulls, set_budget):
+    set_budget(pooled_rows=60, complete_rows=10)
     rejections = 0
     for seed in range(nulls):
         rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from tellapart.kernels import Gaussian
 from tellapart.search.annealing import COLDEST, HOTTEST, anneal, best_of_model, exchange
 from tellapart.search.sphere import model
 from tellapart.statistics.objective import Objective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.problem import SparseTrustRegion
 from tellapart.strs.solvers.brute_force import BruteForce
 

@@ -19,9 +19,8 @@ from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.statistics.objective import Objective
 from tellapart.strs import SOLVERS, solve
-from tellapart.strs.control import Control
-from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.trust_region import polish
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import SparseTrustRegion, polish
 
 
 def choose(goal, d, solver="auto", wanted=None, **control):

@@ -1,11 +1,10 @@
 """Groups by features: the same ones as by pairs of rows, and weak ones from many rows."""
 
 import numpy as np
-import pytest
 from small_problems import samples_of
 
 from tellapart.kernels import Linear
-from tellapart.search.interactions import strongest_groups, strongest_groups_of_many
+from tellapart.search.interactions import strongest_groups
 
 
 def data(rows, correlation, flipped, seed=0, D=8):
@@ -18,21 +17,10 @@ def data(rows, correlation, flipped, seed=0, D=8):
     return samples_of(x, y)
 
 
-@pytest.mark.parametrize("size", [2, 3])
-def test_scores_are_close_to_those_of_all_pairs(size):
-    samples = data(400, 0.6, 0.9)
-    kernel, rng = Linear().fit(samples), np.random.default_rng(0)
-    slow = strongest_groups(samples, kernel, size, 1, rng)[0]
-    fast = strongest_groups_of_many(samples, kernel, size, 1, rng, most_work=1e12)[0]
-    assert fast.variables == slow.variables
-    # A triple has two features a column, which is what smooth dependence needs.
-    assert abs(fast.score - slow.score) < 0.05 * slow.score
-
-
 def test_many_rows_show_what_few_do_not():
     samples = data(20_000, 0.08, 0.15)
     kernel, rng = Linear().fit(samples), np.random.default_rng(0)
-    pairs, triples = (strongest_groups_of_many(samples, kernel, size, 2, rng) for size in (2, 3))
+    pairs, triples = (strongest_groups(samples, kernel, size, 2, rng) for size in (2, 3))
     assert pairs[0].variables == (1, 2)
     assert triples[0].variables == (4, 5, 6)
 
@@ -41,10 +29,10 @@ def test_constant_columns_take_no_part_and_too_little_work_gives_nothing():
     samples = data(1_500, 0.5, 0.0)
     samples.x[:, 0] = samples.y[:, 0] = 3.0
     kernel, rng = Linear().fit(samples), np.random.default_rng(0)
-    found = strongest_groups_of_many(samples, kernel, 2, 3, rng)
+    found = strongest_groups(samples, kernel, 2, 3, rng)
     assert found[0].variables == (1, 2)
     assert all(0 not in group.variables for group in found)
-    assert strongest_groups_of_many(samples, kernel, 3, 3, rng, most_work=1e3) == []
+    assert strongest_groups(samples, kernel, 3, 3, rng, most_work=1e3) == []
 
 
 def test_swapped_samples_and_shuffled_rows_give_the_same_groups():
@@ -53,8 +41,7 @@ def test_swapped_samples_and_shuffled_rows_give_the_same_groups():
     mixed = samples_of(rng.permutation(samples.y), rng.permutation(samples.x))
     for size in (2, 3):
         one, other = (
-            strongest_groups_of_many(part, Linear().fit(part), size, 2, rng)
-            for part in (samples, mixed)
+            strongest_groups(part, Linear().fit(part), size, 2, rng) for part in (samples, mixed)
         )
         assert [group.variables for group in one] == [group.variables for group in other]
         np.testing.assert_allclose(

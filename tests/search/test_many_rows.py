@@ -15,7 +15,7 @@ from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.many_rows import Goal, finished_by_frequencies
 from tellapart.search.starts import Scores
 from tellapart.statistics.objective import FittedObjective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 FAST = Annealing(iterations=0, n_random=0, most_rows=100, most_exact_rows=300, largest_group=2)
 # Which way, for each kernel: by frequencies, by features, on drawn rows.

@@ -9,7 +9,7 @@ from tellapart.kernels import Gaussian, Quadratic
 from tellapart.search import Annealing
 from tellapart.search.many_rows import finished_on_all_rows, on_some_rows
 from tellapart.statistics.objective import FittedObjective, Objective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 QUICK = {"iterations": 0, "n_random": 0, "n_exchanged": 1, "largest_group": 2}
 

@@ -12,7 +12,7 @@ from tellapart.search import Annealing, solver
 from tellapart.search import starts as screening
 from tellapart.search.starts import Start
 from tellapart.statistics.objective import FittedObjective, Objective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.threads import one_blas_thread
 
 

@@ -7,7 +7,7 @@ from small_problems import KERNELS, SIGNS_MATTER, objective, point
 from tellapart.kernels import Gaussian
 from tellapart.search.sphere import Peak, climb, model, pruned, tangent_model
 from tellapart.statistics.objective import Objective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from tellapart.search.starts import (
 )
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.statistics.objective import FittedObjective
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def scores_of(goal, n_variables, largest_group=3, control=None):

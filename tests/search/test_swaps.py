@@ -6,7 +6,7 @@ from small_problems import SIGNS_MATTER, objective, point
 
 from tellapart.search.solver import improve_by_exchanges, promising_exchanges
 from tellapart.search.sphere import Peak, climb
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def improved(goal, n_variables, seed=0, **settings):

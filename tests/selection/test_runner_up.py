@@ -11,8 +11,8 @@ import tellapart as ta
 from tellapart.data.reader import read_samples
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.selection.by_evidence import EXACT, RunnerUp, best_of, find_runner_up
-from tellapart.strs.control import Control
-from tellapart.strs.ratio import SparseRatio
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import SparseRatio
 
 
 def samples(seed, n_columns=8):

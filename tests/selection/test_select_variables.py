@@ -9,7 +9,7 @@ import pytest
 import tellapart as ta
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, LaplaceScalar, Quadratic
-from tellapart.kernels.base import MULTIPLIERS
+from tellapart.kernels.bandwidth import MULTIPLIERS
 from tellapart.search import QUICK, Annealing
 from tellapart.statistics.objective import Objective
 from tellapart.strs.solvers.brute_force import BruteForce

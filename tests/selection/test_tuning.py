@@ -11,7 +11,7 @@ from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
 from tellapart.datasets import make_case
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.kernels.base import MULTIPLIERS
+from tellapart.kernels.bandwidth import MULTIPLIERS
 from tellapart.search.starts import linear_problem
 from tellapart.selection.folds import make_folds, ratio, split_in_halves
 from tellapart.selection.tuning import (
@@ -31,7 +31,7 @@ from tellapart.selection.tuning import (
     tune,
 )
 from tellapart.statistics.coefficients import LinearCoefficients
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 LINEAR = Linear()
 

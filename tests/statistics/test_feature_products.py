@@ -50,7 +50,7 @@ def test_the_size_of_blocks_does_not_matter(monkeypatch, entries):
     samples = data()
     kernel = Linear().fit(samples)
     whole, _ = products(samples, kernel)
-    monkeypatch.setattr(feature_products, "_BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(feature_products, "_PRODUCT_ENTRIES", entries)
     cut, _ = products(samples, kernel)
     np.testing.assert_allclose(cut.tensor.products, whole.tensor.products, atol=1e-6)
     np.testing.assert_allclose(cut.tensor.own, whole.tensor.own, atol=1e-6)

@@ -4,10 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from tellapart.strs.base import truncate
 from tellapart.strs.bounds.cuts import HullCuts
-from tellapart.strs.bounds.hull import Node, relax
-from tellapart.strs.curvature import Curvature
+from tellapart.strs.bounds.hull import Curvature, Node, relax
+from tellapart.strs.problem import truncate
 
 
 def supports(size, d):

@@ -1,6 +1,6 @@
 """A clock that tests hold in their hand: limits pass when the test says so, on any machine."""
 
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 class HeldClock:

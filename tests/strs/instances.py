@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import settings
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.trust_region import polish
+from tellapart.strs.problem import polish
 
 
 def examples(count):

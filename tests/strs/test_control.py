@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from held_clock import HeldClock, stopped_after
 
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def test_time_limit_passes():

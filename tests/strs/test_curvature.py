@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples, gram, indefinite
 
-from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature
-from tellapart.strs.curvature import Curvature
+from tellapart.strs import ShiftedFactor, SparseTrustRegion
+from tellapart.strs.bounds import hull
+from tellapart.strs.bounds.hull import Curvature
 
 RNG = np.random.default_rng(0)
 B = RNG.normal(size=(5, 12))
@@ -31,7 +32,7 @@ def test_sign_and_form_follow_the_problem(monkeypatch):
     problem = SparseTrustRegion(ShiftedFactor(0.4, B), np.zeros(12), 3)
     dense = Curvature.of(problem)
     np.testing.assert_allclose(dense.dense, M, atol=1e-13)
-    monkeypatch.setattr(curvature, "DENSE_LIMIT", 4)
+    monkeypatch.setattr(hull, "DENSE_LIMIT", 4)
     factored = Curvature.of(problem)
     assert factored.factor is problem.factor.B
     assert factored.depth == 5

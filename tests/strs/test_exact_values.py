@@ -14,7 +14,7 @@ import pytest
 
 from tellapart.errors import InputError
 from tellapart.strs import SOLVERS, ShiftedFactor, SparseRatio, SparseTrustRegion, solve
-from tellapart.strs.base import PLAIN_ONLY
+from tellapart.strs.contract import PLAIN_ONLY
 
 EPS = 2.0**-52
 SIZE = 5

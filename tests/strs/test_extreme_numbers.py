@@ -9,7 +9,7 @@ from instances import indefinite
 
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.bounds.cuts import support_cut
-from tellapart.strs.trust_region import polish
+from tellapart.strs.problem import polish
 
 EXACT = ["brute-force", "branch-and-bound", "misdp", "outer-approximation"]
 BOUNDING = [*EXACT, "sdp", "convex-integer"]

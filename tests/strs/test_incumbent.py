@@ -4,9 +4,9 @@ import numpy as np
 from instances import best_value, problem_of
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.trust_region import polish
+from tellapart.strs.problem import polish
 
 
 def test_only_a_higher_value_takes_over():

@@ -5,8 +5,7 @@ import pytest
 from instances import problem_of
 
 from tellapart.strs import SOLVERS, compare, solve
-from tellapart.strs.base import until_interrupted
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control, until_interrupted
 
 CATCHING = ["sdp", "convex-integer", "outer-approximation", "misdp", "branch-and-bound"]
 

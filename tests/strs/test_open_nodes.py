@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellapart.strs.incumbent import OpenNodes
+from tellapart.strs.tree import OpenNodes
 
 
 @dataclass(frozen=True)

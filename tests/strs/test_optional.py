@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tellapart.errors import MissingDependencyError
-from tellapart.strs.optional import OLDEST, load
+from tellapart.strs.contract import OLDEST, load
 
 
 def test_returns_the_module():

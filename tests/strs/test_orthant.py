@@ -1,7 +1,7 @@
 import numpy as np
 from scipy.optimize import nnls
 
-from tellapart.strs.orthant import maximise_on_orthant, multiplier_on_orthant
+from tellapart.strs.domains import maximise_on_orthant, multiplier_on_orthant
 
 
 def test_equals_nonnegative_least_squares():

@@ -6,7 +6,7 @@ from slow_oracle import RATIO_KINDS, any_ratio, ratio_optimum
 
 from tellapart.errors import InputError
 from tellapart.strs import SparseRatio, compare, solve
-from tellapart.strs.base import PLAIN_ONLY
+from tellapart.strs.contract import PLAIN_ONLY
 
 
 def small_ratio(seed):

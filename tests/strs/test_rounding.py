@@ -3,8 +3,8 @@ import pytest
 from instances import KINDS, problem_of
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.rounding import dual_bound_on_sphere, support_bound, value_slack
-from tellapart.strs.trust_region import polish
+from tellapart.strs.domains import dual_bound_on_sphere
+from tellapart.strs.problem import polish, support_bound, value_slack
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -28,7 +28,7 @@ def test_no_variable_on_a_huge_scale_blurs_the_bound_of_a_support():
 
 
 def test_a_bound_below_the_cutoff_costs_nothing_more(monkeypatch):
-    monkeypatch.setattr("tellapart.strs.rounding._least_dual_bound", None)
+    monkeypatch.setattr("tellapart.strs.domains._least_dual_bound", None)
     problem = problem_of("PSD", 5, 5)
     value = polish(problem, np.arange(5))[1]
     expected = value + value_slack(problem, np.arange(5))

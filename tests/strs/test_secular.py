@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples
 
-from tellapart.strs.trust_region import secular_root
+from tellapart.strs.domains import secular_root
 
 SIZES = st.floats(1e-6, 1e6)
 

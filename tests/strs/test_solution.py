@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tellapart.strs.solution import WHAT_NEXT, Solution, relative_gap
+from tellapart.strs.contract import WHAT_NEXT, Solution, relative_gap
 
 
 def solution(value, upper_bound, status="feasible"):

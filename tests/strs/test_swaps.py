@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from instances import KINDS, examples, problem_of, scale_of
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.control import Control
-from tellapart.strs.swaps import fill_up, improve_by_swaps
-from tellapart.strs.trust_region import polish
+from tellapart.strs.contract import Control
+from tellapart.strs.incumbent import fill_up, improve_by_swaps
+from tellapart.strs.problem import polish
 
 
 @examples(48)

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import KINDS, examples, indefinite, problem_of
 
-from tellapart.strs.trust_region import maximise_on_sphere, polish
+from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.problem import polish
 
 
 def check_certificate(A, a, z, value):

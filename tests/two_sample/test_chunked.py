@@ -114,12 +114,9 @@ def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path)
                 assert (tmp_path / "second").exists()
 
 
-def test_more_rows_than_are_drawn(monkeypatch, samples, set_budget):
+def test_more_rows_than_are_drawn(samples, set_budget):
     """Choices and pictures are then made of drawn rows, single columns judged by all of them."""
-    from tellapart.evidence import evidence
-
-    set_budget(drawn_rows=500)
-    monkeypatch.setattr(evidence, "MOST_ROWS", 500)
+    set_budget(drawn_rows=500, evidence_rows=500)
     x, y = samples
     in_memory, chunked = _ask(x, y), _ask(da.from_array(x, chunks=(300, 4)), y)
     check_same(chunked, in_memory)

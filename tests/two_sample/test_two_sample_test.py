@@ -16,7 +16,7 @@ from tellapart.data.reader import read_samples
 from tellapart.data.row_order import by_content
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.kernels.base import MULTIPLIERS
+from tellapart.kernels.bandwidth import MULTIPLIERS
 from tellapart.monitor.rows import divide
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search import QUICK, Annealing

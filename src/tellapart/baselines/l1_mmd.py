@@ -15,8 +15,7 @@ from tellapart.baselines.standard_mmd import FittedMMD
 from tellapart.data.samples import Samples
 from tellapart.kernels.additive_index import DIFFERENCE, fit_psi
 from tellapart.kernels.bandwidth import median_bandwidths
-from tellapart.kernels.base import WEIGHTS, FittedKernel
-from tellapart.kernels.gaussian import Exponential
+from tellapart.kernels.base import WEIGHTS, Exponential, FittedKernel
 from tellapart.permutation.mmd import permutation_test
 from tellapart.results.result import Method
 from tellapart.selection.settings import check_varying

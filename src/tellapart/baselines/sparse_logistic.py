@@ -23,13 +23,11 @@ from tellapart.errors import InputError
 from tellapart.permutation.mmd import TIE_TOLERANCE
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.results.result import Method
-from tellapart.strs.base import truncate, until_interrupted
 from tellapart.strs.bounds.cut_loop import Master, close_gap
 from tellapart.strs.bounds.cuts import Cut
-from tellapart.strs.control import Control
-from tellapart.strs.optional import load
-from tellapart.strs.rounding import EPS
-from tellapart.strs.solution import Status
+from tellapart.strs.contract import Control, Status, load, until_interrupted
+from tellapart.strs.domains import EPS
+from tellapart.strs.problem import truncate
 from tellapart.threads import one_blas_thread
 
 # How strong the ridge of sparse logistic regression should be: cross-validation.

@@ -10,8 +10,8 @@ from scipy import linalg, special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.strs.bounds.cuts import Cut
-from tellapart.strs.control import Control
-from tellapart.strs.rounding import EPS
+from tellapart.strs.contract import Control
+from tellapart.strs.domains import EPS
 
 NEWTON_STEPS = 60
 ACCURACY = 1e-11

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tellapart.budget import current_budget
 from tellapart.errors import InputError
 from tellapart.writing import check_targets, check_writable, write_picture
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-# Files whose numbers take more than this in memory are read block by block.
-LARGE_BYTES = 1 << 30
 # What a test of numbers in memory takes at its peak, as a multiple of them.
 TIMES_IN_MEMORY = 4
 
@@ -65,7 +64,7 @@ def are_large(paths: Sequence[str], form: str | None, memory_budget: float | Non
     """Say whether files hold too much for memory, by the size of the numbers in them."""
     from tellapart.data.sources.files import bytes_in_memory
 
-    most: float = LARGE_BYTES
+    most: float = current_budget().file_bytes_in_memory
     if memory_budget is not None:
         most = min(most, memory_budget / TIMES_IN_MEMORY)
     return sum(bytes_in_memory(path, form) for path in paths if _has_blocks(path, form)) > most

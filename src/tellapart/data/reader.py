@@ -119,7 +119,7 @@ def read_samples(
     """
     policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
     taken = None
-    if design is not None and design.given:
+    if design is not None and design.asked:
         (X, Y), taken = take_labels((X, Y), design, titles)
     samples = handle_missing(read_as_is(X, Y, titles, keep), policy, titles)
     if taken is None:

@@ -1,15 +1,20 @@
-"""More than two groups: every group against the rest, or every pair, with one honest level."""
+"""More than two groups: each against the rest, or every pair, at one familywise level."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_integer, check_random_state
+from tellapart.arguments import (
+    check_choice,
+    check_integer,
+    check_random_state,
+    settings_from,
+    with_checked,
+)
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.grouping import read_grouped, refuse_pairs_with_rest
 from tellapart.data.missing import POLICIES
@@ -24,8 +29,8 @@ from tellapart.strs import Solver
 from tellapart.two_sample.settings import TestSettings
 
 USUAL_PERMUTATIONS = 999
-# Permutations in multiples of those without which no adjusted p-value could reach the level.
 PERMUTATIONS_TO_SPARE = 2
+"""Permutations in multiples of those without which no adjusted p-value could reach the level."""
 
 
 @interruptible()
@@ -55,20 +60,20 @@ def compare_groups(
     time_limit: float | None = None,
     memory_budget: float | None = None,
 ) -> GroupsResult:
-    """Test which groups of a table differ, and in what each of them does.
+    """Test which groups of a table differ, and how.
 
-    One `two_sample_test` per comparison, and Holm's adjusted p-values over all of them:
-    rejecting where the adjusted p-value is at most `alpha`, the chance of any false rejection
-    is at most `alpha`, in finite samples and although the comparisons share rows.
+    One `two_sample_test` per comparison, and Holm's adjusted p-values over all of them: rejecting
+    where the adjusted p-value is at most `alpha` keeps the familywise error rate at `alpha`, in
+    finite samples and although the comparisons share rows.
 
     Beyond a hundred columns, and up to 4,000 rows, comparisons with the rest share their
     permutations: random orders of all rows, the first n of which count as a group of n rows. The
-    orders know no labels, so each p-value is exact by itself, and Holm's adjustment asks for no
-    more. Where columns are many, all are compared by location, and as many as the work allows in
-    full; the notes of a result's scan tell.
+    orders do not depend on the labels, so each p-value is valid by itself, and Holm's adjustment
+    needs no more. Where there are very many columns, all are compared by location, and as many as
+    the work allows in full; the notes of a result's scan say so.
 
     The p-values of findings and variables are adjusted within their comparison, not over all
-    comparisons: to be as sure of all findings together, believe those with p ≤ alpha divided by
+    comparisons: for a familywise level over all findings, take those with p ≤ alpha divided by
     the number of comparisons.
 
     Parameters
@@ -88,21 +93,21 @@ def compare_groups(
         `two_sample_test`. A column of the table (of `obs` for AnnData), which is then not compared,
         or the labels themselves, one per row.
     paired : str, label array, or False
-        The key of rows that belong together, one of each group: two groups trade the labels of
-        rows with the same key. Not for more than two groups against the rest.
+        The key of rows that belong together, one of each group: the labels of rows with the same
+        key are swapped. Not for more than two groups against the rest.
     n_permutations : int or None
         Permutations per comparison. None is 999, or more where so many comparisons need them
         for any adjusted p-value to reach `alpha`: at least 2·(comparisons)/alpha.
     random_state : int, numpy Generator or None
         The seed of each comparison is derived from this and from its two labels, so it does not
-        depend on the other groups or their order. It is found in the settings of its result.
+        depend on the other groups or their order. It is in the settings of its result.
     n_jobs : int or None
-        Threads; −1 is every core. Comparisons run side by side, one thread each, or one after the
-        other with a time limit and where memory would not do.
+        Threads; −1 uses every core. Comparisons run in parallel, one thread each, or one after the
+        other with a time limit and where memory would not suffice.
     missing : {"error", "pairwise", "drop-rows", "drop-columns"}
-        What to do about missing values; which columns are left out is settled once for the whole
-        table. Rows without a label are an error, or left out with "pairwise" and "drop-rows": of
-        an unknown group, they belong to no rest.
+        How to handle missing values; which columns are excluded is decided once for the whole
+        table. Rows without a label are an error, or excluded with "pairwise" and "drop-rows": they
+        do not belong to any rest.
     keep, method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
         As in `two_sample_test`.
     time_limit, memory_budget : float or None
@@ -132,35 +137,25 @@ def compare_groups(
     started = time.perf_counter()
     check_choice("mode", mode, MODES)
     policy = check_choice("missing", missing, POLICIES)
-    given = None if n_permutations is None else check_integer("n_permutations", n_permutations, 1)
-    settings = TestSettings(
-        method=method,
-        n_variables=n_variables,
-        kernel=kernel,
-        regularization=regularization,
-        solver=solver,
-        test_size=test_size,
-        n_permutations=given or _enough(1, alpha),
-        alpha=alpha,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-        gap=gap,
-        time_limit=time_limit,
-        memory_budget=memory_budget,
-        design=DesignArguments(strata, paired, clusters),
-    )
-    grouped = read_grouped(table, by, keep=keep, design=settings.design).without_missing(policy)
+    design = DesignArguments(strata, paired, clusters)
+    # Checked for one comparison; how many there are is known once the table is read.
+    first = _usual_permutations(1, alpha) if n_permutations is None else n_permutations
+    settings = settings_from(TestSettings, locals(), n_permutations=first, design=design)
+    grouped = read_grouped(table, by, keep=keep, design=design).without_missing(policy)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)
     pairs = plan.pairs
     if any(pair.against is None for pair in pairs):
         refuse_pairs_with_rest(grouped)
-    settings = replace(settings, n_permutations=_n_permutations(given, len(pairs), settings.alpha))
-    if not isinstance(settings.random_state, int):
-        rng = check_random_state(settings.random_state)
-        settings = replace(settings, random_state=int(rng.integers(2**32)))
+    if n_permutations is None:
+        count = _usual_permutations(len(pairs), settings.alpha)
+    else:
+        count = _check_permutations(settings.n_permutations, len(pairs), settings.alpha)
+    seed = settings.random_state
+    if not isinstance(seed, int):
+        seed = int(check_random_state(seed).integers(2**32))
+    settings = with_checked(settings, n_permutations=count, random_state=seed)
     comparisons, failed = run_comparisons(grouped, pairs, settings, policy)
     if not comparisons:
         raise InputError(f"table must allow a comparison of groups; {reasons_of(failed)}")
@@ -184,21 +179,20 @@ def compare_groups(
     )
 
 
-def _enough(n_comparisons: int, alpha: object) -> int:
-    """Return permutations enough for the least adjusted p-value to reach alpha."""
+def _usual_permutations(n_comparisons: int, alpha: object) -> int:
+    """Return enough permutations for adjusted p-values to reach alpha, with a margin."""
     if not isinstance(alpha, float) or not 0 < alpha < 1:
-        return USUAL_PERMUTATIONS  # the settings refuse it
+        return USUAL_PERMUTATIONS  # the settings refuse such a level
     return max(USUAL_PERMUTATIONS, math.ceil(PERMUTATIONS_TO_SPARE * n_comparisons / alpha) - 1)
 
 
-def _n_permutations(given: int | None, n_comparisons: int, alpha: float) -> int:
-    if given is None:
-        return _enough(n_comparisons, alpha)
-    if n_comparisons / (given + 1) > alpha:
+def _check_permutations(n_permutations: int, n_comparisons: int, alpha: float) -> int:
+    """Return the number of permutations if an adjusted p-value can reach alpha with it."""
+    if n_comparisons / (n_permutations + 1) > alpha:
         least = math.ceil(n_comparisons / alpha) - 1
         raise InputError(
             f"n_permutations must be at least {least} for {n_comparisons} comparisons at "
             f"alpha = {alpha:g} (no adjusted p-value falls below "
-            f"comparisons/(n_permutations + 1)); got {given}"
+            f"comparisons/(n_permutations + 1)); got {n_permutations}"
         )
-    return given
+    return n_permutations

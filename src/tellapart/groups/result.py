@@ -19,12 +19,11 @@ from tellapart.data.design_labels import ARGUMENTS
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError, UnknownKeyError
 from tellapart.results.columns import ColumnSummary
-from tellapart.results.export import encoded
 from tellapart.results.figure_data import summarise_heaviest
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import p_text
 from tellapart.text import safe
-from tellapart.writing import check_writable, strict_json, write_atomically
+from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -418,13 +417,10 @@ class GroupsResult:
             One row per comparison, or one per comparison and selected variable, with how it
             differs and by how much.
         """
-        target = None if path is None else check_writable("path", path)
+        write = text_writer(path)
         from tellapart.report.groups import groups_csv
 
-        text = groups_csv(self, what)
-        if target is not None:
-            write_atomically(target, encoded(text))
-        return text
+        return write(groups_csv(self, what))
 
     def to_latex(
         self,
@@ -438,21 +434,14 @@ class GroupsResult:
         `caption` and `label` are those of `TestResult.to_latex`; the file is written if `path` is
         given.
         """
-        target = None if path is None else check_writable("path", path)
+        write = text_writer(path, end="\n")
         from tellapart.report.groups import groups_latex
 
-        text = groups_latex(self, caption, label)
-        if target is not None:
-            write_atomically(target, encoded(f"{text}\n"))
-        return text
+        return write(groups_latex(self, caption, label))
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return `to_dict()` as strict JSON; write it to `path` too if given."""
-        target = None if path is None else check_writable("path", path)
-        text = strict_json(self.to_dict())
-        if target is not None:
-            write_atomically(target, f"{text}\n".encode())
-        return text
+        return text_writer(path, end="\n")(strict_json(self.to_dict()))
 
     def to_frame(self) -> Any:
         """Return the table of comparisons, one row each, in the library of the data.
@@ -471,14 +460,11 @@ class GroupsResult:
         The page needs no network and no script. `reproduce` is the command or code it gives
         for repeating the comparison; the Python call if None.
         """
-        target = None if path is None else check_writable("path", path)
+        write = text_writer(path)
         # Only those who want the page wait for what draws it.
         from tellapart.report.groups import render_groups
 
-        page = render_groups(self, self._summaries, reproduce)
-        if target is not None:
-            write_atomically(target, page.encode())
-        return page
+        return write(render_groups(self, self._summaries, reproduce))
 
     def plot(self, kind: str = "dots", *, ax: Axes | None = None) -> Axes:
         """Draw the selected variables in every group: which way each differs, and how much.

@@ -190,8 +190,7 @@ class SharedScan:
             found = scan_pool(
                 samples,
                 part.pool,
-                part.plan,
-                part.asked,
+                part.planned,
                 alpha=settings.alpha,
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,

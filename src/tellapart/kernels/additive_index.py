@@ -18,8 +18,15 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.kernels.bandwidth import RULES, Mismatch, SquaredDifference, median_bandwidths
-from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, PairFunction
+from tellapart.kernels.bandwidth import RULES, median_bandwidths
+from tellapart.kernels.base import (
+    WEIGHTS,
+    Abilities,
+    FittedKernel,
+    Mismatch,
+    PairFunction,
+    SquaredDifference,
+)
 from tellapart.kernels.linear import SCALARS
 from tellapart.kernels.scalar import Indicator
 

@@ -8,8 +8,8 @@ the rows nor the labels can change a bandwidth, which the permutation test relie
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import replace
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from tellapart.compiling import compiled
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples, extremes_of, map_columns, transposed
 from tellapart.errors import InputError
-from tellapart.kernels.base import FittedKernel, Kernel
+from tellapart.kernels.base import LARGEST_DIFFERENCE, FittedKernel, Kernel
 
 Rule = Literal["median", "paper"]
 RULES: tuple[Rule, ...] = ("median", "paper")
@@ -286,72 +286,6 @@ def _next_distance(values, bound):  # type: ignore[no-untyped-def]
     return nearest
 
 
-# Differences of one column, ψ_s(u, v) with ψ_s(v, v) = 0: what the Gaussian kernel adds up.
-
-
-# Larger differences count as this one, so that products of two of them, and with them every
-# second derivative, stay finite.
-LARGEST_DIFFERENCE = 1e70
-
-
-@dataclass(frozen=True)
-class SquaredDifference:
-    """ψ(u, v) = ((u − v) / τ)².
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> SquaredDifference(2.0).gram(np.array([0.0]), np.array([1.0, 4.0])).tolist()
-    [[0.25, 4.0]]
-    """
-
-    scale: float = 1.0
-
-    @property
-    def squared_scale(self) -> float:
-        """τ: says that ψ is a squared difference, whose sums over pairs open up."""
-        return self.scale
-
-    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Draw ω with exp(−ψ(u, v)/2) = E cos(ω(u − v)): normal, with variance 1/τ²."""
-        return rng.standard_normal(count) / self.scale
-
-    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the matrix ψ(u_i, v_j)."""
-        with np.errstate(over="ignore"):  # far apart: cut off below
-            difference = np.subtract.outer(u, v)
-            difference /= self.scale
-            if _far_apart(u, v, self.scale):
-                np.clip(difference, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=difference)
-        return np.square(difference, out=difference)
-
-
-@dataclass(frozen=True)
-class Mismatch:
-    """ψ(u, v) = 1[u ≠ v], for the codes of a categorical column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Mismatch().gram(np.array([0.0, 1.0]), np.array([1.0])).tolist()
-    [[1.0], [0.0]]
-    """
-
-    by_level: ClassVar[bool] = True
-    """Random phases of exp(−ψ) go by the level, not by the value."""
-
-    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the matrix 1[u_i ≠ v_j]."""
-        return np.not_equal.outer(u, v).astype(np.float64)
-
-
-def _far_apart(u: FloatArray, v: FloatArray, scale: float) -> bool:
-    if u.size == 0 or v.size == 0:
-        return False
-    largest = max(float(np.abs(u).max()), float(np.abs(v).max()))
-    return largest / LARGEST_DIFFERENCE > scale / 2
-
-
 # The joint scale σ² of a sample: one number for all columns together.
 #
 # Since ‖z‖₂ = 1, the index t = Σ_s z_s² ψ_s is a weighted *average* of squared differences, so the
@@ -459,6 +393,64 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
     rows[of_x] = samples.x[chosen[of_x]][:, varying]
     rows[~of_x] = samples.y[chosen[~of_x] - samples.n_x][:, varying]
     return rows
+
+
+# Bandwidths in units of the median rule: fixed, or left to be tuned with λ.
+
+
+TUNED = "cv"
+"""The `bandwidth` that leaves the multiplier to cross-validation."""
+MULTIPLIERS = (0.25, 0.5, 1.0, 2.0)
+"""What cross-validation tries, in units of the median rule."""
+
+
+@runtime_checkable
+class Scalable(Protocol):
+    """A kernel whose bandwidths are a rule times a multiplier."""
+
+    @property
+    def bandwidth(self) -> str | float | None:
+        """The rule: "cv" to be tuned, None for tuned where possible and the median elsewhere."""
+
+    @property
+    def multiplier(self) -> float:
+        """What the rule is multiplied by."""
+
+
+K = TypeVar("K")
+
+
+def with_multiplier(kernel: K, multiplier: float) -> K:
+    """Return the kernel with the median rule times `multiplier`; others as they are.
+
+    Examples
+    --------
+    >>> from tellapart.kernels import Gaussian
+    >>> with_multiplier(Gaussian("cv"), 0.5)
+    Gaussian(bandwidth='median', multiplier=0.5)
+    """
+    if not isinstance(kernel, Scalable):
+        return kernel
+    rule = "median" if kernel.bandwidth in (None, TUNED) else kernel.bandwidth
+    return replace(kernel, bandwidth=rule, multiplier=multiplier)  # type: ignore[type-var]
+
+
+def multipliers_to_try(kernel: object) -> tuple[float, ...]:
+    """Return the multipliers that tuning tries: one, the kernel's own, where it is fixed."""
+    if not isinstance(kernel, Scalable):
+        return (1.0,)
+    if kernel.bandwidth in (None, TUNED):
+        return MULTIPLIERS
+    return (kernel.multiplier,)
+
+
+def check_tuned(kernel: Scalable) -> None:
+    """Raise where a bandwidth that is left to tuning has not been tuned."""
+    if kernel.bandwidth == TUNED:
+        raise InputError(
+            "bandwidth must be a rule or a number here; got 'cv', which only two_sample_test and "
+            "select_variables can choose"
+        )
 
 
 # Kernels fitted to samples in chunks: bandwidths come from rows drawn without regard to labels.

@@ -8,14 +8,12 @@ sample and returns a `FittedKernel`, which is what statistics and tests use.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
-from tellapart.arguments import check_number
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.samples import Samples
-from tellapart.errors import InputError
 from tellapart.kernels.feature_maps import FeatureMap
 
 # Entries of one column's Gram block: 256 kB.
@@ -23,19 +21,17 @@ _BLOCK_ENTRIES = 32_768
 
 
 class Expansion(Protocol):
-    """The kernel sums of one column's two samples, in a form that is cheap to evaluate."""
+    """The kernel sums of one column's two samples, in a form that is cheap to evaluate.
 
-    @property
-    def mean_xx(self) -> float:
-        """Mean of k(x_i, x_j) over all i, j, diagonal included."""
+    Attributes
+    ----------
+    mean_xx, mean_yy, mean_xy : float
+        Means of k(x_i, x_j), k(y_i, y_j) and k(x_i, y_j) over all i, j, diagonals included.
+    """
 
-    @property
-    def mean_yy(self) -> float:
-        """Mean of k(y_i, y_j) over all i, j, diagonal included."""
-
-    @property
-    def mean_xy(self) -> float:
-        """Mean of k(x_i, y_j) over all i, j."""
+    mean_xx: float
+    mean_yy: float
+    mean_xy: float
 
     def witness(self, values: FloatArray) -> FloatArray:
         """Return mean_i k(x_i, v) − mean_j k(y_j, v) for each v in `values`."""
@@ -100,6 +96,14 @@ class ScalarKernel(Protocol):
         """
 
 
+@runtime_checkable
+class Spectral(Protocol):
+    """A ψ_s of numbers with random frequencies: of itself, or of exp(−ψ_s/2)."""
+
+    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ω with k(u, v) = E cos(ω(u − v))."""
+
+
 class Outer(Protocol):
     """φ and its first two derivatives, each from arrays to arrays of the same shape."""
 
@@ -111,6 +115,124 @@ class Outer(Protocol):
 
     def curvature(self, t: FloatArray, /) -> FloatArray:
         """Return φ″(t)."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """φ(t) = t."""
+
+    def value(self, t: FloatArray, /) -> FloatArray:
+        """Return φ(t)."""
+        return t
+
+    def slope(self, t: FloatArray, /) -> FloatArray:
+        """Return φ′(t)."""
+        return np.ones_like(t)
+
+    def curvature(self, t: FloatArray, /) -> FloatArray:
+        """Return φ″(t)."""
+        return np.zeros_like(t)
+
+
+@dataclass(frozen=True)
+class Square:
+    """φ(t) = (t + c)², c the `offset`."""
+
+    offset: float
+
+    def value(self, t: FloatArray, /) -> FloatArray:
+        """Return φ(t)."""
+        return np.square(t + self.offset)
+
+    def slope(self, t: FloatArray, /) -> FloatArray:
+        """Return φ′(t)."""
+        return 2 * (t + self.offset)
+
+    def curvature(self, t: FloatArray, /) -> FloatArray:
+        """Return φ″(t)."""
+        return np.full_like(t, 2.0)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """φ(t) = exp(−t / 2σ²), σ² the `variance`: its derivatives are multiples of its value."""
+
+    variance: float
+
+    def value(self, t: FloatArray, /) -> FloatArray:
+        """Return φ(t)."""
+        return np.exp(t / (-2 * self.variance))
+
+    def slope(self, t: FloatArray, /) -> FloatArray:
+        """Return φ′(t)."""
+        return self.slope_from_value(self.value(t))
+
+    def slope_from_value(self, value: FloatArray, /) -> FloatArray:
+        """Return φ′(t) = −φ(t) / 2σ²: no second exponential."""
+        return value / (-2 * self.variance)
+
+    def curvature(self, t: FloatArray, /) -> FloatArray:
+        """Return φ″(t)."""
+        return self.curvature_from_value(self.value(t))
+
+    def curvature_from_value(self, value: FloatArray, /) -> FloatArray:
+        """Return φ″(t) = φ(t) / 4σ⁴."""
+        return value / (4 * self.variance**2)
+
+
+# Larger differences count as this one, so that products of two of them, and with them every
+# second derivative, stay finite.
+LARGEST_DIFFERENCE = 1e70
+
+
+@dataclass(frozen=True)
+class SquaredDifference:
+    """ψ(u, v) = ((u − v) / τ)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquaredDifference(2.0).gram(np.array([0.0]), np.array([1.0, 4.0])).tolist()
+    [[0.25, 4.0]]
+    """
+
+    scale: float = 1.0
+
+    def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ω with exp(−ψ(u, v)/2) = E cos(ω(u − v)): normal, with variance 1/τ²."""
+        return rng.standard_normal(count) / self.scale
+
+    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix ψ(u_i, v_j)."""
+        with np.errstate(over="ignore"):  # far apart: cut off below
+            difference = np.subtract.outer(u, v)
+            difference /= self.scale
+            if _far_apart(u, v, self.scale):
+                np.clip(difference, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=difference)
+        return np.square(difference, out=difference)
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """ψ(u, v) = 1[u ≠ v], for the codes of a categorical column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Mismatch().gram(np.array([0.0, 1.0]), np.array([1.0])).tolist()
+    [[1.0], [0.0]]
+    """
+
+    def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix 1[u_i ≠ v_j]."""
+        return np.not_equal.outer(u, v).astype(np.float64)
+
+
+def _far_apart(u: FloatArray, v: FloatArray, scale: float) -> bool:
+    if u.size == 0 or v.size == 0:
+        return False
+    largest = max(float(np.abs(u).max()), float(np.abs(v).max()))
+    return largest / LARGEST_DIFFERENCE > scale / 2
 
 
 @dataclass(frozen=True)
@@ -225,14 +347,16 @@ class FittedKernel:
     def squared_scales(self) -> FloatArray | None:
         """τ_s of the varying columns if each of their ψ_s is ((u − v)/τ_s)²; None otherwise."""
         varying = np.flatnonzero(~self.constant)
-        scales = [getattr(self.scalars[s], "squared_scale", None) for s in varying]
-        return None if None in scales else np.array(scales, dtype=np.float64)
+        functions = [self.scalars[s] for s in varying]
+        scales = [psi.scale for psi in functions if isinstance(psi, SquaredDifference)]
+        return np.array(scales) if len(scales) == len(functions) else None
 
     @property
     def square_offset(self) -> float | None:
         """The c of φ(t) = (t + c)² with ω(z) = z, where MMD² is quadratic in z; None otherwise."""
-        offset: float | None = getattr(self.outer, "offset", None)
-        return offset if self.weight.power == 1 else None
+        if isinstance(self.outer, Square) and self.weight.power == 1:
+            return self.outer.offset
+        return None
 
     def _index(self, u: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
         """Return t = Σ_s ω_s ψ_s(u_i, v_j)."""
@@ -264,66 +388,3 @@ class Kernel(Protocol):
 
     def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample, in `n_jobs` threads."""
-
-
-# Bandwidths in units of the median rule: fixed, or left to be tuned with λ.
-
-
-TUNED = "cv"
-"""The `bandwidth` that leaves the multiplier to cross-validation."""
-MULTIPLIERS = (0.25, 0.5, 1.0, 2.0)
-"""What cross-validation tries, in units of the median rule."""
-
-
-@runtime_checkable
-class Scalable(Protocol):
-    """A kernel whose bandwidths are a rule times a multiplier."""
-
-    @property
-    def bandwidth(self) -> str | float | None:
-        """The rule: "cv" to be tuned, None for tuned where possible and the median elsewhere."""
-
-    @property
-    def multiplier(self) -> float:
-        """What the rule is multiplied by."""
-
-
-K = TypeVar("K")
-
-
-def with_multiplier(kernel: K, multiplier: float) -> K:
-    """Return the kernel with the median rule times `multiplier`; others as they are.
-
-    Examples
-    --------
-    >>> from tellapart.kernels import Gaussian
-    >>> with_multiplier(Gaussian("cv"), 0.5)
-    Gaussian(bandwidth='median', multiplier=0.5)
-    """
-    if not isinstance(kernel, Scalable):
-        return kernel
-    rule = "median" if kernel.bandwidth in (None, TUNED) else kernel.bandwidth
-    return replace(kernel, bandwidth=rule, multiplier=multiplier)  # type: ignore[type-var]
-
-
-def multipliers_to_try(kernel: object) -> tuple[float, ...]:
-    """Return the multipliers that tuning tries: one, the kernel's own, where it is fixed."""
-    if not isinstance(kernel, Scalable):
-        return (1.0,)
-    if kernel.bandwidth in (None, TUNED):
-        return MULTIPLIERS
-    return (kernel.multiplier,)
-
-
-def check_multiplier(value: object) -> float:
-    """Return the multiplier, a positive number."""
-    return check_number("multiplier", value, 0.0, open_low=True)
-
-
-def check_tuned(kernel: Scalable) -> None:
-    """Raise where a bandwidth that is left to tuning has not been tuned."""
-    if kernel.bandwidth == TUNED:
-        raise InputError(
-            "bandwidth must be a rule or a number here; got 'cv', which only two_sample_test and "
-            "select_variables can choose"
-        )

@@ -8,19 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from tellapart.arguments import check_number
-from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.additive_index import DIFFERENCE, fit_psi
-from tellapart.kernels.bandwidth import RULES, joint_scale, median_bandwidths
-from tellapart.kernels.base import (
-    TUNED,
-    WEIGHTS,
-    Abilities,
-    FittedKernel,
-    check_multiplier,
-    check_tuned,
-)
+from tellapart.kernels.bandwidth import RULES, TUNED, check_tuned, joint_scale, median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, Exponential, FittedKernel
 
 
 @dataclass(frozen=True)
@@ -59,7 +51,7 @@ class Gaussian:
     abilities: ClassVar[Abilities] = Abilities(averages=True)
 
     def __post_init__(self) -> None:
-        check_multiplier(self.multiplier)
+        check_number("multiplier", self.multiplier, 0.0, open_low=True)
         if self.bandwidth is None:
             return
         if not isinstance(self.bandwidth, str):
@@ -84,35 +76,3 @@ class Gaussian:
         scalars = fit_psi("psi", DIFFERENCE, samples, scales)
         outer = Exponential(variance * self.multiplier**2)
         return FittedKernel(self.name, scalars, constant, WEIGHTS["square"], outer)
-
-
-@dataclass(frozen=True)
-class Exponential:
-    """φ(t) = exp(−t / 2σ²), σ² the `variance`."""
-
-    variance: float
-
-    @property
-    def rate(self) -> float:
-        """1/2σ²: says that φ is one exponential, whose random frequencies are normal."""
-        return 1 / (2 * self.variance)
-
-    def value(self, t: FloatArray, /) -> FloatArray:
-        """Return φ(t)."""
-        return np.exp(t / (-2 * self.variance))
-
-    def slope(self, t: FloatArray, /) -> FloatArray:
-        """Return φ′(t)."""
-        return self.slope_from_value(self.value(t))
-
-    def slope_from_value(self, value: FloatArray, /) -> FloatArray:
-        """Return φ′(t) = −φ(t) / 2σ²: no second exponential."""
-        return value / (-2 * self.variance)
-
-    def curvature(self, t: FloatArray, /) -> FloatArray:
-        """Return φ″(t)."""
-        return self.curvature_from_value(self.value(t))
-
-    def curvature_from_value(self, value: FloatArray, /) -> FloatArray:
-        """Return φ″(t) = φ(t) / 4σ⁴."""
-        return value / (4 * self.variance**2)

@@ -6,21 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from tellapart.arguments import check_choice
+from tellapart.arguments import check_choice, check_number
 from tellapart.arrays import BoolArray, FloatArray
 from tellapart.data.samples import Kind, Samples
-from tellapart.kernels.bandwidth import RULES, median_bandwidths
-from tellapart.kernels.base import (
-    TUNED,
-    WEIGHTS,
-    Abilities,
-    FittedKernel,
-    ScalarKernel,
-    check_multiplier,
-    check_tuned,
-)
+from tellapart.kernels.bandwidth import RULES, TUNED, check_tuned, median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, Identity, ScalarKernel
 from tellapart.kernels.scalar import (
     MIXED,
     MIXED_MULTIPLIERS,
@@ -80,7 +70,7 @@ class Linear:
     def __post_init__(self) -> None:
         check_choice("scalar", self.scalar, SCALARS)
         check_choice("bandwidth", self.bandwidth, (*RULES, MIXED, TUNED))
-        check_multiplier(self.multiplier)
+        check_number("multiplier", self.multiplier, 0.0, open_low=True)
 
     def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths on the pooled training sample."""
@@ -110,20 +100,3 @@ class Linear:
         if self.bandwidth == MIXED:
             return MixedScalar(tuple(make(part * unit) for part in MIXED_MULTIPLIERS))
         return make(unit)
-
-
-@dataclass(frozen=True)
-class Identity:
-    """φ(t) = t."""
-
-    def value(self, t: FloatArray, /) -> FloatArray:
-        """Return φ(t)."""
-        return t
-
-    def slope(self, t: FloatArray, /) -> FloatArray:
-        """Return φ′(t)."""
-        return np.ones_like(t)
-
-    def curvature(self, t: FloatArray, /) -> FloatArray:
-        """Return φ″(t)."""
-        return np.zeros_like(t)

@@ -7,22 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from tellapart.arguments import check_choice, check_number
-from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples
 from tellapart.kernels.additive_index import check_psi, fit_psi
-from tellapart.kernels.bandwidth import RULES, joint_scale, median_bandwidths
-from tellapart.kernels.base import (
-    TUNED,
-    WEIGHTS,
-    Abilities,
-    FittedKernel,
-    PairFunction,
-    check_multiplier,
-    check_tuned,
-)
+from tellapart.kernels.bandwidth import RULES, TUNED, check_tuned, joint_scale, median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, PairFunction, Square
 from tellapart.kernels.linear import SCALARS
 
 
@@ -69,7 +58,7 @@ class Quadratic:
             check_number("c", self.c, 0.0, open_low=True)
         check_psi("scalar", self.scalar, tuple(SCALARS))
         check_choice("bandwidth", self.bandwidth, (*RULES, TUNED))
-        check_multiplier(self.multiplier)
+        check_number("multiplier", self.multiplier, 0.0, open_low=True)
 
     def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Freeze the bandwidths and c on the pooled training sample."""
@@ -81,22 +70,3 @@ class Quadratic:
             c = math.sqrt(joint_scale(samples, bandwidths, constant, self.bandwidth))
         outer = Square(float(c))
         return FittedKernel(self.name, scalars, constant, WEIGHTS["linear"], outer, self.abilities)
-
-
-@dataclass(frozen=True)
-class Square:
-    """φ(t) = (t + c)², c the `offset`."""
-
-    offset: float
-
-    def value(self, t: FloatArray, /) -> FloatArray:
-        """Return φ(t)."""
-        return np.square(t + self.offset)
-
-    def slope(self, t: FloatArray, /) -> FloatArray:
-        """Return φ′(t)."""
-        return 2 * (t + self.offset)
-
-    def curvature(self, t: FloatArray, /) -> FloatArray:
-        """Return φ″(t)."""
-        return np.full_like(t, 2.0)

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.kernels.base import FittedKernel, PairFunction
+from tellapart.kernels.base import Exponential, FittedKernel, Mismatch, PairFunction, Spectral
+from tellapart.kernels.scalar import Indicator
 
 # What a column adds to a phase at most: single precision knows no cosine of more.
 LARGEST_PHASE = 1e6
@@ -98,13 +99,12 @@ def draw_features(
     """
     weights = kernel.weights(z)
     active = np.flatnonzero(weights)
-    if not all(_known(kernel.scalars[s]) for s in active):
+    if not all(isinstance(kernel.scalars[s], Spectral | Indicator | Mismatch) for s in active):
         return None
     drawn = _Phases(kernel.scalars, n_levels, count, rng)
-    variance: float | None = getattr(kernel.outer, "variance", None)
-    if variance is not None and kernel.weight.power == 2:
+    if isinstance(kernel.outer, Exponential) and kernel.weight.power == 2:
         for s in active:
-            share = float(weights[s] / variance)
+            share = float(weights[s] / kernel.outer.variance)
             # Of exp(−ω/2σ²·1[u ≠ v]), the share that does not depend on the level needs no phase.
             varied = rng.random(count) >= math.exp(-0.5 * share)
             drawn.add(int(s), np.arange(count), math.sqrt(share), np.flatnonzero(varied))
@@ -138,10 +138,6 @@ def _of_square(
     return drawn.features(np.sign(terms[term]) * masses.sum() / count)
 
 
-def _known(scalar: PairFunction) -> bool:
-    return hasattr(scalar, "frequencies") or hasattr(scalar, "by_level")
-
-
 class _Phases:
     """What each column adds to the phases, put together draw by draw."""
 
@@ -159,7 +155,7 @@ class _Phases:
     def add(self, s: int, which: IntArray, factor: float, varied: IntArray) -> None:
         """Add a draw for column s to the frequencies `which`; of levels, to those `varied`."""
         scalar = self._scalars[s]
-        if hasattr(scalar, "frequencies"):
+        if isinstance(scalar, Spectral):
             self._frequencies[s, which] += factor * scalar.frequencies(which.size, self._rng)
             return
         count = max(self._n_levels[s], 1)

@@ -125,13 +125,8 @@ class LaplaceScalar(_OfDifference):
         """Return the kernel sums of the two samples."""
         return SortedExpansion(x, y, self.bandwidth)
 
-    def features(
-        self,
-        values: FloatArray,  # noqa: ARG002
-        starts: IntArray | None = None,  # noqa: ARG002
-    ) -> FloatArray | None:
+    def features(self, values: FloatArray, starts: IntArray | None = None) -> None:
         """Return None: the kink at 0 leaves no short exact features."""
-        return None
 
     def feature_map(self, drawn: FloatArray, low: float, high: float) -> None:
         """Return None, as `features` does."""
@@ -162,8 +157,6 @@ class Indicator:
     """
 
     compact: ClassVar[bool] = True
-    by_level: ClassVar[bool] = True
-    """Its random phases go by the level, not by the value."""
 
     def gram(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix 1[u_i = v_j]."""
@@ -295,26 +288,14 @@ class MixedMoments:
         return MixedMoments(tuple(mine.merge(its) for mine, its in each))
 
 
-@dataclass(frozen=True)
 class MixedExpansion:
     """Sums of a mixed kernel: means of the sums of its parts."""
 
-    parts: tuple[Expansion, ...]
-
-    @property
-    def mean_xx(self) -> float:
-        """Mean of k(x_i, x_j) over all i, j."""
-        return sum(part.mean_xx for part in self.parts) / len(self.parts)
-
-    @property
-    def mean_yy(self) -> float:
-        """Mean of k(y_i, y_j) over all i, j."""
-        return sum(part.mean_yy for part in self.parts) / len(self.parts)
-
-    @property
-    def mean_xy(self) -> float:
-        """Mean of k(x_i, y_j) over all i, j."""
-        return sum(part.mean_xy for part in self.parts) / len(self.parts)
+    def __init__(self, parts: tuple[Expansion, ...]) -> None:
+        self.parts = parts
+        self.mean_xx = sum(part.mean_xx for part in parts) / len(parts)
+        self.mean_yy = sum(part.mean_yy for part in parts) / len(parts)
+        self.mean_xy = sum(part.mean_xy for part in parts) / len(parts)
 
     def witness(self, values: FloatArray) -> FloatArray:
         """Return mean_i k(x_i, v) − mean_j k(y_j, v) for each v in `values`."""

@@ -1,22 +1,48 @@
-"""The result of a check: a test result, its place in the sequence, and whether to alarm."""
+"""The result of a check: a test result, its number in the sequence, and its alarm."""
 
 from __future__ import annotations
 
+import datetime
 import math
+import numbers
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
-from tellapart.data.sources.table import make_frame
+import numpy as np
+
 from tellapart.effects.values import DISTANCE
+from tellapart.errors import InputError
 from tellapart.monitor.settings import USUAL
 from tellapart.results.result import TestResult, write_arguments
 from tellapart.results.story import ALL_FINDINGS, MOST_LINES, describe_findings
 from tellapart.scan.finding import Finding
 from tellapart.selection.selection import Selection
 
-# One line of a monitor's history, and the history as a table.
+
+def label_text(label: object) -> str:
+    """Return a label as text: dates and times in ISO 8601, numbers as they are written.
+
+    Examples
+    --------
+    >>> [label_text(label) for label in (datetime.date(2026, 11, 17), 3, "before")]
+    ['2026-11-17', '3', 'before']
+    """
+    if isinstance(label, str) and label:
+        return label
+    if isinstance(label, np.generic):
+        is_time = isinstance(label, np.datetime64) and not np.isnat(label)
+        return str(label) if is_time else label_text(label.item())
+    if isinstance(label, datetime.date | datetime.time) and label == label:  # not pandas' NaT
+        return label.isoformat()
+    is_number = isinstance(label, numbers.Real | Decimal) and not isinstance(label, bool)
+    # Periods of pandas, which has no part in this package unless the user brings it.
+    is_period = type(label).__name__ == "Period" and hasattr(label, "ordinal")
+    if (is_number and label == label) or is_period:
+        return str(label)
+    raise InputError(f"label must be a text, a number or a date; got {label!r}")
 
 
 @dataclass(frozen=True)
@@ -28,7 +54,7 @@ class CheckRecord:
     number : int
         1 for the first check against the reference.
     label : str
-        What the batch was called; dates in ISO's form.
+        The label of the batch; dates in ISO 8601.
     n_rows : int
         Rows of the batch.
     pvalue : float
@@ -46,7 +72,7 @@ class CheckRecord:
     large_enough : bool
         Whether the interval of a finding excludes effects below the smallest of interest.
     fingerprint : str
-        A text that changes with the rows of the batch: the same rows twice are no news.
+        A text that changes with the rows of the batch.
     """
 
     number: int
@@ -69,28 +95,14 @@ class CheckRecord:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> CheckRecord:
-        """Return the record that `to_dict` was made of."""
-        given = {field.name: plain[field.name] for field in fields(cls)}
-        tuples = {name: tuple(given[name]) for name in ("variables", "findings")}
-        return cls(**(given | tuples))
-
-
-def history_frame(history: Sequence[CheckRecord]) -> Any:
-    """Return a table with one row per check, the oldest first."""
-    columns = {
-        field.name: [getattr(record, field.name) for record in history]
-        for field in fields(CheckRecord)
-    }
-    texts = {
-        "variables": [", ".join(record.variables) for record in history],
-        "findings": ["; ".join(record.findings) for record in history],
-    }
-    return make_frame(columns | texts)
+        """Return the record that `to_dict` wrote."""
+        tuples = {name: tuple(plain[name]) for name in ("variables", "findings")}
+        return cls(**{**plain, **tuples})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckResult(TestResult):
-    """The answer of one check: a `TestResult` that knows its place in the sequence.
+    """The result of one check: a `TestResult` with its number in the sequence and its alarm.
 
     `reject` is about this batch alone, at level α. `alarm` is about the whole sequence: what the
     monitor promises of false alarms holds for all its checks together.
@@ -100,8 +112,8 @@ class CheckResult(TestResult):
     number : int
         1 for the first check against the reference.
     alarm_level : float
-        The largest p-value that would have raised an alarm at this check: the share of α that a
-        plan gives it, or what the checks before leave to be shown; 0 if none would have.
+        The largest p-value that would have raised an alarm at this check: its share of α with a
+        plan, else what is needed after the checks before it; 0 if none would have.
     capital, capital_needed : float or None
         Without a planned end: the e-value of the sequence after this check (a test martingale,
         `tellapart.monitor.state`), and what an alarm needs. None with a plan.
@@ -124,19 +136,19 @@ class CheckResult(TestResult):
     usual: ClassVar[Mapping[str, object]] = USUAL
 
     @classmethod
-    def of(cls, result: TestResult, **place: Any) -> CheckResult:
-        """Give a test result its place in the sequence."""
-        given = {f.name: getattr(result, f.name) for f in fields(TestResult) if f.init}
-        return cls(**given, **place)
+    def of(cls, result: TestResult, **check: Any) -> CheckResult:
+        """Return a test result as a check, with the values of the fields above."""
+        tested = {f.name: getattr(result, f.name) for f in fields(TestResult) if f.init}
+        return cls(**tested, **check)
 
     @property
     def alarm(self) -> bool:
-        """Whether something changed, even for one check of many, and by enough to matter."""
+        """Whether an alarm is raised: the evidence suffices and the effect is large enough."""
         return self.is_evident and self.large_enough
 
     @property
     def is_evident(self) -> bool:
-        """Whether something changed, however little: the evidence suffices for an alarm."""
+        """Whether the evidence suffices for an alarm, however small the effect."""
         if self.capital is None or self.capital_needed is None:
             return self.pvalue <= self.alarm_level
         return self.capital >= self.capital_needed
@@ -228,7 +240,7 @@ class CheckResult(TestResult):
 
 
 def reversed_finding(finding: Finding) -> Finding:
-    """Return a finding with the second sample first: what is said of a batch, not the reference.
+    """Return a finding with the second sample first: about the batch, not the reference.
 
     >>> wider = Finding("spread", ("age",), 0.01, 0.5, (0.4, 0.8), (1.0, 2.0), "SD", ("ref", "May"))
     >>> reversed_finding(wider).summary()

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tellapart.arguments import settings_from
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
+from tellapart.monitor.betting import Planned
 from tellapart.monitor.reference_monitor import ReferenceMonitor
-from tellapart.monitor.settings import USUAL_RATIO, MonitorSettings, Planned
+from tellapart.monitor.settings import USUAL_RATIO, MonitorSettings
 from tellapart.monitor.state import MonitorState, read_file
 from tellapart.strs import Solver
 from tellapart.two_sample.settings import TestSettings
@@ -134,30 +136,7 @@ def compare_to_reference(
     >>> [(record.label, record.alarm) for record in monitor.history]
     [('2026-11-16', False), ('2026-11-17', True)]
     """
-    test = TestSettings(
-        method=method,
-        n_variables=n_variables,
-        kernel=kernel,
-        regularization=regularization,
-        solver=solver,
-        test_size=test_size,
-        n_permutations=n_permutations,
-        alpha=alpha,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        gap=gap,
-        time_limit=time_limit,
-    )
-    settings = MonitorSettings(
-        test=test,
-        n_checks=n_checks,
-        run_length=run_length,
-        smallest_effect=smallest_effect,
-        reference_ratio=reference_ratio,
-        pool_rows=pool_rows,
-        missing=missing,
-        keep=keep,
-    )
+    settings = settings_from(MonitorSettings, locals(), test=settings_from(TestSettings, locals()))
     return ReferenceMonitor(reference, settings)
 
 

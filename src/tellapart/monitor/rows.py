@@ -1,17 +1,20 @@
-"""Every row seen so far, of the reference and of batches: what the next batch is compared with.
+"""The rows that the next batch is compared with: of the reference, and of earlier batches.
 
-Why the batches must be in it. Let U_k be the rows held before check k together with those of
-batch k, as a set. If nothing changes, all rows are exchangeable: given U_k and all batches after
+Why earlier batches must be among them. Let U_k be the rows held before check k together with those
+of batch k, as a set. If nothing changes, all rows are exchangeable: given U_k and all batches after
 k, every subset of U_k of the right size is as likely to be batch k as any other. So a permutation
 p-value of batch k against the others is uniform, or larger, *given U_k and the future*. What is
-held after check k is all of U_k, or a part of it drawn without a look at which rows were the
+held after check k is all of U_k, or a part of it drawn without regard to which rows were the
 batch's; all later p-values are functions of that, of later batches and of other random numbers.
-Hence p_k tells nothing of p_{k+1}, p_{k+2}, …: they are at least as large as numbers that are
-uniform and independent, and their evidence may be multiplied (`betting`).
+Hence p_k is independent of p_{k+1}, p_{k+2}, …: they are at least as large as numbers that are
+uniform and independent, and their evidence may be multiplied (`tellapart.monitor.betting`).
 
-Compared with the reference alone they would not be: a reference that is unlucky makes every batch
-look different, and no bet on such p-values is fair. Nor may rows be kept or let go in view of what
-a check said, other than by starting again.
+Compared with the reference alone they would not be: an unlucky reference makes every batch look
+different, and no bet on such p-values is fair. Nor may rows be kept or dropped in view of what a
+check answered, other than by starting again.
+
+With a split the reference is split once (`ReferenceSplit`): its rows never change side, and the
+linear kernel's bandwidths are those of its training rows for every batch (`StoredKernel`).
 """
 
 from __future__ import annotations
@@ -32,8 +35,6 @@ from tellapart.data.samples import Kind, Samples, Values, columns_of, draw_rows,
 from tellapart.errors import InputError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
 from tellapart.two_sample.settings import TestSettings
-
-# Rows of one sample with the labels of their codes: kept, and put below others later.
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,9 @@ class CodedRows:
         return replace(self, values=rows_of(self.values, index))
 
     def over(self, names: Sequence[str], categories: Mapping[str, tuple[str, ...]]) -> CodedRows:
-        """Return these rows over some of the columns, as codes into other labels, which hold all.
-
-        Labels that no row has any more are left out by them.
-        """
-        place = {name: s for s, name in enumerate(self.names)}
-        chosen = np.array([place[name] for name in names], dtype=np.intp)
+        """Return these rows over some of the columns, recoded by the labels in `categories`."""
+        position = {name: s for s, name in enumerate(self.names)}
+        chosen = np.array([position[name] for name in names], dtype=np.intp)
         values = self.values
         if not np.array_equal(chosen, np.arange(len(self.names))):
             values = columns_of(values, chosen)
@@ -80,8 +78,8 @@ class CodedRows:
             assert isinstance(values, np.ndarray)
             values = values.copy(order="K")
             for s in recoded:
-                ours, theirs = self.categories[names[s]], categories[names[s]]
-                values[:, s] = _recoded(values[:, s], ours, theirs)
+                old, new = self.categories[names[s]], categories[names[s]]
+                values[:, s] = _recoded(values[:, s], old, new)
         kinds = tuple(self.kinds[s] for s in chosen)
         kept = {name: categories[name] for name in names if name in categories}
         return CodedRows(values, tuple(names), kinds, kept)
@@ -90,15 +88,15 @@ class CodedRows:
         return name in categories and categories[name] != self.categories.get(name)
 
 
-def in_one_form(parts: Sequence[CodedRows]) -> list[CodedRows]:
-    """Return all parts over the columns that all of them have, with one set of labels.
+def with_shared_columns(parts: Sequence[CodedRows]) -> list[CodedRows]:
+    """Return all rows over the columns that all of them have, with one set of labels.
 
     Examples
     --------
     >>> import numpy as np
     >>> old = CodedRows(np.array([[0.0], [1.0]]), ("verb",), ("categorical",), {"verb": ("b", "c")})
     >>> new = CodedRows(np.array([[0.0]]), ("verb",), ("categorical",), {"verb": ("a",)})
-    >>> [part.values.ravel().tolist() for part in in_one_form([old, new])]
+    >>> [part.values.ravel().tolist() for part in with_shared_columns([old, new])]
     [[1.0, 2.0], [0.0]]
     """
     shared = set.intersection(*(set(part.names) for part in parts))
@@ -116,7 +114,7 @@ def in_one_form(parts: Sequence[CodedRows]) -> list[CodedRows]:
 
 
 def stack_rows(parts: Sequence[CodedRows]) -> CodedRows:
-    """Return the rows of all parts, which are in one form, one below the other."""
+    """Return rows over the same columns, with the same labels, one below the other."""
     if len(parts) == 1:
         return parts[0]
     return replace(parts[0], values=_stacked([part.values for part in parts]))
@@ -129,10 +127,10 @@ def _pooled(name: str, parts: Iterable[CodedRows]) -> tuple[str, ...]:
     return sorted_labels(label for labels in each for label in labels)
 
 
-def _recoded(codes: FloatArray, ours: tuple[str, ...], theirs: tuple[str, ...]) -> FloatArray:
-    place = {label: float(code) for code, label in enumerate(theirs)}
+def _recoded(codes: FloatArray, old: tuple[str, ...], new: tuple[str, ...]) -> FloatArray:
+    new_code = {label: float(code) for code, label in enumerate(new)}
     # The last entry stands for "missing", which is code −1 below.
-    table = np.array([*(place.get(label, np.nan) for label in ours), np.nan])
+    table = np.array([*(new_code.get(label, np.nan) for label in old), np.nan])
     return np.asarray(table[np.where(np.isnan(codes), -1, codes).astype(np.intp)])
 
 
@@ -157,8 +155,8 @@ class SeenRows:
     of_reference : array
         Which rows of the reference are held.
     parts : array
-        Of every row, those of the reference first: the part it belongs to. A scan has one part; a
-        split has rows to choose variables from, part 0, and rows to hold out, part 1.
+        The part that every row belongs to, rows of the reference first. A scan has one part; a
+        split has training rows, part 0, and the holdout, part 1.
     later : CodedRows or None
         Rows of the batches that came since.
     """
@@ -174,29 +172,29 @@ class SeenRows:
 
     def draw(self, most: Sequence[int], rng: np.random.Generator) -> SeenRows:
         """Return at most so many rows of each part, drawn at random, wherever they came from."""
-        drawn = [
-            rows[draw_rows(rows.size, count, rng)]
-            for rows, count in zip(self._rows_of_parts(len(most)), most, strict=True)
-        ]
+        drawn = []
+        for part, count in enumerate(most):
+            rows = np.flatnonzero(self.parts == part)
+            drawn.append(rows[draw_rows(rows.size, count, rng)])
         kept = np.sort(np.concatenate(drawn))
         n_old = self.of_reference.size
         old, new = kept[kept < n_old], kept[kept >= n_old] - n_old
         later = None if self.later is None else self.later.rows(new)
         return SeenRows(self.of_reference[old], self.parts[kept], later)
 
-    def together(self, batch: CodedRows, parts: IntArray) -> SeenRows:
-        """Return these rows and those of a batch."""
+    def with_batch(self, batch: CodedRows, parts: IntArray) -> SeenRows:
+        """Return these rows with those of a batch added."""
         later = batch
         if self.later is not None:
-            later = stack_rows(in_one_form([self.later, batch]))
+            later = stack_rows(with_shared_columns([self.later, batch]))
         return replace(self, parts=np.concatenate([self.parts, parts]), later=later)
 
-    def beside(self, samples: Samples) -> Samples:
-        """Return samples whose first are these rows; of `samples` it is the whole reference."""
+    def beside_batch(self, samples: Samples) -> Samples:
+        """Return these rows and the batch; `samples` holds the whole reference and the batch."""
         seen = CodedRows.first_of(samples).rows(self.of_reference)
         batch = CodedRows.second_of(samples)
         if self.later is not None:
-            seen, later, batch = in_one_form([seen, self.later, batch])
+            seen, later, batch = with_shared_columns([seen, self.later, batch])
             seen = stack_rows([seen, later])
         return replace(
             samples,
@@ -206,12 +204,6 @@ class SeenRows:
             kinds=seen.kinds,
             categories=seen.categories,
         )
-
-    def _rows_of_parts(self, n_parts: int) -> list[IntArray]:
-        return [np.flatnonzero(self.parts == part) for part in range(n_parts)]
-
-
-# A short text that changes with the data: the same rows give the same, altered rows another.
 
 
 def fingerprint(rows: CodedRows) -> str:
@@ -235,18 +227,15 @@ def fingerprint(rows: CodedRows) -> str:
     return digest.hexdigest()
 
 
-# One ruler for all batches: the bandwidths of the linear kernel, taken from the reference.
-
-
 @dataclass(frozen=True)
 class StoredKernel:
-    """A linear kernel whose bandwidths were found on the reference's training rows.
+    """A linear kernel with the bandwidths of the reference's training rows.
 
     Those rows are never held out, so the permutation test stays valid; every batch is measured
-    in the same units; and no check spends time on medians. A column that never varies in the
-    reference has no bandwidth there, yet a batch in which it does vary is what a monitor is
-    for: such columns, and those unknown to the reference, are fitted on the pooled training
-    rows of the check.
+    in the same units; and no check spends time on medians. A column that is constant in the
+    reference has no bandwidth there, and a batch in which it varies must not go unnoticed: such
+    columns, and those that the reference lacks, are fitted on the pooled training rows of the
+    check.
 
     Attributes
     ----------
@@ -293,28 +282,26 @@ class StoredKernel:
 
     def fit(self, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
         """Return the stored bandwidths; only columns without one are fitted on the samples."""
-        unknown = [s for s, name in enumerate(samples.names) if name not in self.scalars]
-        fitted = self.kernel.fit(samples.columns(unknown), n_jobs=n_jobs)
+        unfitted = [s for s, name in enumerate(samples.names) if name not in self.scalars]
+        fitted = self.kernel.fit(samples.columns(unfitted), n_jobs=n_jobs)
         constant = np.zeros(samples.n_columns, dtype=np.bool_)
-        constant[unknown] = fitted.constant
-        new = {samples.names[s]: k for s, k in zip(unknown, fitted.scalar_kernels, strict=True)}
+        constant[unfitted] = fitted.constant
+        new = {samples.names[s]: k for s, k in zip(unfitted, fitted.scalar_kernels, strict=True)}
         scalars = tuple((self.scalars | new)[name] for name in samples.names)
         return replace(fitted, scalars=scalars, constant=constant)
 
 
-# A reference that is split once: rows to choose variables from, and rows to hold out.
-
-
 @dataclass(frozen=True)
-class ReferenceHalves:
-    """The two parts of the reference's rows, which never change side, and the kernel.
+class ReferenceSplit:
+    """The split of the reference, which never changes, and the kernel.
 
     Attributes
     ----------
     parts : array
-        Of every row of the reference: 0 to choose variables from, 1 to hold out.
+        For every row of the reference: 0 for training rows, 1 for the holdout.
     kernel : Kernel
-        With the bandwidths of the reference's training rows where columns have their own.
+        With the bandwidths of the reference's training rows where columns have bandwidths of
+        their own.
     """
 
     parts: IntArray
@@ -323,7 +310,7 @@ class ReferenceHalves:
     @classmethod
     def of(
         cls, reference: Samples, settings: TestSettings, rng: np.random.Generator
-    ) -> ReferenceHalves:
+    ) -> ReferenceSplit:
         """Split the rows of the reference, which stands on both sides, and fit the kernel."""
         parts = split_rows(reference.n_x, settings.test_size, rng)
         kernel = settings.fittable
@@ -336,10 +323,10 @@ class ReferenceHalves:
 
 
 @dataclass(frozen=True)
-class _Divided(Samples):
-    """Samples whose split is decided already."""
+class _SplitSamples(Samples):
+    """Samples with a given split."""
 
-    halves: tuple[Samples, ...] = field(default=(), repr=False)
+    given_split: tuple[Samples, ...] = field(default=(), repr=False)
 
     def split(
         self,
@@ -347,21 +334,21 @@ class _Divided(Samples):
         rng: np.random.Generator,  # noqa: ARG002
         order: RowOrder | None = None,  # noqa: ARG002
     ) -> tuple[Samples, Samples]:
-        train, held_out = self.halves
+        train, held_out = self.given_split
         return train, held_out
 
 
-def divide(samples: Samples, of_x: IntArray, of_y: IntArray) -> Samples:
-    """Return samples whose split is decided: rows of part 0 choose, rows of part 1 are held out."""
+def with_split(samples: Samples, of_x: IntArray, of_y: IntArray) -> Samples:
+    """Return samples with a given split: rows of part 0 are for training, part 1 is the holdout."""
     train, held_out = (
         samples.rows(np.flatnonzero(of_x == part), np.flatnonzero(of_y == part)) for part in (0, 1)
     )
     given = {f.name: getattr(samples, f.name) for f in fields(Samples)}
-    return _Divided(**given, halves=(train, held_out))
+    return _SplitSamples(**given, given_split=(train, held_out))
 
 
 def split_rows(n_rows: int, test_size: float, rng: np.random.Generator) -> IntArray:
-    """Return the part of every row: 0 to choose variables from, 1 to hold out; each has two."""
+    """Return the part of every row: 0 for training, 1 for the holdout; each has two rows."""
     n_test = min(max(round(n_rows * test_size), 2), n_rows - 2)
     parts = np.zeros(n_rows, dtype=np.intp)
     parts[rng.permutation(n_rows)[:n_test]] = 1

@@ -4,129 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
-from tellapart.arguments import check_choice, check_integer, check_number, check_random_state
+from tellapart.arguments import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_random_state,
+    settings_from,
+    with_checked,
+)
 from tellapart.data.missing import POLICIES
 from tellapart.errors import InputError
+from tellapart.monitor.betting import Ever, Planned, Rate
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.two_sample.settings import TestSettings
-
-# What a monitor promises of false alarms: none ever but with chance α, few, or none in a plan.
-
-
-@dataclass(frozen=True)
-class Ever:
-    """The chance of any false alarm, however long the sequence, is at most α.
-
-    The stake of 1 is laid in parts w_j = 1/log₂(j + 1) − 1/log₂(j + 2), which add up to 1 and fall
-    hardly faster than they must: w_j ≈ 0.69/(j log² j). The capital is then a test martingale, and
-    an alarm needs 1/α.
-
-    Examples
-    --------
-    >>> promise = Ever(0.05)
-    >>> promise.capital_needed, round(promise.stake(1), 3), round(promise.stake(1000), 6)
-    (20.0, 0.369, 1.4e-05)
-    """
-
-    alpha: float
-
-    @property
-    def capital_needed(self) -> float:
-        """1/α."""
-        return 1 / self.alpha
-
-    def stake(self, number: int) -> float:
-        """Return w_j, the part of the stake that is laid at check j."""
-        return self.kept_back(number - 1) - self.kept_back(number)
-
-    def kept_back(self, number: int) -> float:
-        """Return Σ_{j > k} w_j = 1/log₂(k + 2)."""
-        return 1 / math.log2(number + 2)
-
-    def describe(self) -> str:
-        """Say what is promised."""
-        return (
-            "the probability of any false alarm, however long the sequence, is at most "
-            f"{self.alpha:g}"
-        )
-
-
-@dataclass(frozen=True)
-class Rate:
-    """The mean number of checks until a false alarm is at least the run length.
-
-    A new stake of 1 is laid at every check (an e-detector of Shiryaev and Roberts' kind). The
-    capital less the number of checks is a martingale, so the mean number of checks until the
-    capital reaches the run length is at least that. Evidence before a change costs nothing: the
-    delay after it does not grow with the length of the sequence.
-
-    Examples
-    --------
-    >>> promise = Rate(1000)
-    >>> promise.capital_needed, promise.stake(1), promise.stake(1000)
-    (1000, 1.0, 1.0)
-    """
-
-    run_length: float
-
-    @property
-    def capital_needed(self) -> float:
-        """The run length."""
-        return self.run_length
-
-    def stake(self, number: int) -> float:  # noqa: ARG002
-        """Return 1: every check is a new beginning."""
-        return 1.0
-
-    def kept_back(self, number: int) -> float:  # noqa: ARG002
-        """Return 0: nothing waits."""
-        return 0.0
-
-    def describe(self) -> str:
-        """Say what is promised."""
-        return f"the mean number of checks until a false alarm is at least {self.run_length:g}"
-
-
-@dataclass(frozen=True)
-class Planned:
-    """The chance of any false alarm in a number of checks known before is at most α.
-
-    Check k alarms where p ≤ α/n_checks, whatever the p-values have to do with each other.
-
-    Examples
-    --------
-    >>> Planned(0.05, 20).alarm_level
-    0.0025
-    """
-
-    alpha: float
-    n_checks: int
-
-    @property
-    def alarm_level(self) -> float:
-        """α/n_checks, the level of every check."""
-        return self.alpha / self.n_checks
-
-    def describe(self) -> str:
-        """Say what is promised."""
-        return (
-            f"the probability of any false alarm in the {self.n_checks} planned checks is at most "
-            f"{self.alpha:g}"
-        )
-
-
-# The smallest effect of interest: large batches show changes that are too small to matter.
-
 
 SmallestEffect = float | Mapping[str, float]
 
 
 def check_smallest_effect(value: object, method: str) -> SmallestEffect | None:
-    """Return a number, or a number for each of some kinds of findings; None asks for nothing."""
+    """Return a number, or one for each of some kinds of findings; None excludes no effects."""
     if value is None:
         return None
     if method != "scan":
@@ -183,19 +83,7 @@ def _least(finding: Finding, smallest: SmallestEffect) -> float:
 
 USUAL_RATIO = 10.0
 LATER_ROWS = 20_000
-"""Rows of batches that are kept beside a whole reference, before rows are let go at random."""
-
-OWN: dict[str, object] = {
-    "n_checks": None,
-    "run_length": None,
-    "smallest_effect": None,
-    "reference_ratio": USUAL_RATIO,
-    "pool_rows": None,
-    "missing": "error",
-    "keep": [],
-}
-USUAL: Mapping[str, object] = TestSettings().to_dict() | OWN
-"""Every argument of `compare_to_reference` that decides answers, with its default."""
+"""Rows of batches that are kept beside a whole reference, before rows are dropped at random."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,16 +123,16 @@ class MonitorSettings:
                     f"the reference alone; got {self.pool_rows}"
                 )
         check_choice("missing", self.missing, POLICIES)
-        # A seed of our own in place of a generator or of none: check k then depends on the
-        # seed, on k and on the batches, not on what else was drawn.
+        # A drawn seed in place of a generator or of None: check k then depends on the seed, on k
+        # and on the batches, not on what else was drawn.
         seed = self.test.random_state
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).integers(2**32))
-            self._keep("test", replace(self.test, random_state=seed))
+            self._keep("test", with_checked(self.test, random_state=seed))
 
     @property
     def seed(self) -> int:
-        """What seeds every check."""
+        """The seed of every check."""
         seed = self.test.random_state
         assert isinstance(seed, int)
         return seed
@@ -274,16 +162,10 @@ class MonitorSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what decides the answers as plain values."""
-        smallest = self.smallest_effect
-        return self.test.to_dict() | {
-            "n_checks": self.n_checks,
-            "run_length": self.run_length,
-            "smallest_effect": dict(smallest) if isinstance(smallest, Mapping) else smallest,
-            "reference_ratio": self.reference_ratio,
-            "pool_rows": self.pool_rows,
-            "missing": self.missing,
-            "keep": list(self.keep),
-        }
+        own = {name: getattr(self, name) for name in OWN} | {"keep": list(self.keep)}
+        if isinstance(self.smallest_effect, Mapping):
+            own["smallest_effect"] = dict(self.smallest_effect)
+        return self.test.to_dict() | own
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], n_jobs: int | None = None) -> MonitorSettings:
@@ -291,10 +173,13 @@ class MonitorSettings:
         if plain.keys() != USUAL.keys() or type(plain["random_state"]) is not int:
             # A setting that is absent would be taken for its default.
             raise InputError(f"settings must be {', '.join(USUAL)}; got {', '.join(plain)}")
-        own = {name: plain[name] for name in OWN}
-        known = {field.name for field in fields(TestSettings)}
-        of_test = {name: value for name, value in plain.items() if name in known}
-        return cls(test=TestSettings(**of_test, n_jobs=n_jobs), **own)
+        return settings_from(cls, plain, test=settings_from(TestSettings, plain, n_jobs=n_jobs))
 
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
+
+
+OWN = {field.name: field.default for field in fields(MonitorSettings) if field.name != "test"}
+"""The settings that a test does not have, with their defaults."""
+USUAL: Mapping[str, object] = TestSettings().to_dict() | OWN | {"keep": []}
+"""Every argument of `compare_to_reference` that decides answers, with its default."""

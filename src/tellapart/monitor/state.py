@@ -12,179 +12,46 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tellapart.arrays import FloatArray
+from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore, SparseColumns
 from tellapart.errors import InputError
+from tellapart.monitor.betting import EXPONENTS, MOST_CAPITAL, Bets, Ever, Rate
 from tellapart.monitor.check_result import CheckRecord
 from tellapart.monitor.rows import CodedRows, SeenRows
 from tellapart.writing import check_writable, write_atomically
 
-# Testing by betting: what a sequence of p-values says so far, at whatever check one looks.
-#
-# Let p₁, p₂, … be independent and each at least as large as a uniform number, which is what
-# `tellapart.monitor.rows` sees to. A bet pays f(p) with ∫₀¹ f = 1, more for small p: whoever
-# stakes again and again what they have cannot expect to gain, so from a stake of 1 the chance of
-# ever holding 1/α is at most α (Ville's inequality). The bets here are
-#
-#     f_κ(p) = max(p, p₀)^(κ−1) / c_κ,    c_κ = p₀^κ + ∫_{p₀}^1 q^(κ−1) dq,
-#
-# κ near 1 for weak evidence in many checks, κ ≤ 0 for strong evidence in one; each has an equal
-# share of the stake. A change comes at some check j that nobody knows, and a stake laid before is
-# mostly lost by then. So the stake is divided: a part w_j is kept back until check j. The capital
-# is
-#
-#     S_k^κ = f_κ(p_k) (S_{k−1}^κ + w_k),    capital_k = mean_κ S_k^κ + Σ_{j>k} w_j.
-#
-# f_κ falls in p, so p-values that are too large only make the capital smaller.
-
-
-EXPONENTS = np.array([-1.0, 0.0, 0.3, 0.6])
-"""κ: of the bets on a change that one check shows, or few, or many."""
-SMALLEST_PVALUE = 1e-4
-"""p₀: a smaller p-value pays no more, since permutations seldom reach one."""
-MOST_CAPITAL = 1e200
-"""Capital that no alarm ends, where the change is too small to be worth one, stays a number."""
-# Halvings of the range of log p, after which its ends differ by less than rounding.
-HALVINGS = 60
-
-
-class Promise(Protocol):
-    """What is promised of false alarms, and so when each part of the stake is laid."""
-
-    @property
-    def capital_needed(self) -> float: ...  # noqa: D102
-    def stake(self, number: int) -> float: ...  # noqa: D102
-    def kept_back(self, number: int) -> float: ...  # noqa: D102
-
-
-def payoffs(pvalue: float) -> FloatArray:
-    """Return f_κ(p) for every κ: what one unit on each of the bets becomes.
-
-    Examples
-    --------
-    >>> payoffs(0.5).round(2), payoffs(0.001).round(1)
-    (array([0.  , 0.2 , 0.51, 0.79]), array([50. , 97.9, 39.5,  9.5]))
-    """
-    floored = max(pvalue, SMALLEST_PVALUE)
-    return np.asarray(floored ** (EXPONENTS - 1) / _normalizers())
-
-
-def _normalizers() -> FloatArray:
-    """Return c_κ; κ = 0 is the limit −log p₀ of (1 − p₀^κ)/κ, plus 1."""
-    powers = SMALLEST_PVALUE**EXPONENTS
-    nonzero = np.where(EXPONENTS == 0, 1.0, EXPONENTS)
-    tails = np.where(EXPONENTS == 0, -math.log(SMALLEST_PVALUE), (1 - powers) / nonzero)
-    return np.asarray(powers + tails)
-
-
-@dataclass(frozen=True)
-class Bets:
-    """Where a sequence of bets stands.
-
-    Attributes
-    ----------
-    promise : Promise
-        When the stake is laid, and how much capital an alarm needs.
-    number : int
-        Checks that were bet on.
-    sums : tuple of float
-        S^κ, one for each exponent.
-
-    Examples
-    --------
-    >>> from tellapart.monitor.settings import Ever
-    >>> bets = Bets(Ever(0.05))
-    >>> for pvalue in (0.4, 0.9, 0.01, 0.02):
-    ...     bets = bets.after(pvalue)
-    >>> round(bets.capital, 1), bets.enough
-    (4.4, False)
-    >>> bets.after(bets.alarm_level).enough
-    True
-    """
-
-    promise: Promise
-    number: int = 0
-    sums: tuple[float, ...] = (0.0,) * EXPONENTS.size
-
-    @property
-    def capital(self) -> float:
-        """What the stake has become: mean_κ S^κ, and the part that is kept back."""
-        return float(np.mean(self.sums)) + self.promise.kept_back(self.number)
-
-    @property
-    def enough(self) -> bool:
-        """Whether the capital suffices for an alarm."""
-        return self.capital >= self.promise.capital_needed
-
-    @property
-    def alarm_level(self) -> float:
-        """The largest p-value of the next check that makes the capital enough; 0 if none does."""
-        if not self.after(SMALLEST_PVALUE).enough:
-            return 0.0
-        if self.after(1.0).enough:
-            return 1.0
-        low, high = math.log(SMALLEST_PVALUE), 0.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.after(math.exp(middle)).enough else (low, middle)
-        return math.exp(low)
-
-    def after(self, pvalue: float) -> Bets:
-        """Return where things stand after one more check."""
-        number = self.number + 1
-        sums = payoffs(pvalue) * (np.array(self.sums) + self.promise.stake(number))
-        return replace(self, number=number, sums=tuple(np.minimum(sums, MOST_CAPITAL).tolist()))
-
-    def level_alone(self) -> float:
-        """Return the p-value that the next check alone needs, whatever those before it said.
-
-        The permutations of a check may be chosen by it: it depends on the number alone, and
-        never on earlier answers, of which the p-values must stay independent.
-        """
-        return replace(self, sums=(0.0,) * EXPONENTS.size).alarm_level
-
-
 FORMAT = "tellapart monitor, version 2"
 WITHOUT_CHECKSUM = "tellapart monitor, version 1"
-"""States of this format cannot be told from altered ones, and are not gone on with."""
+"""A format without a checksum, whose files may have been altered: they are refused."""
 
 MOST = 2**62
-"""No whole number of a state is larger."""
+"""The largest whole number that a state may hold."""
 
 _LABELS = {"names": [str], "kinds": [str], "categories": dict}
 _ROWS = (
     {**_LABELS, "columns": [[(float, None)]]},
     {**_LABELS, "n_rows": int, "sparse": {"rows": [int], "columns": [int], "values": [float]}},
 )
-_RECORD = {
-    "number": int,
-    "label": str,
-    "n_rows": int,
-    "pvalue": float,
-    "alarm_level": float,
-    "alarm": bool,
-    "variables": [str],
-    "findings": [str],
-    "capital": (float, None),
-    "capital_needed": (float, None),
-    "large_enough": bool,
-    "fingerprint": str,
+_SHAPES: dict[str, Any] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "tuple[str, ...]": [str],
+    "float | None": (float, None),
 }
+_RECORD = {field.name: _SHAPES[str(field.type)] for field in fields(CheckRecord)}
 _NOTES = {
-    "naming_rows": dict,
-    "unchosen": [str],
-    "split_into_parts": dict,
-    "row_labels": [str],
-    "moments": [str],
-    "constant_within": dict,
-    "kept": [str],
+    name: dict if isinstance(value, dict) else [str]
+    for name, value in ColumnNotes().to_dict().items()
 }
 SCHEMA = {
     "format": str,
@@ -202,14 +69,14 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class MonitorState:
-    """Where a sequence of checks stands.
+    """The state of a sequence of checks.
 
     Attributes
     ----------
     history : tuple of CheckRecord
         The answers so far.
     bets : Bets or None
-        What they say together; None with a planned end, where each stands alone.
+        Their evidence combined; None with a planned end, where every check stands alone.
     seen : SeenRows
         What the next batch is compared with.
     """
@@ -235,7 +102,7 @@ class MonitorState:
         }
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any], promise: Promise | None) -> MonitorState:
+    def from_dict(cls, plain: Mapping[str, Any], promise: Ever | Rate | None) -> MonitorState:
         """Return the state that `to_dict` was made of; the promise is the one of the settings."""
         _check_history(plain, promise)
         _check_rows(plain)
@@ -270,9 +137,13 @@ def plain_rows(rows: CodedRows) -> dict[str, Any]:
     }
     values = rows.values
     if isinstance(values, SparseColumns):
-        held = values.matrix.tocoo()
-        places = {"rows": held.row.tolist(), "columns": held.col.tolist()}
-        return head | {"n_rows": rows.n_rows, "sparse": places | {"values": held.data.tolist()}}
+        entries = values.matrix.tocoo()
+        triplets = {
+            "rows": entries.row.tolist(),
+            "columns": entries.col.tolist(),
+            "values": entries.data.tolist(),
+        }
+        return head | {"n_rows": rows.n_rows, "sparse": triplets}
     columns = [_plain_column(values[:, s]) for s in range(values.shape[1])]
     return head | {"columns": columns}
 
@@ -313,25 +184,24 @@ def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{expected}; {name!r}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        # Cut, bytes that are no text, lists within lists beyond Python's limit.
+        # Truncated, not text, or nested beyond Python's limit.
         raise InputError(f"{expected}; {name!r}: it holds no JSON") from None
-    found = content.get("format") if isinstance(content, dict) else None
-    if found == WITHOUT_CHECKSUM:
+    form = content.get("format") if isinstance(content, dict) else None
+    if form == WITHOUT_CHECKSUM:
         raise InputError(
             f"{expected}, of the format {FORMAT!r}; {name!r} is of version 1, which has no "
-            "checksum, so that nobody can tell whether it was altered: begin another state"
+            "checksum and may have been altered: begin another state"
         )
-    if found != FORMAT:
+    if form != FORMAT:
         raise InputError(
-            f"{expected}, of the format {FORMAT!r}; {name!r} is of the format {found!r}"
+            f"{expected}, of the format {FORMAT!r}; {name!r} is of the format {form!r}"
         )
     assert isinstance(content, dict)
     try:
-        written = content.pop("checksum", None)
-        if written != checksum(content):
-            raise ValueError("its checksum is that of another content")
+        if content.pop("checksum", None) != checksum(content):
+            raise ValueError("its checksum does not match its content")
         _check_shape(content, SCHEMA, "the state")
-    except (ValueError, RecursionError) as error:  # NaN and infinities are no JSON of ours
+    except (ValueError, RecursionError) as error:  # such as NaN, which is not JSON
         raise InputError(
             f"{expected}; {name!r} was altered or damaged: {error}; restore it from a copy, or "
             "begin another state"
@@ -360,7 +230,7 @@ def _check_shape(value: Any, expected: Any, title: str) -> None:
     """Raise ValueError if nested plain values are not as a schema says; see `SCHEMA`."""
     if isinstance(expected, tuple):
         if not any(_has_shape(value, one, title) for one in expected):
-            raise ValueError(f"{title} is of no kind that it can be of")
+            raise ValueError(f"{title} has none of the forms it may have")
     elif isinstance(expected, dict):
         if not isinstance(value, dict) or value.keys() != expected.keys():
             raise ValueError(f"{title} must have the entries {', '.join(expected)}")
@@ -389,8 +259,8 @@ def _has_shape(value: Any, expected: Any, title: str) -> bool:
     return True
 
 
-def _check_history(plain: Mapping[str, Any], promise: Promise | None) -> None:
-    """Raise ValueError if the answers so far, or the bets on them, cannot have been given."""
+def _check_history(plain: Mapping[str, Any], promise: Ever | Rate | None) -> None:
+    """Raise ValueError if the answers so far, or the bets on them, are impossible."""
     history, bets = plain["history"], plain["bets"]
     if [record["number"] for record in history] != list(range(1, len(history) + 1)):
         raise ValueError("its checks are not numbered from 1 on")
@@ -398,13 +268,13 @@ def _check_history(plain: Mapping[str, Any], promise: Promise | None) -> None:
         if not 0 < record["pvalue"] <= 1 or not 0 <= record["alarm_level"] <= 1:
             raise ValueError(f"check {record['number']} has no p-value in (0, 1]")
         if len({promise is None, *(record[key] is None for key in _OF_BETS)}) > 1:
-            raise ValueError(f"check {record['number']} is not of these settings")
+            raise ValueError(f"check {record['number']} does not belong to these settings")
     if (promise is None) != (bets is None):
-        raise ValueError("its bets are not of these settings")
+        raise ValueError("its bets do not belong to these settings")
     if bets is not None and not 0 <= bets["number"] <= len(history):
         raise ValueError(f"{bets['number']} bets on {len(history)} checks")
     if bets is not None and not all(0 <= part <= MOST_CAPITAL for part in bets["sums"]):
-        raise ValueError("bets that cannot have come about")
+        raise ValueError("its bets are out of range")
 
 
 _OF_BETS = ("capital", "capital_needed")
@@ -418,42 +288,42 @@ def _check_rows(plain: Mapping[str, Any]) -> None:
         *parts["reference"],
         *parts["later"],
     } <= set(range(n_parts)):
-        raise ValueError("its rows are of no parts that there are")
+        raise ValueError("its rows belong to parts that do not exist")
     if rows != sorted(set(rows)) or (rows and rows[0] < 0):
         raise ValueError("its rows of the reference are not in order")
     n_later = 0 if later is None else _count_rows(later)
     if n_later != len(parts["later"]):
-        raise ValueError(f"{n_later} later rows in {len(parts['later'])} places")
+        raise ValueError(f"{n_later} later rows, of which {len(parts['later'])} have a part")
 
 
 def _count_rows(later: Mapping[str, Any]) -> int:
-    """Return how many rows of batches are held; raise ValueError if they are no table."""
+    """Return how many rows of batches are held; raise ValueError if they do not form a table."""
     names, kinds, categories = later["names"], later["kinds"], later["categories"]
     if not names or len(set(names)) < len(names) or len(kinds) != len(names):
-        raise ValueError("its columns are not named one by one")
+        raise ValueError("its columns do not all have different names")
     categorical = {name for name, kind in zip(names, kinds, strict=True) if kind == "categorical"}
     if not set(kinds) <= {"numeric", "categorical"} or categories.keys() != categorical:
-        raise ValueError("its columns are of no kind that there is")
+        raise ValueError("its columns have unknown kinds")
     _check_shape(list(categories.values()), [[str]], "categories")
     if "sparse" in later:
         held, n_rows = later["sparse"], later["n_rows"]
         if len({len(entries) for entries in held.values()}) != 1:
-            raise ValueError("its sparse rows have places without values")
-        _check_places(held["rows"], n_rows)
-        _check_places(held["columns"], len(names))
+            raise ValueError("its sparse rows have positions without values")
+        _check_positions(held["rows"], n_rows)
+        _check_positions(held["columns"], len(names))
         return int(n_rows)
     lengths = {len(column) for column in later["columns"]}
     if len(later["columns"]) != len(names) or len(lengths) != 1:
         raise ValueError("its columns are not of one length")
     for name, column in zip(names, later["columns"], strict=True):
         if name in categorical:
-            _check_places([code for code in column if code is not None], len(categories[name]))
+            _check_positions([code for code in column if code is not None], len(categories[name]))
     return lengths.pop()
 
 
-def _check_places(places: Sequence[float], end: int) -> None:
-    if any(not 0 <= place < end or place != math.floor(place) for place in places):
-        raise ValueError("a value is at no place that there is")
+def _check_positions(positions: Sequence[float], end: int) -> None:
+    if any(not 0 <= at < end or at != math.floor(at) for at in positions):
+        raise ValueError("a position or code is out of range")
 
 
 def _plain_column(column: FloatArray) -> list[float | None]:

@@ -17,7 +17,7 @@ from tellapart.permutation.draws import check_reach
 from tellapart.planning.power_curve import RisingCurve, Strength
 from tellapart.statistics.mmd import effective_size
 from tellapart.two_sample.settings import METHODS
-from tellapart.writing import check_writable, strict_json, write_atomically
+from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -295,10 +295,7 @@ class SamplePlan:
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return `to_dict()` as strict JSON; write it to `path` too if given."""
-        text = strict_json(self.to_dict())
-        if path is not None:
-            write_atomically(check_writable("path", path), f"{text}\n".encode())
-        return text
+        return text_writer(path, end="\n")(strict_json(self.to_dict()))
 
     def to_frame(self) -> Any:
         """Return the curve as a table: rows, predicted power, its limits."""

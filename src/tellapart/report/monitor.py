@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tellapart import __version__
 from tellapart.monitor.check_result import CheckRecord
-from tellapart.monitor.history import MonitorHistory
+from tellapart.monitor.reference_monitor import ReferenceMonitor
 from tellapart.monitor.settings import USUAL
 from tellapart.report.figures import inline_svg
 from tellapart.report.plots import (
@@ -35,7 +35,7 @@ MOST_TICKS, MOST_NAMED, LABEL_WIDTH = 8, 6, 18
 SMALLEST_CAPITAL = 1e-6
 
 
-def draw_history(monitor: MonitorHistory) -> Figure:
+def draw_history(monitor: ReferenceMonitor) -> Figure:
     """Return a figure with a panel of the e-values, if there are any, and one of the p-values."""
     history = monitor.history
     bets = any(record.capital is not None for record in history)
@@ -122,7 +122,7 @@ MOST_CHECKS = 500
 MOST_FINDINGS = 6
 
 
-def render_monitor(monitor: MonitorHistory, reproduce: str | None = None) -> str:
+def render_monitor(monitor: ReferenceMonitor, reproduce: str | None = None) -> str:
     """Return the page of a monitor, which needs nothing else; every text is escaped."""
     return get_template("monitor.html.j2").render(
         monitor=monitor,
@@ -135,14 +135,14 @@ def render_monitor(monitor: MonitorHistory, reproduce: str | None = None) -> str
     )
 
 
-def _figure(monitor: MonitorHistory) -> Markup | None:
+def _figure(monitor: ReferenceMonitor) -> Markup | None:
     if not monitor.history:
         return None
     title = "Evidence over the checks"
     return inline_svg(draw_history(monitor), "history", title, monitor.verdict)
 
 
-def _facts(monitor: MonitorHistory) -> list[tuple[str, str]]:
+def _facts(monitor: ReferenceMonitor) -> list[tuple[str, str]]:
     settings = monitor.settings
     facts = [
         ("Reference", f"{monitor.n_rows:,} rows, {len(monitor.names):,} columns"),
@@ -157,13 +157,13 @@ def _facts(monitor: MonitorHistory) -> list[tuple[str, str]]:
     return facts
 
 
-def _compared(monitor: MonitorHistory) -> str:
+def _compared(monitor: ReferenceMonitor) -> str:
     if monitor.settings.n_checks is not None:
         return "the reference alone"
     return "the reference and the batches since it, or since the last alarm"
 
 
-def _calls(monitor: MonitorHistory) -> str:
+def _calls(monitor: ReferenceMonitor) -> str:
     given = write_arguments(monitor.settings.to_dict(), USUAL)
     return (
         "import tellapart as ta\n\n"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tellapart.results.columns import ColumnSummary, Marginal, Moments, Shares
 from tellapart.results.result import TestResult
 from tellapart.results.story import describe_kinds, describe_unnamed, family_floor
-from tellapart.scan.families import FAMILY_DESCRIPTIONS
+from tellapart.scan.families import describe_family
 from tellapart.scan.finding import Finding, pvalue_cell
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.selection import EVIDENCE, ROUNDING, Selection
@@ -406,7 +406,7 @@ def _has_size(finding: Finding) -> bool:
 
 
 def _described(family: str) -> str:
-    return _sentence(FAMILY_DESCRIPTIONS.get(family, "")).removesuffix(".")
+    return _sentence(describe_family(family)).removesuffix(".")
 
 
 def _sentence(text: str) -> str:

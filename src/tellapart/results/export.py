@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from tellapart.scan.finding import findings_frame
-from tellapart.writing import check_writable, write_atomically
+from tellapart.writing import check_writable, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,13 +70,10 @@ class Exports:
         >>> text.splitlines()[0].split(",")[:6]
         ['kind', 'variables', 'measure', 'effect', 'low', 'high']
         """
-        target = None if path is None else check_writable("path", path)
+        write = text_writer(path)
         from tellapart.report.tables import csv_table
 
-        text = csv_table(self._result, what)
-        if target is not None:
-            write_atomically(target, encoded(text))
-        return text
+        return write(csv_table(self._result, what))
 
     def to_latex(
         self,
@@ -109,13 +106,10 @@ class Exports:
         >>> print(text.splitlines()[6].strip())
         Variables & Measure & X & Y & Effect [95\,\% CI] & $p$ \\
         """
-        target = None if path is None else check_writable("path", path)
+        write = text_writer(path, end="\n")
         from tellapart.report.tables import latex_table
 
-        text = latex_table(self._result, what, caption, label)
-        if target is not None:
-            write_atomically(target, encoded(f"{text}\n"))
-        return text
+        return write(latex_table(self._result, what, caption, label))
 
     def figure(self, path: AnyPath | None = None, *, width: str | float = "column") -> Figure:
         """Return a figure for a paper; write it to `path` too if given (.pdf, .svg or .png).
@@ -175,8 +169,3 @@ class Exports:
     @property
     def _result(self) -> TestResult:
         return cast("TestResult", self)
-
-
-def encoded(text: str) -> bytes:
-    """Return the bytes of a file; halves of characters, which no file holds, become "?"."""
-    return text.encode("utf-8", errors="replace")

@@ -35,7 +35,7 @@ from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference, read_points
 from tellapart.text import safe_lines
-from tellapart.writing import check_writable, strict_json, write_atomically
+from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -418,10 +418,7 @@ class TestResult(Exports):
         Numbers that JSON does not know, such as an infinite threshold, become null. The file
         appears whole or not at all.
         """
-        text = strict_json(self.to_dict())
-        if path is not None:
-            write_atomically(check_writable("path", path), f"{text}\n".encode())
-        return text
+        return text_writer(path, end="\n")(strict_json(self.to_dict()))
 
     def to_html(
         self,
@@ -454,15 +451,12 @@ class TestResult(Exports):
         >>> result.to_html().startswith("<!DOCTYPE html>")
         True
         """
-        target = None if path is None else check_writable("path", path)
+        write = text_writer(path)
         shown = self.exhibit(stability=stability)
         # The report draws with Matplotlib: only those who want it wait for that to load.
         from tellapart.report.page import render_page
 
-        page = render_page(self, shown, reproduce)
-        if target is not None:
-            write_atomically(target, page.encode())
-        return page
+        return write(render_page(self, shown, reproduce))
 
     @overload
     def plot(self) -> Figure: ...

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.scan.pairs import Largest, Remaining
+from tellapart.scan.family import GroupCandidates
+from tellapart.scan.pairs import Remaining
 from tellapart.scan.tails import NOTHING, tail_pvalue_of
 
 WEIGHTS = {
@@ -213,18 +214,6 @@ MOST_CANDIDATES = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
-    """One kind of product: its largest changes, and the score columns that each place stands for.
-
-    `what` is the kind itself, for whoever describes a finding; kinds come from simple to less so.
-    """
-
-    what: Any
-    largest: Largest
-    score_columns: IntArray
-
-
-@dataclass(frozen=True, eq=False)
 class Candidate:
     """A pair or triple among those that changed most at the true labels.
 
@@ -246,7 +235,7 @@ class GroupScores:
     kind first, with the scores that they had then.
     """
 
-    def __init__(self, kinds: Sequence[Kind], parent: IntArray) -> None:
+    def __init__(self, kinds: Sequence[GroupCandidates], parent: IntArray) -> None:
         # A kind without any pair, or whose products never vary, has nothing to say.
         kinds = [kind for kind in kinds if kind.largest.values.any()]
         # One number for each set of columns; only those of candidates are ever left out.
@@ -333,7 +322,7 @@ class _KindLeft:
     maximum_scores: FloatArray
 
     def __init__(
-        self, rank: int, kind: Kind, codes: IntArray, strongest: IntArray, sets: IntArray
+        self, rank: int, kind: GroupCandidates, codes: IntArray, strongest: IntArray, sets: IntArray
     ) -> None:
         self._rank, self._kind, self._codes, self._strongest = rank, kind, codes, strongest
         at = np.searchsorted(sets, codes)
@@ -367,7 +356,7 @@ class _KindLeft:
         scores = self._scores(self._values[at]).tolist() if at.size else []
         return [
             Candidate(
-                what=self._kind.what,
+                what=self._kind.kind,
                 rank=self._rank,
                 score_columns=tuple(own),
                 columns=tuple(sorted(parent[own].tolist())),

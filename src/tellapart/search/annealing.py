@@ -16,10 +16,9 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.search.sphere import Peak, model
 from tellapart.statistics.objective import FittedObjective
-from tellapart.strs.control import Control
-from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.swaps import improve_by_swaps
-from tellapart.strs.trust_region import polish
+from tellapart.strs.contract import Control
+from tellapart.strs.incumbent import improve_by_swaps
+from tellapart.strs.problem import SparseTrustRegion, polish
 
 # The paper gives no values. τ in units of ‖∇²F‖: steps from bold to careful.
 PROXIMITIES = (0.01, 0.1, 0.5)

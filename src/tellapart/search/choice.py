@@ -25,11 +25,8 @@ from tellapart.search.solver import QUICK, Annealing
 from tellapart.search.starts import Start, linear_problem, ratio_problem
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.strs import SOLVERS, Solver, solve
-from tellapart.strs.control import Control
-from tellapart.strs.optional import require
-from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.ratio import SparseRatio
-from tellapart.strs.solution import Solution, Status
+from tellapart.strs.contract import Control, Solution, Status, require
+from tellapart.strs.problem import SparseRatio, SparseTrustRegion
 from tellapart.strs.solvers.thresholding import Thresholding
 
 SEARCH = "annealing"

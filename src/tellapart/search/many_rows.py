@@ -27,8 +27,8 @@ from tellapart.search.starts import Scores, equal, spread
 from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import MEMORY_BUDGET, FittedObjective
 from tellapart.statistics.quadratic_moments import has_feature_moments
-from tellapart.strs.base import truncate
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import truncate
 
 # A search on some of the rows: its time grows with the square of their number.
 #

@@ -25,7 +25,7 @@ from tellapart.search.starts import (
 from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import FittedObjective
 from tellapart.statistics.pair_sums import Derivatives
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.threads import in_threads, one_blas_thread
 
 # Exchanges of one chosen variable for another, until none improves the objective.

@@ -9,9 +9,9 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.statistics.pair_sums import Derivatives
-from tellapart.strs.control import Control
-from tellapart.strs.domains import FaceSearch
-from tellapart.strs.trust_region import maximise_on_sphere
+from tellapart.strs.contract import Control
+from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.faces import FaceSearch
 
 MOST_STEPS = 50
 TOLERANCE = 1e-10

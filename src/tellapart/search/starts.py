@@ -12,15 +12,13 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
-from tellapart.search.interactions import MOST_WORK, strongest_groups, strongest_groups_of_many
+from tellapart.search.interactions import MOST_WORK, strongest_groups
 from tellapart.search.sphere import Hill, climb
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import solve
-from tellapart.strs.base import truncate
-from tellapart.strs.control import Control
-from tellapart.strs.problem import ShiftedFactor, SparseTrustRegion
-from tellapart.strs.ratio import SparseRatio
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import ShiftedFactor, SparseRatio, SparseTrustRegion, truncate
 from tellapart.strs.solvers.thresholding import Thresholding
 
 # The linear kernel's choice, written as a sparse trust region problem or as a sparse ratio.
@@ -66,8 +64,6 @@ def ratio_problem(
     return SparseRatio(M, coefficients.a, d, nonnegative)
 
 
-MANY_ROWS = 4_000
-"""Rows of a sample beyond which groups are looked for by features in place of pairs of rows."""
 # Groups of each size that are grown into starts.
 N_GROUPS = 3
 # A start need not be polished.
@@ -138,13 +134,11 @@ def score_columns(
     work = most_work
     if control.time_limit is not None:
         work = min(work, _WORK_PER_SECOND * control.time_limit)
-    few = max(samples.n_x, samples.n_y) <= MANY_ROWS
-    scan = strongest_groups if few else strongest_groups_of_many
     groups = [
         group.variables
         for size in range(2, min(largest_group, n_variables) + 1)
         if not control.out_of_time
-        for group in scan(samples, kernel, size, N_GROUPS, control.rng, work)
+        for group in strongest_groups(samples, kernel, size, N_GROUPS, control.rng, work)
     ]
     return Scores(single, linear, tuple(groups))
 

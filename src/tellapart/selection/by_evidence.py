@@ -34,9 +34,8 @@ from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying
 from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
-from tellapart.strs.control import Control
-from tellapart.strs.ratio import SparseRatio
-from tellapart.strs.solution import Solution
+from tellapart.strs.contract import Control, Solution
+from tellapart.strs.problem import SparseRatio
 from tellapart.text import safe
 
 MOST_VARIABLES = 10

@@ -14,8 +14,8 @@ from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.row_order import canonical_order, in_order
 from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
-from tellapart.kernels.bandwidth import adds_up, fit_on_draw
-from tellapart.kernels.base import FittedKernel, with_multiplier
+from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier
+from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.starts import Start, equal
@@ -26,7 +26,7 @@ from tellapart.statistics.coefficients import (
     coefficients_in_chunks,
     linear_part,
 )
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def choose(

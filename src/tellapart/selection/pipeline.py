@@ -8,13 +8,13 @@ import numpy as np
 
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
-from tellapart.kernels.base import with_multiplier
+from tellapart.kernels.bandwidth import with_multiplier
 from tellapart.progress import Progress
 from tellapart.selection.by_evidence import LEAST_SECONDS, weigh_evidence
 from tellapart.selection.choose import choose, sum_over_chunks
 from tellapart.selection.settings import SelectionSettings
 from tellapart.selection.tuning import Chosen, Prepared, tune
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 TUNING_SHARE = 0.5
 """Of a time limit, what tuning may take: the choice gets the rest."""

@@ -12,7 +12,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
-from tellapart.strs.solution import Status, relative_gap
+from tellapart.strs.contract import Status, relative_gap
 from tellapart.text import safe
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from tellapart.search.choice import Solvers, resolve_solver
 from tellapart.selection.selection import EVIDENCE, RATIO, REGULARIZED
 from tellapart.statistics.mmd import ESTIMATORS, check_rows
 from tellapart.strs import Solver
-from tellapart.strs.base import PLAIN_ONLY
+from tellapart.strs.contract import PLAIN_ONLY
 from tellapart.strs.solve import SMALLEST_GAP
 
 AUTO = "auto"

@@ -29,7 +29,7 @@ from tellapart.search.choice import HEURISTICS
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
 from tellapart.selection.selection import EVIDENCE, REGULARIZED
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.text import safe
 
 FEWEST_ROWS = 4

@@ -25,7 +25,8 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.row_order import MOST_ENTRIES, MOST_SORTED, by_content
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Kernel
-from tellapart.kernels.base import Abilities, multipliers_to_try, with_multiplier
+from tellapart.kernels.bandwidth import multipliers_to_try, with_multiplier
+from tellapart.kernels.base import Abilities
 from tellapart.permutation.draws import rows_per_bin
 from tellapart.progress import Progress
 from tellapart.selection.folds import (
@@ -39,7 +40,7 @@ from tellapart.selection.folds import (
 )
 from tellapart.selection.selection import Selection
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 # Scores of what tuning tries, split by split, and which of them is the best.
 

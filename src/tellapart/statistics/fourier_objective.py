@@ -24,7 +24,7 @@ from scipy.special import ndtri
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
-from tellapart.kernels.base import FittedKernel, Outer
+from tellapart.kernels.base import Exponential, FittedKernel, Outer
 from tellapart.statistics.pair_sums import Derivatives
 
 # Kernels of squared differences as mixtures of Gaussian ones, φ(t) = Σ_k a_k exp(−ρ_k t), a ≥ 0.
@@ -68,13 +68,12 @@ def exponentials_of(outer: Outer) -> Exponentials | None:
 
     Examples
     --------
-    >>> from tellapart.kernels.gaussian import Exponential
+    >>> from tellapart.kernels.base import Exponential
     >>> exponentials_of(Exponential(2.0)).rates.tolist()
     [0.25]
     """
-    rate: float | None = getattr(outer, "rate", None)
-    if rate is not None:
-        return Exponentials(np.array([rate]), np.ones(1), 1.0)
+    if isinstance(outer, Exponential):
+        return Exponentials(np.array([1 / (2 * outer.variance)]), np.ones(1), 1.0)
     with np.errstate(all="ignore"):
         target = np.asarray(outer.value(_INDICES), dtype=np.float64)
     if not np.isfinite(target).all() or target[0] <= 0:

@@ -27,7 +27,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.interrupts import check_interrupts
-from tellapart.kernels.base import FittedKernel
+from tellapart.kernels.base import Exponential, FittedKernel
 from tellapart.threads import one_blas_thread
 
 # Numbers in the stack of one tile at most: 2 MB, which stay in cache from one use to the next.
@@ -517,18 +517,19 @@ class SquaredSums(PairSums):
 
     def _slope_of(self, gram: FloatArray, index: FloatArray) -> FloatArray:
         """Return φ′(t), from φ(t) where the kernel knows how."""
-        given = getattr(self.kernel.outer, "slope_from_value", None)
-        return given(gram) if given is not None else self.kernel.outer.slope(index)
+        outer = self.kernel.outer
+        return (
+            outer.slope_from_value(gram) if isinstance(outer, Exponential) else outer.slope(index)
+        )
 
     def _curvature(
         self, gram: FloatArray | None, index_of: Callable[[slice], FloatArray], rows: slice
     ) -> FloatArray:
         """Return φ″(t) of a block of rows, from φ(t) where that is at hand and enough."""
-        given = getattr(self.kernel.outer, "curvature_from_value", None)
-        if gram is not None and given is not None:
-            bends: FloatArray = given(gram[rows])
-            return bends
-        return self.kernel.outer.curvature(index_of(rows))
+        outer = self.kernel.outer
+        if gram is not None and isinstance(outer, Exponential):
+            return outer.curvature_from_value(gram[rows])
+        return outer.curvature(index_of(rows))
 
     def _assembled(self, sums: FloatArray, own: FloatArray, slopes: FloatArray) -> FirstOrder:
         """Return F and its slopes from the sums of each row over X and over Y."""

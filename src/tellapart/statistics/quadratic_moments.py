@@ -176,7 +176,7 @@ class RowMoments(PairSums):
 
 
 # Numbers in a block of features: 16 MB in single precision.
-_BLOCK_ENTRIES = 4_194_304
+_PRODUCT_ENTRIES = 4_194_304
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def features_of(values: FloatArray, landmarks: Sequence[Landmarks], rank: int) -
 def blocks_of(values: Values, landmarks: Sequence[Landmarks], rank: int) -> Iterator[Singles]:
     """Yield the features of one sample, a block of rows at a time."""
     n_columns = len(landmarks)
-    step = max(64, _BLOCK_ENTRIES // (n_columns * max(rank, 1)))
+    step = max(64, _PRODUCT_ENTRIES // (n_columns * max(rank, 1)))
     everything = np.arange(n_columns)
     for start in range(0, values.shape[0], step):
         check_interrupts()

@@ -3,15 +3,303 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.orthant import maximise_on_orthant, multiplier_on_orthant
-from tellapart.strs.rounding import EPS, block_slack, dual_bound_on_sphere, length_of, sphere_bound
-from tellapart.strs.trust_region import maximise_on_sphere
+from tellapart.arrays import BoolArray, FloatArray
+from tellapart.compiling import compiled
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+# The secular equation Σ_i c_i² / (s + g_i)² = 1: the heart of every trust region step.
+
+
+@compiled
+def secular_root(gaps: FloatArray, c: FloatArray, lowest: float) -> float:
+    """Return the s ≥ lowest with Σ c_i²/(s + g_i)² = 1, or `lowest` if the sum is below 1 there.
+
+    `gaps` g_i and `lowest` are at least 0. Newton on 1/√(sum) − 1, which is nearly linear and
+    concave in s, so that the steps from the left never overshoot: a handful reach rounding error.
+    """
+    s = lowest
+    norm2 = 0.0
+    for i in range(c.shape[0]):
+        norm2 += c[i] * c[i]
+        # One term alone reaches 1 here, so the root is not further left.
+        s = max(s, abs(c[i]) - gaps[i])
+    if norm2 == 0.0 or s < 0.0:
+        return lowest
+    if s == 0.0:
+        # Σ c²/g² at s = 0 decides: terms with g = c = 0 count as 0.
+        total = 0.0
+        for i in range(c.shape[0]):
+            if c[i] != 0.0:
+                total += (c[i] / gaps[i]) ** 2
+        if total <= 1.0:
+            return lowest
+        s = 1e-16 * np.sqrt(norm2)
+    for _ in range(100):
+        total = 0.0
+        slope = 0.0
+        for i in range(c.shape[0]):
+            ratio = c[i] / (s + gaps[i]) if c[i] != 0.0 else 0.0
+            total += ratio * ratio
+            slope += ratio * ratio / (s + gaps[i]) if c[i] != 0.0 else 0.0
+        if total <= 1.0:
+            break
+        step = total * (np.sqrt(total) - 1.0) / slope
+        if s + step <= s:
+            break
+        s += step
+        if step <= 4e-16 * s:
+            break
+    return s
+
+
+SMALL = 1e-100
+"""Numbers below this are multiplied by a power of two, which changes no digit, before squaring."""
+
+
+def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
+    """Return the maximiser of zᵀAz + aᵀz over ‖z‖₂ = 1, and its value.
+
+    With A = UΛUᵀ, λ₁ the largest eigenvalue and b = Uᵀa, the maximiser is
+    z = ½(μI − A)⁻¹a with μ ≥ λ₁ the root of Σ b_i²/(4(μ − λ_i)²) = 1. In the *hard case*
+    (b is 0 on the top eigenspace and the sum stays below 1 at μ = λ₁) the missing length is
+    filled up along a top eigenvector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, value = maximise_on_sphere(np.diag([1.0, 0.0]), np.array([0.0, 1.0]))
+    >>> bool(np.isclose(value, 1.25)), np.abs(z).round(4).tolist()
+    (True, [0.866, 0.5])
+    """
+    largest = max(float(np.abs(A).max()), float(np.abs(a).max()))
+    if 0.0 < largest < SMALL:
+        up, down = _powers(largest)
+        z, value = maximise_on_sphere(A * up, a * up)
+        return z, value * down
+    eigenvalues, vectors = np.linalg.eigh(A)
+    gaps = eigenvalues[-1] - eigenvalues
+    linear, size = a, float(np.abs(a).max())
+    if 0.0 < size < SMALL:
+        # z depends on a/gaps only: both are multiplied, so that no square of a vanishes.
+        up, _ = _powers(size)
+        with np.errstate(over="ignore"):
+            linear, gaps = a * up, gaps * up
+    c = (vectors.T @ linear) / 2
+    # Below rounding error the component along the top eigenspace is noise, not a direction.
+    noise = 8 * np.finfo(float).eps * float(np.linalg.norm(linear))
+    c[(gaps <= noise) & (np.abs(c) <= noise)] = 0.0
+    s = secular_root(gaps, c, 0.0)
+    shifted = s + gaps
+    coordinates = np.divide(c, shifted, out=np.zeros_like(c), where=shifted > 0)
+    missing = 1.0 - float(coordinates @ coordinates)
+    if missing > 0.0:
+        coordinates[-1] += _signed(np.sqrt(coordinates[-1] ** 2 + missing), coordinates[-1])
+    z = vectors @ coordinates
+    z /= np.linalg.norm(z)
+    return z, float(z @ A @ z + a @ z)
+
+
+def _powers(size: float) -> tuple[float, float]:
+    """Return a power of two that brings a small number to about 1, at most 2¹⁰⁰⁰, and 1/it."""
+    exponent = min(-int(np.frexp(size)[1]), 1000)
+    return 2.0**exponent, 2.0**-exponent
+
+
+def _signed(length: float, entry: float) -> float:
+    """Return what to add to `entry` so that its size becomes `length`, keeping its sign."""
+    return length - entry if entry >= 0 else -length - entry
+
+
+PATIENCE = 3
+"""Block pivots that may fail to lower the number of wrong signs before single pivots take over."""
+
+
+@compiled
+def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> FloatArray:
+    """Return the maximiser of cᵀw − wᵀHw over w ≥ 0, H positive definite.
+
+    `passive` marks the entries that may be positive: a guess on entry, the answer on return.
+    Block principal pivoting: solve 2Hw = c on the passive entries, exchange every entry of the
+    wrong sign (w < 0, or a slope c − 2Hw > 0 outside), until there is none. Single exchanges
+    of the last wrong one, which cannot cycle, take over where blocks do not help.
+    """
+    n = c.shape[0]
+    w = np.zeros(n)
+    fewest = n + 1
+    patience = PATIENCE
+    for _ in range(20 * n + 50):
+        index = np.flatnonzero(passive)
+        w[:] = 0.0
+        slope = c.copy()
+        size = np.abs(c)
+        if index.shape[0] > 0:
+            block = np.empty((index.shape[0], index.shape[0]))
+            part = np.empty(index.shape[0])
+            for i in range(index.shape[0]):
+                part[i] = 0.5 * c[index[i]]
+                for j in range(index.shape[0]):
+                    block[i, j] = H[index[i], index[j]]
+            solved = np.linalg.solve(block, part)
+            for i in range(index.shape[0]):
+                w[index[i]] = solved[i]
+                for j in range(n):
+                    slope[j] -= 2.0 * H[j, index[i]] * solved[i]
+                    size[j] += abs(2.0 * H[j, index[i]] * solved[i])
+        wrong = np.zeros(n, dtype=np.bool_)
+        for i in range(n):
+            # A slope that is rounding error gains nothing.
+            wrong[i] = w[i] < 0.0 if passive[i] else slope[i] > 1e-14 * size[i]
+        count = int(wrong.sum())
+        if count == 0:
+            break
+        if count < fewest:
+            fewest = count
+            patience = PATIENCE
+        else:
+            patience -= 1
+        if patience >= 0:
+            for i in range(n):
+                if wrong[i]:
+                    passive[i] = not passive[i]
+        else:
+            last = np.flatnonzero(wrong)[-1]
+            passive[last] = not passive[last]
+    for i in range(n):
+        if w[i] <= 0.0:
+            w[i] = 0.0
+            passive[i] = False
+    return w
+
+
+@compiled
+def multiplier_on_orthant(
+    N: FloatArray, c: FloatArray, lowest: float, passive: BoolArray
+) -> tuple[float, FloatArray]:
+    """Return the μ ≥ lowest at which the maximiser w of cᵀw − wᵀ(N + μI)w, w ≥ 0, has length 1.
+
+    And w; `lowest` and its w, if that is no longer than 1. N + lowest·I is positive definite.
+    ‖w‖ falls with μ. Newton on 1/‖w‖ − 1, concave while `passive` (a guess on entry, the answer
+    on return) stays, within a bracket that guards it where that changes.
+    """
+    n = c.shape[0]
+    low, high = lowest, np.inf
+    mu = lowest
+    shifted = N.copy()
+    w = np.zeros(n)
+    for step in range(100):
+        for i in range(n):
+            shifted[i, i] = N[i, i] + mu
+        w = maximise_on_orthant(shifted, c, passive)
+        norm2 = float(w @ w)
+        if step == 0 and norm2 <= 1.0:
+            return mu, w
+        if norm2 >= 1.0:
+            low = mu
+        else:
+            high = mu
+        # `high` may be infinite, and an infinite bracket is no narrow one.
+        if abs(norm2 - 1.0) <= 1e-14 or high <= low + 1e-15 * abs(low):
+            break
+        index = np.flatnonzero(passive)
+        move = np.inf
+        if index.shape[0] > 0:
+            block = np.empty((index.shape[0], index.shape[0]))
+            part = np.empty(index.shape[0])
+            for i in range(index.shape[0]):
+                part[i] = w[index[i]]
+                for j in range(index.shape[0]):
+                    block[i, j] = shifted[index[i], index[j]]
+            move = norm2 * (np.sqrt(norm2) - 1.0) / float(part @ np.linalg.solve(block, part))
+        following = mu + move
+        if not low < following < high:
+            if abs(move) <= 4e-16 * abs(mu) or not np.isfinite(high):
+                break
+            following = 0.5 * (low + high)
+        mu = following
+    return mu, w
+
+
+GOLDEN = (5**0.5 - 1) / 2
+
+GOLDEN_STEPS = 80
+"""0.618⁸⁰ is below ε: no closer look is possible."""
+
+
+def block_slack(A: FloatArray, a: FloatArray) -> float:
+    """Return an allowance for the rounding error of the maximum of zᵀAz + aᵀz on the sphere.
+
+    Eigenvalues of A are off by at most a small multiple of n·ε·‖A‖_F, and the value is off by no
+    more than that and the same multiple of ε·‖a‖.
+    """
+    return 16 * (int(a.shape[0]) + 4) * EPS * (length_of(A) + length_of(a))
+
+
+def length_of(values: FloatArray) -> float:
+    """Return the Euclidean norm, also of numbers whose squares vanish."""
+    largest = float(np.abs(values).max())
+    return largest * float(np.linalg.norm(values / largest)) if largest > 0.0 else 0.0
+
+
+def sphere_bound(
+    A: FloatArray, a: FloatArray, value: float, cutoff: float, error: float = 0.0
+) -> float:
+    """Return a proved bound on the maximum of zᵀAz + aᵀz on the sphere, computed as `value`.
+
+    That is `value` and its slack. Where a variable on a huge scale lifts it above `cutoff`, the
+    least dual bound is looked for too: rescaled by variable, none of them blurs the others.
+    `error` is how far zᵀAz may be off.
+    """
+    highest = value + (block_slack(A, a) + error)
+    if highest <= cutoff:
+        return highest
+    return min(highest, _least_dual_bound(A, a, highest) + error)
+
+
+def dual_bound_on_sphere(A: FloatArray, a: FloatArray, mu: float) -> float:
+    """Return μ + ¼aᵀ(μI − A)⁻¹a, rounded up, if μ is proved to exceed λ_max(A); else infinity.
+
+    It bounds zᵀAz + aᵀz over the sphere. With the diagonal Δ of M = μI − A, the entries of
+    Δ^{-½}MΔ^{-½} are off by a few ε of their own sizes, and those are at most 1 for M ⪰ 0,
+    whatever the scales of the variables. Its eigenvalues are lowered by all that this may hide.
+    """
+    room = mu - np.diag(A)
+    if not room.min() > 0.0:
+        return float("inf")
+    units = np.sqrt(room)
+    scaled = -(A / units[:, None]) / units
+    np.fill_diagonal(scaled, 1.0)
+    eigenvalues, vectors = np.linalg.eigh(scaled)
+    size = int(room.shape[0])
+    off = 16 * (size + 4) * EPS
+    eigenvalues -= off * max(1.0, float(np.linalg.norm(scaled)))
+    if eigenvalues[0] <= 0.0:
+        return float("inf")
+    linear = a / units
+    along = np.abs(vectors.T @ linear) + off * float(np.linalg.norm(linear))
+    lift = (1 + off) * float(along @ (along / eigenvalues)) / 4
+    return mu + lift + 4 * EPS * (abs(mu) + lift)
+
+
+def _least_dual_bound(A: FloatArray, a: FloatArray, highest: float) -> float:
+    """Return the least dual bound met by a golden section search over μ, which is convex."""
+    low, high = float(np.diag(A).max()), highest
+    least = dual_bound_on_sphere(A, a, high)
+    for _ in range(GOLDEN_STEPS):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        at_left, at_right = (dual_bound_on_sphere(A, a, mu) for mu in (left, right))
+        least = min(least, at_left, at_right)
+        # Both infinite: too low to be proved, so that the least one lies to the right.
+        if at_left < at_right:
+            high = right
+        else:
+            low = left
+    return least
 
 
 class Domain(ABC):
@@ -44,169 +332,6 @@ class Domain(ABC):
     def promise(self, vector: FloatArray) -> FloatArray:
         """Return how much a step along each variable may gain, `vector` being the slopes."""
         return vector if self.nonnegative else np.abs(vector)
-
-
-# The sphere's other local maximum: a quadratic has at most one besides the global ones.
-
-
-STEPS = 200
-"""Newton steps at most; each at least halves what is left of the way, near the end much more."""
-
-
-def other_local_maximiser(A: FloatArray, a: FloatArray) -> FloatArray | None:
-    """Return the local maximiser of zᵀAz + aᵀz on ‖z‖₂ = 1 that is not global; None without one.
-
-    With A = UΛUᵀ, λ₁ > λ₂ ≥ … its eigenvalues and c = ½Uᵀa it is z = ½(μI − A)⁻¹a for the
-    largest μ in (λ₂, λ₁) with Σ c_i²/(μ − λ_i)² = 1 (Martínez, 1994). In the hard case, c₁ = 0
-    up to rounding error, it is the mirror image of the global one across the top eigenvector.
-    """
-    eigenvalues, vectors = np.linalg.eigh(A)
-    gaps = (eigenvalues[-1] - eigenvalues)[:-1]
-    c = (vectors.T @ a) / 2
-    top, rest = float(c[-1]), c[:-1]
-    room = float(gaps.min(initial=np.inf))
-    t = abs(top)
-    if t <= 8 * EPS * length_of(a):
-        if room <= 0.0:
-            return None
-        # Both signs along the top eigenvector: the search on the sphere took one of them.
-        along = rest / gaps
-        missing = 1.0 - float(along @ along)
-        if missing < 0.0:
-            return None
-        sign = -1.0 if top >= 0 else 1.0
-        mirrored: FloatArray = vectors @ np.append(along, sign * np.sqrt(missing))
-        return mirrored
-    # μ = λ₁ − t: from the left Newton on the convex Σ − 1 never passes the first root.
-    for _ in range(STEPS):
-        if t >= room:
-            return None
-        shares = np.append(rest / (gaps - t), -top / t)
-        excess = float(shares @ shares) - 1.0
-        if excess <= 1e-15:
-            break
-        squares = shares * shares
-        slope = 2 * float(squares[:-1] @ (1 / (gaps - t)) - squares[-1] / t)
-        if slope >= 0.0:
-            return None
-        step = -excess / slope
-        if t + step <= t:
-            break
-        t += step
-    z: FloatArray = vectors @ np.append(rest / (gaps - t), -top / t)
-    return z / np.linalg.norm(z)
-
-
-# The maximum over the sphere within z ≥ 0, face by face where no dual bound settles it.
-#
-# A maximiser lies in the interior of some face {z : z_i = 0 for i outside P, ‖z‖₂ = 1}, and there
-# it is a local maximiser on the sphere in the variables P: the global one or the only other one
-# (`local_maximum`). A face needs no further look below it if the sphere's maximiser is in it, or if
-#
-#     μ + ¼ tᵀ(μI − A)⁻¹t,   t ≥ a,  μI − A positive definite,
-#
-# is tight or low enough: it bounds zᵀAz + aᵀz for z ≥ 0, since aᵀz ≤ tᵀz.
-
-
-MARGIN = 1e-9
-"""How far above λ_max(A) the multiplier of the dual bound stays, as a part of ‖A‖."""
-
-
-@dataclass
-class FaceSearch:
-    """Branch and bound over the faces of one support.
-
-    `cutoff` is a value that need not be beaten; after `limit` faces the rest keep their bounds.
-    `bound` is proved, rounding error allowed for, and close unless only the point matters
-    (`prove` is False); `point` is the best met.
-    """
-
-    A: FloatArray
-    a: FloatArray
-    cutoff: float = -np.inf
-    limit: int = 2_000
-    prove: bool = True
-    value: float = field(default=-np.inf, init=False)
-    bound: float = field(default=-np.inf, init=False)
-
-    def __post_init__(self) -> None:
-        self.point = np.zeros(self.a.shape[0])
-
-    def run(self) -> FaceSearch:
-        """Visit faces, the largest first, until none is open; return itself."""
-        everything = np.arange(self.a.shape[0])
-        # Faces still to visit: the variables, how many of the first must stay, and a bound.
-        open_faces: list[tuple[IntArray, int, float]] = [(everything, 0, np.inf)]
-        visited = 0
-        while open_faces and visited < self.limit:
-            face, kept, known = open_faces.pop()
-            visited += 1
-            bound, order = self._visit(face, kept, known)
-            if order is None:
-                self.bound = max(self.bound, bound)
-                continue
-            # The k-th child drops the k-th variable and keeps those before it: each face once.
-            last_first = range(len(face) - 1, kept - 1, -1)
-            open_faces.extend((np.delete(order, k), k, bound) for k in last_first)
-        for _, _, known in open_faces:
-            self.bound = max(self.bound, known)
-        return self
-
-    def _visit(self, face: IntArray, kept: int, known: float) -> tuple[float, IntArray | None]:
-        """Return a bound over a face, and the order to drop its variables in; None if it is done.
-
-        The first `kept` variables stay first: they are not dropped.
-        """
-        A, a = self.A[np.ix_(face, face)], self.a[face]
-        slack = block_slack(A, a)
-        if face.shape[0] == 1:
-            # One sum, rounded once.
-            value = self._offer(face, np.ones(1))
-            return value + EPS * abs(value), None
-        z, value = maximise_on_sphere(A, a)
-        if (z <= 0).all() and not a.any():
-            z = -z
-        if (z >= 0).all():
-            effort = self.cutoff if self.prove else np.inf
-            return sphere_bound(A, a, self._offer(face, z), effort), None
-        bound = min(known, value + slack)
-        if bound <= max(self.value, self.cutoff):
-            return bound, None
-        mu, w = self._dual_point(A, a, z)
-        largest = float(w.max())
-        if largest > 0.0:
-            # Beside a small a this point is so short that the squares of its entries vanish.
-            w_near_one = w / largest
-            self._offer(face, w_near_one / np.linalg.norm(w_near_one))
-        # Complementary slackness at w; any t ≥ a is valid.
-        t = np.maximum(a, 2 * (mu * w - A @ w))
-        bound = min(bound, dual_bound_on_sphere(A, t, mu))
-        if bound <= max(self.value + slack, self.cutoff):
-            return bound, None
-        other = other_local_maximiser(A, a)
-        if other is not None and (other >= 0).all():
-            self.bound = max(self.bound, self._offer(face, other) + slack)
-        if face.shape[0] == kept:
-            return self.bound, None
-        droppable = kept + np.argsort(z[kept:], kind="stable")
-        return bound, np.concatenate([face[:kept], face[droppable]])
-
-    def _dual_point(self, A: FloatArray, a: FloatArray, z: FloatArray) -> tuple[float, FloatArray]:
-        """Return the μ, above λ_max(A), of the least dual bound, and its maximiser."""
-        eigenvalues = np.linalg.eigvalsh(A)
-        scale = float(np.abs(eigenvalues).max()) + float(np.abs(a).max())
-        lowest = float(eigenvalues[-1]) + MARGIN * scale
-        found: tuple[float, FloatArray] = multiplier_on_orthant(-A, a, lowest, z > 0)
-        return found
-
-    def _offer(self, face: IntArray, part: FloatArray) -> float:
-        """Keep a point if it is the best so far; return its value."""
-        value = float(part @ self.A[np.ix_(face, face)] @ part + self.a[face] @ part)
-        if value > self.value:
-            self.value = value
-            self.point = np.zeros(self.a.shape[0])
-            self.point[face] = part
-        return value
 
 
 # The whole space, or the part of it with z ≥ 0: A is negative definite.
@@ -294,38 +419,3 @@ class Sphere(Domain):
 
 SPHERE = Sphere()
 """The domain where nothing else is said."""
-
-
-# The part of the sphere with z ≥ 0.
-
-
-QUICK = 200
-"""Faces that the search for a good point visits; a proof may take more."""
-
-
-class SphereOrthant(Domain):
-    """‖z‖₂ = 1, z ≥ 0.
-
-    The sphere's own maximiser where it is nonnegative; else a dual bound that is tight wherever
-    μI − A is positive definite at the maximiser; else the faces, one by one (`faces`).
-    """
-
-    on_sphere = True
-    nonnegative = True
-
-    def maximise(
-        self, A: FloatArray, a: FloatArray, above: float = -np.inf
-    ) -> tuple[FloatArray, float]:
-        """Return the best point found: the maximiser, unless more than 200 faces are in play."""
-        z, value = maximise_on_sphere(A, a)
-        if (z >= 0).all():
-            return z, value
-        search = FaceSearch(A, a, cutoff=above, limit=QUICK, prove=False).run()
-        return search.point, search.value
-
-    def bound(
-        self, A: FloatArray, a: FloatArray, value: float, cutoff: float, error: float
-    ) -> float:
-        """Return a proved bound: the maximum and its slack, unless too many faces are in play."""
-        search = FaceSearch(A, a, cutoff=max(cutoff - error, value)).run()
-        return max(search.bound, value) + error

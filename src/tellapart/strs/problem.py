@@ -1,18 +1,20 @@
-"""Quadratics over few variables, and the sparse trust region problem: data only, no method."""
+"""Sparse quadratics, trust region and ratio problems: data and exact values, no method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum, ldexp, log10, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError, cholesky
 
 from tellapart.arguments import check_flag, check_integer, check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.strs.domains import SPHERE, Domain, SphereOrthant
-from tellapart.strs.rounding import factored_value, form_value
+from tellapart.strs.domains import EPS, SPHERE, Domain, Space, SpaceOrthant, block_slack
+from tellapart.strs.faces import SphereOrthant
 
 # What the arrays of a problem must be: checked once, at its door.
 
@@ -70,6 +72,84 @@ def checked_symmetric(name: str, values: ArrayLike) -> FloatArray:
     if asymmetry > 1e-8 * float(np.abs(matrix).max(initial=0.0)):
         raise InputError(f"{name} must be symmetric; got max |{name} - {name}^T| = {asymmetry:.3g}")
     return np.ascontiguousarray(matrix / 2 + matrix.T / 2)
+
+
+SPLITTER = 2.0**27 + 1
+"""Times this, a number falls into two halves of 26 bits (Dekker, Veltkamp)."""
+
+
+def exact_product(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return left·right rounded, and its rounding error: their sum is the product exactly.
+
+    For numbers of about 1, entry by entry; below 1e-290 the error is lost.
+    """
+    product = left * right
+    high, low = _halves(left)
+    other_high, other_low = _halves(right)
+    error = low * other_low - (
+        ((product - high * other_high) - low * other_high) - high * other_low
+    )
+    return product, error
+
+
+def _halves(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    large = SPLITTER * numbers
+    high = large - (large - numbers)
+    return high, numbers - high
+
+
+def power_of(values: FloatArray) -> int:
+    """Return the e with the largest entry of 2⁻ᵉ·values in [½, 1); 0 for zeros."""
+    return int(np.frexp(float(np.abs(values).max(initial=0.0)))[1])
+
+
+def linear_terms(a: FloatArray, z: FloatArray) -> list[float]:
+    """Return numbers whose exact sum is aᵀz."""
+    terms: list[float] = np.concatenate(exact_product(a, z)).tolist()
+    return terms
+
+
+def quadratic_terms(A: FloatArray, z: FloatArray) -> list[float]:
+    """Return numbers whose exact sum is zᵀAz."""
+    once, error = exact_product(A, z[None, :])
+    column = z[:, None]
+    parts = [*exact_product(once, column), *exact_product(error, column)]
+    terms: list[float] = np.concatenate([part.ravel() for part in parts]).tolist()
+    return terms
+
+
+def factor_terms(B: FloatArray, z: FloatArray) -> list[float]:
+    """Return numbers whose sum is −‖Bz‖², as accurate as in twice the digits."""
+    total, rest = np.zeros(B.shape[0]), np.zeros(B.shape[0])
+    for column, weight in zip(B.T, z, strict=True):
+        product, error = exact_product(column, np.asarray(weight))
+        grown = total + product
+        moved = grown - total
+        rest += error + ((total - (grown - moved)) + (product - moved))
+        total = grown
+    square, error = exact_product(total, total)
+    parts = [square, error, 2 * total * rest, rest * rest]
+    terms: list[float] = (-np.concatenate(parts)).tolist()
+    return terms
+
+
+def form_value(A: FloatArray, a: FloatArray, z: FloatArray) -> float:
+    """Return zᵀAz + aᵀz, rounded once: however much cancels, no more is lost."""
+    e = max(power_of(A), power_of(a))
+    # Exact but for what is below 2⁻¹⁰⁰⁰ of the largest entry.
+    block, linear = np.ldexp(A, -e), np.ldexp(a, -e)
+    return ldexp(fsum(quadratic_terms(block, z) + linear_terms(linear, z)), e)
+
+
+def factored_value(shift: float, B: FloatArray, a: FloatArray, z: FloatArray) -> float:
+    """Return shift·‖z‖² − ‖Bz‖² + aᵀz, with hardly more than one rounding."""
+    # A power of 4 for the sum, so that B is divided by a power of 2.
+    e = max(power_of(np.array([shift])), 2 * power_of(B), power_of(a))
+    e += e % 2
+    squares = [linear_terms(np.ldexp(shift, -e), part) for part in exact_product(z, z)]
+    terms = squares[0] + squares[1] + linear_terms(np.ldexp(a, -e), z)
+    terms += factor_terms(np.ldexp(B, -e // 2), z)
+    return ldexp(fsum(terms), e)
 
 
 SMALLEST = 1e-100
@@ -247,6 +327,48 @@ class SparseQuadratic:
         return np.sort(order[: self.d])
 
 
+def _typical(sizes: FloatArray) -> float:
+    """Return the median of the sizes that are not 0, or 0."""
+    present = sizes[sizes > 0]
+    return float(np.median(present)) if present.shape[0] > 0 else 0.0
+
+
+def truncate(vector: FloatArray, d: int) -> IntArray:
+    """Return the sorted indices of the d largest entries by size; ties go to the lower index."""
+    order = np.argsort(-np.abs(vector), kind="stable")
+    return np.sort(order[:d])
+
+
+def polish(
+    problem: SparseQuadratic, support: IntArray, above: float = -np.inf
+) -> tuple[FloatArray, float]:
+    """Return the best z (length D) with non-zeros in `support` only, and its value.
+
+    Where that is at most `above`, perhaps another (`Domain.maximise`).
+    """
+    block, linear = problem.submatrix(support), problem.a[support]
+    part, value = problem.domain.maximise(block, linear, above)
+    z = np.zeros(problem.n_columns)
+    z[support] = part
+    return z, value
+
+
+def support_bound(
+    problem: SparseQuadratic, support: IntArray, value: float, cutoff: float
+) -> float:
+    """Return a proved bound on the maximum over one support, whose computed maximum is `value`."""
+    block, linear = problem.submatrix(support), problem.a[support]
+    return problem.domain.bound(block, linear, value, cutoff, problem.forming_error)
+
+
+def value_slack(problem: SparseQuadratic, support: IntArray) -> float:
+    """Return an allowance for the rounding error of an exact maximum over one support.
+
+    That of the block of A (`block_slack`), and a factor is multiplied out first.
+    """
+    return block_slack(problem.submatrix(support), problem.a[support]) + problem.forming_error
+
+
 class SparseTrustRegion(SparseQuadratic):
     """max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, for any symmetric A and any a.
 
@@ -284,7 +406,170 @@ class SparseTrustRegion(SparseQuadratic):
         super().__init__(A, a, d, domain, required)
 
 
-def _typical(sizes: FloatArray) -> float:
-    """Return the median of the sizes that are not 0, or 0."""
-    present = sizes[sizes > 0]
-    return float(np.median(present)) if present.shape[0] > 0 else 0.0
+LARGEST_POWER = 960
+"""Ratios of single variables beyond 2 to this power, or below its inverse, are refused."""
+
+
+class SparseRatio:
+    """max aᵀz/√(zᵀMz) over z ≠ 0, ‖z‖₀ ≤ d, for a positive definite M.
+
+    Parameters
+    ----------
+    M : array of shape (D, D)
+        A symmetric positive definite matrix.
+    a : array of shape (D,)
+        The numerator.
+    d : int
+        The largest number of non-zeros, 1 ≤ d ≤ D.
+    nonnegative : bool
+        Whether z ≥ 0 too.
+    required : indices, optional
+        Variables that count among the d in any case: of the others, at most d − len(required)
+        are non-zero.
+    known : bool
+        Whether M is known to be symmetric and positive definite beyond rounding error: else that
+        is checked, at the price of a factorisation.
+
+    Notes
+    -----
+    The best ratio over a support, squared, is max 2aᵀz − zᵀMz over it (aᵀM⁻¹a where z may have
+    any sign): best-subset selection, which the searches solve as a `SparseQuadratic`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = SparseRatio(np.diag([1.0, 4.0, 1.0]), np.array([1.0, 4.0, 0.5]), d=2)
+    >>> round(problem.value(np.array([1.0, 1.0, 0.0])), 6)
+    2.236068
+    """
+
+    def __init__(
+        self,
+        M: ArrayLike,
+        a: ArrayLike,
+        d: int,
+        nonnegative: bool = False,
+        required: ArrayLike | None = None,
+        *,
+        known: bool = False,
+    ) -> None:
+        self.M = np.asarray(M, dtype=np.float64) if known else checked_symmetric("M", M)
+        self.a = checked_vector("a", a)
+        if self.a.shape[0] != self.M.shape[0]:
+            raise InputError(
+                f"a must have as many entries as M has columns, {self.M.shape[0]}; "
+                f"got {self.a.shape[0]}"
+            )
+        self.d = check_integer("d", d, 1, self.n_columns)
+        self.nonnegative = check_flag("nonnegative", nonnegative)
+        self.required = checked_indices(required, self.n_columns, self.d)
+        if not known:
+            self._check_definite()
+        self._check_range()
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables, D."""
+        return int(self.a.shape[0])
+
+    @cached_property
+    def exponents(self) -> IntArray:
+        """Powers of two that bring the diagonal of M between ½ and 2: no digit is lost."""
+        exponents: IntArray = -(np.frexp(np.diag(self.M))[1] // 2).astype(np.intp)
+        return exponents
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """The units of z that go with these powers."""
+        units: FloatArray = np.ldexp(1.0, self.exponents)
+        return units
+
+    @cached_property
+    def scale(self) -> float:
+        """A power of two that brings the largest entry of a, in these units, to about 1."""
+        return float(np.ldexp(1.0, -self._in_units(np.arange(self.n_columns))[1]))
+
+    @cached_property
+    def squared(self) -> SparseQuadratic:
+        """Max 2aᵀz − zᵀMz with z and a rescaled: its value is (scale·ratio)²."""
+        M = self.M * self.units[:, None] * self.units
+        linear, _ = self._in_units(np.arange(self.n_columns))
+        domain = SpaceOrthant() if self.nonnegative else Space()
+        return SquaredRatio(-M, 2 * linear, self.d, domain, self.required)
+
+    def value(self, z: FloatArray) -> float:
+        """Return aᵀz/√(zᵀMz), both of the numbers as they are and rounded once."""
+        support = np.flatnonzero(z)
+        part = z[support] / self.units[support]
+        part = np.ldexp(part, -power_of(part))
+        linear, power = self._in_units(support)
+        square = -fsum(quadratic_terms(self.squared.submatrix(support), part))
+        return ldexp(fsum(linear_terms(linear, part)) / sqrt(square), power)
+
+    def _in_units(self, support: IntArray) -> tuple[FloatArray, int]:
+        """Return part of a in units of z, times 2⁻ᵉ so that its largest entry is about 1, and e.
+
+        By exponents: neither a itself nor its products need be of a size that doubles hold well.
+        """
+        mantissas, exponents = np.frexp(self.a[support])
+        exponents = exponents + self.exponents[support]
+        present = exponents[mantissas != 0.0]
+        power = int(present.max()) if present.shape[0] > 0 else 0
+        # Further down than this all are 0 beside the largest.
+        return np.ldexp(mantissas, np.maximum(exponents - power, -2_000)), power
+
+    def single_best(self) -> IntArray | None:
+        """Return the best single variable where no ratio is above 0, with nothing left to search.
+
+        That is for z ≥ 0 and a ≤ 0, where √(zᵀMz) ≤ Σ z_i√M_ii says that no mixture beats the
+        best of its parts, and for a = 0.
+        """
+        full = self.required.shape[0] == self.d
+        allowed = self.required if full else np.arange(self.n_columns)
+        gains = self.a[allowed] if self.nonnegative else np.abs(self.a[allowed])
+        if (gains > 0).any():
+            return None
+        ratios = self.a[allowed] / np.sqrt(np.diag(self.M)[allowed])
+        return allowed[[int(np.argmax(ratios))]]
+
+    def _check_range(self) -> None:
+        """Refuse ratios that are not floating-point numbers with all their digits."""
+        _, power = self._in_units(np.arange(self.n_columns))
+        if abs(power) > LARGEST_POWER:
+            raise InputError(
+                "a must have a largest |a_i|/√M_ii between 1e-289 and 1e289, or be 0; got about "
+                f"1e{power * log10(2):.0f}; rescale a"
+            )
+
+    def _check_definite(self) -> None:
+        diagonal = np.diag(self.M)
+        for entry in (float(diagonal.min()), float(diagonal.max())):
+            if not SMALLEST <= entry <= 1 / SMALLEST:
+                raise InputError(
+                    f"M must be positive definite, with a diagonal between {SMALLEST:g} and "
+                    f"{1 / SMALLEST:g}; got {entry:.3g} on it"
+                )
+        scaled = -self.squared.A
+        # What rounding error may hide, twice: then every shift below is proved to be positive.
+        margin = 16 * self.n_columns * EPS * float(np.linalg.norm(scaled))
+        try:
+            cholesky(scaled - margin * np.eye(self.n_columns), lower=True, check_finite=False)
+        except LinAlgError:
+            raise InputError(
+                "M must be positive definite beyond rounding error; add a multiple of its diagonal"
+            ) from None
+
+
+class SquaredRatio(SparseQuadratic):
+    """The squared problem of a `SparseRatio`: values are squares of ratios."""
+
+    def _read(self, A: ArrayLike) -> FloatArray:
+        # As symmetric as M, which was checked: multiplied by powers of two, no digit is lost.
+        return np.ascontiguousarray(A)
+
+    @cached_property
+    def resolution(self) -> float:
+        """Differences below this are rounding error: 1e-12 of the best variable's own value."""
+        alone = self.a**2 / (-4 * self.diagonal)
+        smallest = float(np.finfo(np.float64).tiny)
+        return max(1e-12 * max(1.0, self.n_columns / 30) * float(alone.max()), smallest)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from math import comb, inf
+from dataclasses import dataclass, replace
+from math import comb, inf, nextafter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,18 @@ from tellapart.arguments import check_choice, check_number, check_random_state, 
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
 from tellapart.interrupts import interruptible
-from tellapart.strs.base import PLAIN_ONLY, Solver, is_plain
-from tellapart.strs.control import Control, Progress
-from tellapart.strs.problem import SparseQuadratic, SparseTrustRegion
-from tellapart.strs.ratio import SparseRatio, solve_ratio
-from tellapart.strs.solution import Solution
+from tellapart.strs.contract import (
+    PLAIN_ONLY,
+    Control,
+    Progress,
+    Solution,
+    Solver,
+    check_plain,
+    is_plain,
+)
+from tellapart.strs.domains import EPS
+from tellapart.strs.incumbent import fill_up
+from tellapart.strs.problem import SparseQuadratic, SparseRatio, SparseTrustRegion
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 from tellapart.strs.solvers.brute_force import BruteForce
 from tellapart.strs.solvers.convex_integer import ConvexInteger
@@ -26,7 +33,6 @@ from tellapart.strs.solvers.misdp import Misdp
 from tellapart.strs.solvers.outer_approximation import OuterApproximation
 from tellapart.strs.solvers.sdp import Sdp
 from tellapart.strs.solvers.truncation import Truncation
-from tellapart.strs.swaps import fill_up
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "truncation": Truncation,
@@ -41,6 +47,7 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 
 SMALLEST_GAP = 1e-9
 """Floating-point arithmetic cannot prove less."""
+
 EIGENVALUE_SECONDS = 0.4
 """About what all eigenvalues of a dense matrix of order 1,000 take."""
 
@@ -112,6 +119,75 @@ def solve(
     if isinstance(problem, SparseRatio):
         return solve_ratio(problem, chosen, control, support)
     return chosen.solve(problem, control, support)
+
+
+TWICE = 2 * (1 - 1e-6)
+"""Not quite 2: the root of a bound must be within the gap after rounding too."""
+
+
+def solve_ratio(
+    problem: SparseRatio, solver: Solver, control: Control, start: IntArray | None
+) -> Solution:
+    """Solve the squared problem, and return what that says of the ratio."""
+    if solver.name in PLAIN_ONLY:
+        check_plain(problem.squared, f"{solver.name!r}")
+    single = problem.single_best()
+    if single is not None:
+        return _single_solution(problem, single, solver.name, control)
+    squared = solver.solve(problem.squared, _squared_control(problem, control), start)
+    z = squared.z * problem.units
+    z = z / np.linalg.norm(z)
+    value, bound = problem.value(z), squared.upper_bound
+    if bound is not None:
+        bound = max(_root(bound) / problem.scale, value)
+    return replace(
+        squared, z=z, value=value, upper_bound=bound, status=control.status(value, bound)
+    )
+
+
+def _squared_control(problem: SparseRatio, control: Control) -> Control:
+    """Return the control of the squared problem: a gap of g in the ratio is 2g in its square."""
+    progress = control.progress
+
+    def in_ratios(iterations: int, value: float, bound: float | None) -> None:
+        assert progress is not None
+        root = None if bound is None else _root(bound) / problem.scale
+        progress(iterations, _root(value) / problem.scale, root)
+
+    # Rounded down, so that no root of a bound that is given up exceeds the floor.
+    floor = (problem.scale * max(control.floor, 0.0)) ** 2 * (1 - 16 * EPS)
+    return replace(
+        control,
+        gap=TWICE * control.gap,
+        floor=floor if control.floor > 0 else -np.inf,
+        progress=None if progress is None else in_ratios,
+    )
+
+
+def _single_solution(
+    problem: SparseRatio, best: IntArray, solver: str, control: Control
+) -> Solution:
+    """Return the solution where one variable alone is best; proved (`single_best`)."""
+    z = np.zeros(problem.n_columns)
+    z[best] = 1.0
+    value = problem.value(z)
+    # Of the smallest numbers 8ε is nothing.
+    bound = max(value + 8 * EPS * abs(value), nextafter(value, inf)) if value != 0.0 else 0.0
+    return Solution(
+        support=best,
+        z=z,
+        value=value,
+        upper_bound=bound,
+        status=control.status(value, bound),
+        solver=solver,
+        iterations=1,
+        seconds=control.elapsed,
+    )
+
+
+def _root(square: float) -> float:
+    """Return the square root, rounded up; 0 for the −∞ before the first point."""
+    return float(np.sqrt(max(square, 0.0))) * (1 + 2 * EPS)
 
 
 def choose(problem: SparseQuadratic, time_limit: float | None = None) -> str:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples
 
+from tellapart.strs.domains import maximise_on_sphere
 from tellapart.strs.solvers.misdp import spectral_bound
-from tellapart.strs.trust_region import maximise_on_sphere
 
 
 @examples(60)

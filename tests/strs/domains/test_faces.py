@@ -1,7 +1,7 @@
 import numpy as np
 from slow_oracle import TRUST_REGION_KINDS, any_trust_region, nonnegative_optimum
 
-from tellapart.strs.domains import FaceSearch, SphereOrthant
+from tellapart.strs.faces import FaceSearch, SphereOrthant
 
 
 def test_value_and_bound_of_one_support():

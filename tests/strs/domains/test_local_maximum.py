@@ -1,7 +1,7 @@
 import numpy as np
 
-from tellapart.strs.domains import other_local_maximiser
-from tellapart.strs.trust_region import maximise_on_sphere
+from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.faces import other_local_maximiser
 
 
 def ascend(A, a, z):

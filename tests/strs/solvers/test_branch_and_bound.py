@@ -5,9 +5,8 @@ import pytest
 from held_clock import stopped_after
 from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
 
-from tellapart.strs import ShiftedFactor, SparseTrustRegion, curvature, solve
-from tellapart.strs import incumbent as open_nodes
-from tellapart.strs.bounds import hull as node
+from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve, tree
+from tellapart.strs.bounds import hull, shift
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.solvers import branch_and_bound
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
@@ -84,9 +83,9 @@ def test_optimum_of_zero_ends_the_search():
 def test_factor_form_equals_dense_form():
     rng = np.random.default_rng(0)
     B, a = rng.normal(size=(6, 14)) / 3, rng.normal(size=14)
-    for shift in (-0.5, 0.0, 2.0):
-        factored = SparseTrustRegion(ShiftedFactor(shift, B), a, 4)
-        dense = SparseTrustRegion(shift * np.eye(14) - B.T @ B, a, 4)
+    for multiple in (-0.5, 0.0, 2.0):
+        factored = SparseTrustRegion(ShiftedFactor(multiple, B), a, 4)
+        dense = SparseTrustRegion(multiple * np.eye(14) - B.T @ B, a, 4)
         first = solve(factored, "branch-and-bound", gap=1e-7)
         second = solve(dense, "branch-and-bound", gap=1e-7)
         check(factored, first, gap=1e-7)
@@ -102,9 +101,9 @@ def test_factor_of_many_variables(monkeypatch, limit):
     a = 2 * np.abs(rng.normal(size=300)) ** 3
     problem = SparseTrustRegion(ShiftedFactor(0.0, B), a, 6)
     dense = solve(problem, "branch-and-bound")
-    monkeypatch.setattr(curvature, "DENSE_LIMIT", limit)
+    monkeypatch.setattr(hull, "DENSE_LIMIT", limit)
     monkeypatch.setattr(branch_and_bound, "DENSE_LIMIT", limit)
-    monkeypatch.setattr(node, "CANDIDATES", 60)
+    monkeypatch.setattr(shift, "CANDIDATES", 60)
     fresh = SparseTrustRegion(problem.factor, a, 6)
     solution = solve(fresh, "branch-and-bound")
     assert "A" not in vars(fresh)
@@ -189,8 +188,8 @@ class TestInterrupt:
                 raise KeyboardInterrupt
             return taken
 
-        original = open_nodes.heapq.heappop
-        monkeypatch.setattr(open_nodes.heapq, "heappop", pop)
+        original = tree.heapq.heappop
+        monkeypatch.setattr(tree.heapq, "heappop", pop)
         solution = solve(problem, "branch-and-bound", gap=1e-9)
         assert solution.upper_bound is None or solution.upper_bound >= best_value(problem)
 

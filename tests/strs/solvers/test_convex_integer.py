@@ -13,7 +13,7 @@ from instances import KINDS, best_value, examples, gram, problem_of, scale_of
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.bounds.l1 import Program, best_threshold, run_scip, solve_socp, tangent_bound
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.solvers.convex_integer import ConvexInteger
 
 

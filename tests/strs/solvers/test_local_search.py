@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from instances import KINDS, best_value, examples, gram, problem_of, scale_of
 
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.solvers.local_search import LocalSearch
 
 

@@ -10,7 +10,7 @@ from instances import any_matrix
 
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import SparseTrustRegion, solve
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.solvers.misdp import Misdp
 
 

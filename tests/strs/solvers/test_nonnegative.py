@@ -6,7 +6,7 @@ from slow_oracle import TRUST_REGION_KINDS, any_trust_region, nonnegative_optimu
 
 from tellapart.errors import InputError
 from tellapart.strs import SOLVERS, ShiftedFactor, SparseTrustRegion, solve
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.solvers.thresholding import Thresholding
 
 TAKES_SIGNS_ONLY = ["sdp", "convex-integer", "outer-approximation", "misdp"]

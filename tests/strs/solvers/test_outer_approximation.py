@@ -11,9 +11,9 @@ from instances import KINDS, best_value, gram, problem_of, scale_of
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.bounds.cut_loop import Master
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import polish
 from tellapart.strs.solvers.outer_approximation import OuterApproximation
-from tellapart.strs.trust_region import polish
 
 
 def check(problem, solution):

@@ -14,7 +14,7 @@ from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
 from tellapart.strs.bounds.admm import AdmmSettings, Anderson, solve_admm
 from tellapart.strs.bounds.conic import solve_conic
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 from tellapart.strs.solvers.sdp import Sdp
 
 

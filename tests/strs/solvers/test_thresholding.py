@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from instances import examples
 
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
+from tellapart.strs.problem import polish
 from tellapart.strs.solvers.thresholding import Thresholding
-from tellapart.strs.trust_region import polish
 
 
 def problem(seed, size=12, d=4, regularization=1.0, factored=False):

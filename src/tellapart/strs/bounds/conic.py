@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.bounds.sdp import DualBound, dual_bound
-from tellapart.strs.optional import load
+from tellapart.strs.contract import load
 
 # Cone programs written for Clarabel: sparse blocks of rows, each with its cone.
 

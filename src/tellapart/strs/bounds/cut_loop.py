@@ -9,9 +9,8 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.bounds.cuts import Cut, CutSource
-from tellapart.strs.control import Control
-from tellapart.strs.optional import load
-from tellapart.strs.rounding import EPS
+from tellapart.strs.contract import Control, load
+from tellapart.strs.domains import EPS
 from tellapart.threads import run_beside
 
 # The master problem: the best q under all cuts so far, in HiGHS.

@@ -8,15 +8,20 @@ from typing import Protocol
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.base import truncate
 from tellapart.strs.bounds.conic import ConeProgram, charge_pairs, solve_conic, triangle
-from tellapart.strs.bounds.hull import HullRelaxation, Node, Relaxed, fix_variables, relax, tighten
+from tellapart.strs.bounds.hull import (
+    Curvature,
+    HullRelaxation,
+    Node,
+    Relaxed,
+    fix_variables,
+    relax,
+)
 from tellapart.strs.bounds.sdp import dual_bound
-from tellapart.strs.control import Control
-from tellapart.strs.curvature import Curvature
-from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.rounding import EPS
-from tellapart.strs.trust_region import polish, secular_root
+from tellapart.strs.bounds.shift import tighten
+from tellapart.strs.contract import Control
+from tellapart.strs.domains import EPS, secular_root
+from tellapart.strs.problem import SparseQuadratic, polish, truncate
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.compiling import compiled
-from tellapart.strs.domains import Domain
-from tellapart.strs.orthant import multiplier_on_orthant
-from tellapart.strs.trust_region import secular_root
+from tellapart.strs.domains import Domain, multiplier_on_orthant, secular_root
 
 # A compiled walk over supports that names those a dual bound does not close.
 #

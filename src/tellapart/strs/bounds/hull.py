@@ -29,16 +29,136 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg import cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.compiling import compiled
-from tellapart.strs.bounds.shift import ShiftProblem, best_shift
-from tellapart.strs.curvature import Curvature
-from tellapart.strs.domains import SPHERE, Domain
-from tellapart.strs.orthant import maximise_on_orthant, multiplier_on_orthant
-from tellapart.strs.rounding import EPS
-from tellapart.strs.trust_region import secular_root
+from tellapart.strs.domains import (
+    EPS,
+    SPHERE,
+    Domain,
+    maximise_on_orthant,
+    multiplier_on_orthant,
+    secular_root,
+)
+from tellapart.strs.problem import SparseQuadratic
+
+DENSE_LIMIT = 2_000
+"""Up to this many variables a factor is multiplied out: one D × D matrix is then cheaper."""
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """M = −A over a list of variables: zᵀAz = −zᵀMz.
+
+    Exactly one of `dense` (M itself) and `factor` (B with M = BᵀB − shift·I) is set.
+    """
+
+    dense: FloatArray | None
+    factor: FloatArray | None
+    shift: float
+
+    @classmethod
+    def of(cls, problem: SparseQuadratic) -> Curvature:
+        """Return M for all variables of the problem."""
+        if problem.factor is None or problem.n_columns <= DENSE_LIMIT:
+            return cls(dense=-problem.A, factor=None, shift=0.0)
+        return cls(dense=None, factor=problem.factor.B, shift=problem.factor.shift)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables in the list."""
+        matrix = self.dense if self.factor is None else self.factor
+        assert matrix is not None
+        return int(matrix.shape[1])
+
+    @property
+    def depth(self) -> int:
+        """Length of the sums behind an entry of M: what its rounding error grows with."""
+        return 1 if self.factor is None else int(self.factor.shape[0])
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """The diagonal of M."""
+        if self.factor is not None:
+            lengths: FloatArray = np.einsum("ij,ij->j", self.factor, self.factor)
+            return lengths - self.shift
+        assert self.dense is not None
+        return np.ascontiguousarray(np.diag(self.dense))
+
+    def columns(self, index: IntArray) -> FloatArray:
+        """Return M[:, index]."""
+        if self.factor is not None:
+            block = self.factor.T @ self.factor[:, index]
+            block[index, np.arange(index.shape[0])] -= self.shift
+            return block
+        assert self.dense is not None
+        return self.dense[:, index]
+
+    def block(self, index: IntArray) -> FloatArray:
+        """Return M[index, index]."""
+        if self.factor is not None:
+            columns = self.factor[:, index]
+            block = columns.T @ columns
+            block[np.diag_indices_from(block)] -= self.shift
+            return block
+        assert self.dense is not None
+        return self.dense[np.ix_(index, index)]
+
+    def principal(self, index: IntArray) -> Curvature:
+        """Return M over some of the variables; small ones are made dense."""
+        if index.shape[0] == self.n_columns:
+            return self
+        if self.factor is None or index.shape[0] <= DENSE_LIMIT:
+            return Curvature(dense=self.block(index), factor=None, shift=0.0)
+        return Curvature(dense=None, factor=self.factor[:, index], shift=self.shift)
+
+    def lowest_shift(self) -> float:
+        """Return a κ with M − κI ⪰ 0 proved: −shift for a factor, else just below λ_min(M)."""
+        if self.factor is not None:
+            return -self.shift
+        assert self.dense is not None
+        lowest = float(np.linalg.eigvalsh(self.dense)[0])
+        # The computed eigenvalue is off by at most a small multiple of n·ε·‖M‖.
+        return lowest - 8 * self.n_columns * EPS * float(np.linalg.norm(self.dense))
+
+    def complement(
+        self, kept: IntArray, others: IntArray, delta: float, margin: float
+    ) -> tuple[FloatArray, float]:
+        """Return the Schur complement of M over `kept`, once δ is subtracted on `others`.
+
+        M_KK − M_KO (M_OO − δI)⁻¹ M_OK, for M ⪰ (δ + margin)·I with margin > 0, and a bound on
+        the rounding error of its eigenvalues. With it and a diagonal Δ_K below it, the whole
+        matrix M − Diag(Δ_K, δ) is PSD. From a factor only r × r matrices are formed: with
+        η = −shift − δ it is B_Kᵀ(I + B_O B_Oᵀ/η)⁻¹B_K − shift·I.
+
+        The error is at most a small multiple of n·ε·(condition of the inverted matrix)·(trace of
+        the subtracted or inner product).
+        """
+        if self.factor is not None:
+            eta = -self.shift - delta
+            inside = self.factor[:, others] @ self.factor[:, others].T / eta
+            inside[np.diag_indices_from(inside)] += 1.0
+            condition = float(np.trace(inside))
+            root = cholesky(inside, lower=True, check_finite=False)
+            half = solve_triangular(root, self.factor[:, kept], lower=True, check_finite=False)
+            result = half.T @ half
+            mass = float(np.sum(self.factor[:, kept] ** 2))
+            result[np.diag_indices_from(result)] -= self.shift
+        else:
+            assert self.dense is not None
+            inside = self.dense[np.ix_(others, others)].copy()
+            inside[np.diag_indices_from(inside)] -= delta
+            root = cholesky(inside, lower=True, check_finite=False)
+            cross = self.dense[np.ix_(others, kept)]
+            half = solve_triangular(root, cross, lower=True, check_finite=False)
+            result = self.block(kept) - half.T @ half
+            # M − δI ⪰ 0, so that what is subtracted is at most M_KK − δI.
+            mass = float((np.abs(self.diagonal[kept]) + abs(delta)).sum())
+            condition = float(np.trace(inside)) / margin
+        allowance = 8 * (self.n_columns + self.depth) * EPS * mass * max(condition, 1.0)
+        return result, allowance
+
 
 # A concave quadratic over the capped simplex, by steps along pairs of coordinates.
 
@@ -344,15 +464,6 @@ def rebalance(q: FloatArray, scores: FloatArray, free: IntArray, picks: int) -> 
     return result
 
 
-# A node of the branch-and-bound tree, and the proved bound it gets.
-
-
-CANDIDATES = 200
-"""Variables that get a shift of their own; the rest share one."""
-SHARED_DROP = 0.5
-"""How far below the uniform shift the shared one lies, in units of e = μ + δ there."""
-
-
 @dataclass(frozen=True)
 class Node:
     """Some variables forced in, some removed; the rest free.
@@ -478,82 +589,3 @@ def fix_variables(relaxed: Relaxed, d: int, cutoff: float) -> tuple[Node, float]
     given_up = np.concatenate([if_in[if_in <= cutoff], if_out[if_out <= cutoff]])
     highest = float(given_up.max(initial=-np.inf))
     return node.keep(kept, forced, d), highest
-
-
-def tighten(
-    relaxed: Relaxed, d: int, *, value: float, tolerance: float, stop: Callable[[], bool]
-) -> Node:
-    """Return the node with the best shift found for it, proved; the same node if none is."""
-    node, point = relaxed.node, relaxed.point
-    size = node.variables.shape[0]
-    if size <= CANDIDATES + CANDIDATES // 4:
-        chosen, others = np.arange(size), np.empty(0, dtype=np.intp)
-    else:
-        needed = node.forced | (node.q > 0)
-        number = max(CANDIDATES, int(needed.sum()))
-        if number > 2 * CANDIDATES:
-            # A step costs the cube of this number: branching is quicker.
-            return replace(node, shift_size=size)
-        order = np.argsort(-np.where(needed, np.inf, relaxed.hull.scores), kind="stable")
-        chosen, others = np.sort(order[:number]), np.sort(order[number:])
-    matrix = relaxed.curvature.block(chosen)
-    ground, allowance, shared = matrix, 0.0, -np.inf
-    if others.shape[0] > 0:
-        base = float(node.delta.min())
-        margin = SHARED_DROP * (point.mu + base)
-        shared = base - margin
-        try:
-            ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
-        except LinAlgError:
-            allowance = np.inf
-        if allowance > margin:
-            # What rounding error takes is more than what the shift could give.
-            return replace(node, shift_size=size)
-    lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
-    domain = relaxed.relaxation.domain
-    if not domain.on_sphere and lowest <= 0.0:
-        return replace(node, shift_size=size)
-    e_scale = float(point.e[chosen].max())
-    drop = 1e-3 * e_scale
-    mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + 2e-3 * e_scale
-    if not domain.on_sphere:
-        # μ stays 0: the start must leave room between 0 and the lowest eigenvalue.
-        drop, mu = min(drop, lowest / 2), 0.0
-    start = np.full(chosen.shape[0], lowest - drop)
-    z = np.zeros(size)
-    z[point.support] = point.z
-    b = relaxed.relaxation.a[chosen] - 2 * (matrix @ z[chosen] - start * z[chosen])
-    problem = ShiftProblem(
-        matrix=matrix,
-        ground=ground,
-        a=relaxed.relaxation.a[chosen],
-        forced=node.forced[chosen],
-        picks=node.picks(d),
-        mu_above=-shared if others.shape[0] else -np.inf,
-        domain=domain,
-    )
-    scale = 0.3 * max(abs(value), relaxed.hull.total - value)
-    delta = best_shift(problem, start, mu, b, tolerance=tolerance, scale=scale, stop=stop)
-    proved = _proved(ground, delta, allowance)
-    if proved is None or not (domain.on_sphere or proved.min() > 0.0):
-        return replace(node, shift_size=size)
-    full = np.full(size, shared)
-    full[chosen] = proved
-    return replace(node, delta=full, shift_size=size)
-
-
-def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArray | None:
-    """Return δ lowered so that M̄ − Diag(δ) ⪰ 0 holds whatever the rounding errors.
-
-    A Cholesky factorisation that runs through proves that the matrix plus an error of at most
-    (n + 2)ε·trace is PSD.
-    """
-    shifted = ground - np.diag(delta)
-    try:
-        cholesky(shifted, lower=True, check_finite=False)
-    except LinAlgError:
-        return None
-    safety = 4 * (delta.shape[0] + 2) * EPS * float(np.abs(np.diag(shifted)).sum())
-    safety += 4 * EPS * float(np.abs(np.diag(ground)).max() + np.abs(delta).max())
-    lowered: FloatArray = delta - safety - allowance
-    return lowered

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.strs.bounds.conic import ConeProgram
-from tellapart.strs.control import Control
-from tellapart.strs.optional import load
-from tellapart.strs.rounding import EPS
+from tellapart.strs.contract import Control, load
+from tellapart.strs.domains import EPS
 from tellapart.threads import run_beside
 
 # The region T = {‖z‖₂ ≤ 1, ‖z‖₁ ≤ √d} that holds every d-sparse point of the unit ball.

@@ -8,8 +8,7 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
 from tellapart.compiling import compiled
-from tellapart.strs.rounding import EPS
-from tellapart.strs.trust_region import secular_root
+from tellapart.strs.domains import EPS, secular_root
 
 # One row of the strong SDP relaxation: its projection and its support function, compiled.
 #

@@ -21,18 +21,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import LinAlgError, cholesky, lapack
 
 from tellapart.arrays import BoolArray, FloatArray
-from tellapart.strs.domains import SPHERE, Domain
+from tellapart.strs.bounds.hull import Node, Relaxed
+from tellapart.strs.domains import EPS, SPHERE, Domain
 
 CENTRED = 0.05
 """Newton decrement per variable below which a barrier subproblem counts as solved.
 
 Exact centring buys nothing: indifferent variables slide along their barrier for dozens of steps.
 """
+
 APART = 0.1
 """How far b starts above max(g, 0), as a part of the b whose score is an even share of the gap."""
+
 GROWTH = 15.0
 """Factor by which the weight of the objective grows between barrier subproblems."""
 
@@ -339,3 +342,92 @@ def _inverse(factor: FloatArray) -> FloatArray:
     lower, _ = lapack.dpotri(factor, lower=1)
     inverse: FloatArray = np.tril(lower) + np.tril(lower, -1).T
     return inverse
+
+
+# A node of the branch-and-bound tree, and the proved bound it gets.
+
+
+CANDIDATES = 200
+"""Variables that get a shift of their own; the rest share one."""
+
+SHARED_DROP = 0.5
+"""How far below the uniform shift the shared one lies, in units of e = μ + δ there."""
+
+
+def tighten(
+    relaxed: Relaxed, d: int, *, value: float, tolerance: float, stop: Callable[[], bool]
+) -> Node:
+    """Return the node with the best shift found for it, proved; the same node if none is."""
+    node, point = relaxed.node, relaxed.point
+    size = node.variables.shape[0]
+    if size <= CANDIDATES + CANDIDATES // 4:
+        chosen, others = np.arange(size), np.empty(0, dtype=np.intp)
+    else:
+        needed = node.forced | (node.q > 0)
+        number = max(CANDIDATES, int(needed.sum()))
+        if number > 2 * CANDIDATES:
+            # A step costs the cube of this number: branching is quicker.
+            return replace(node, shift_size=size)
+        order = np.argsort(-np.where(needed, np.inf, relaxed.hull.scores), kind="stable")
+        chosen, others = np.sort(order[:number]), np.sort(order[number:])
+    matrix = relaxed.curvature.block(chosen)
+    ground, allowance, shared = matrix, 0.0, -np.inf
+    if others.shape[0] > 0:
+        base = float(node.delta.min())
+        margin = SHARED_DROP * (point.mu + base)
+        shared = base - margin
+        try:
+            ground, allowance = relaxed.curvature.complement(chosen, others, shared, margin)
+        except LinAlgError:
+            allowance = np.inf
+        if allowance > margin:
+            # What rounding error takes is more than what the shift could give.
+            return replace(node, shift_size=size)
+    lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
+    domain = relaxed.relaxation.domain
+    if not domain.on_sphere and lowest <= 0.0:
+        return replace(node, shift_size=size)
+    e_scale = float(point.e[chosen].max())
+    drop = 1e-3 * e_scale
+    mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + 2e-3 * e_scale
+    if not domain.on_sphere:
+        # μ stays 0: the start must leave room between 0 and the lowest eigenvalue.
+        drop, mu = min(drop, lowest / 2), 0.0
+    start = np.full(chosen.shape[0], lowest - drop)
+    z = np.zeros(size)
+    z[point.support] = point.z
+    b = relaxed.relaxation.a[chosen] - 2 * (matrix @ z[chosen] - start * z[chosen])
+    problem = ShiftProblem(
+        matrix=matrix,
+        ground=ground,
+        a=relaxed.relaxation.a[chosen],
+        forced=node.forced[chosen],
+        picks=node.picks(d),
+        mu_above=-shared if others.shape[0] else -np.inf,
+        domain=domain,
+    )
+    scale = 0.3 * max(abs(value), relaxed.hull.total - value)
+    delta = best_shift(problem, start, mu, b, tolerance=tolerance, scale=scale, stop=stop)
+    proved = _proved(ground, delta, allowance)
+    if proved is None or not (domain.on_sphere or proved.min() > 0.0):
+        return replace(node, shift_size=size)
+    full = np.full(size, shared)
+    full[chosen] = proved
+    return replace(node, delta=full, shift_size=size)
+
+
+def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArray | None:
+    """Return δ lowered so that M̄ − Diag(δ) ⪰ 0 holds whatever the rounding errors.
+
+    A Cholesky factorisation that runs through proves that the matrix plus an error of at most
+    (n + 2)ε·trace is PSD.
+    """
+    shifted = ground - np.diag(delta)
+    try:
+        cholesky(shifted, lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    safety = 4 * (delta.shape[0] + 2) * EPS * float(np.abs(np.diag(shifted)).sum())
+    safety += 4 * EPS * float(np.abs(np.diag(ground)).max() + np.abs(delta).max())
+    lowered: FloatArray = delta - safety - allowance
+    return lowered

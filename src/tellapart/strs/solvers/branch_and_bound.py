@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import finish, is_plain, until_interrupted
 from tellapart.strs.bounds.enumeration import Enumeration
-from tellapart.strs.bounds.hull import Node, Relaxed, fix_variables, relax, tighten
-from tellapart.strs.control import Control
-from tellapart.strs.curvature import DENSE_LIMIT, Curvature
-from tellapart.strs.incumbent import Incumbent, OpenNodes
+from tellapart.strs.bounds.hull import DENSE_LIMIT, Curvature, Node, Relaxed, fix_variables, relax
+from tellapart.strs.bounds.shift import tighten
+from tellapart.strs.contract import Control, Solution, finish, is_plain, until_interrupted
+from tellapart.strs.incumbent import CANDIDATES, Incumbent
 from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.misdp import Misdp
-from tellapart.strs.swaps import CANDIDATES
+from tellapart.strs.tree import OpenNodes
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8

@@ -11,11 +11,9 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.errors import InputError
-from tellapart.strs.base import until_interrupted
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control, Solution, until_interrupted
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,17 @@ import numpy as np
 
 from tellapart.arguments import check_integer
 from tellapart.arrays import IntArray
-from tellapart.strs.base import check_columns, check_plain, truncate, until_interrupted
 from tellapart.strs.bounds.l1 import Program, run_scip, solve_socp
-from tellapart.strs.control import Control
+from tellapart.strs.contract import (
+    Control,
+    Solution,
+    check_columns,
+    check_plain,
+    require,
+    until_interrupted,
+)
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.optional import require
-from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
+from tellapart.strs.problem import SparseQuadratic, truncate
 from tellapart.strs.solvers.local_search import LocalSearch
 
 ERROR = 0.01

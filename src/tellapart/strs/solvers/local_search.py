@@ -6,12 +6,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from tellapart.arrays import IntArray
-from tellapart.strs.control import Control
-from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.contract import Control, Solution
+from tellapart.strs.incumbent import CANDIDATES, Incumbent
 from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.truncation import candidate_supports
-from tellapart.strs.swaps import CANDIDATES
 from tellapart.threads import one_blas_thread
 
 CHEAP_STARTS = 300

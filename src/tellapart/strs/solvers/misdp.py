@@ -9,18 +9,23 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.base import check_columns, check_plain, until_interrupted
 from tellapart.strs.bounds.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.conic import solve_conic
 from tellapart.strs.bounds.sdp import DualBound, dual_bound
-from tellapart.strs.control import Control
-from tellapart.strs.incumbent import Incumbent, OpenNodes
-from tellapart.strs.optional import require
+from tellapart.strs.contract import (
+    Control,
+    Solution,
+    check_columns,
+    check_plain,
+    require,
+    until_interrupted,
+)
+from tellapart.strs.domains import EPS
+from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.rounding import EPS
-from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
+from tellapart.strs.tree import OpenNodes
 
 # Bounds that need no relaxation: rows, traces and squares of the largest possible block.
 #

@@ -8,14 +8,18 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import check_columns, check_plain, until_interrupted
 from tellapart.strs.bounds.cut_loop import Master, close_gap
 from tellapart.strs.bounds.cuts import CutSource, HullCuts, SdpCuts, shrink_root
-from tellapart.strs.control import Control
+from tellapart.strs.contract import (
+    Control,
+    Solution,
+    check_columns,
+    check_plain,
+    require,
+    until_interrupted,
+)
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.optional import require
 from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
 from tellapart.strs.solvers.local_search import LocalSearch
 
 CUTS = ("auto", "closed-form", "sdp")

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
-from tellapart.strs.base import check_columns, check_plain, truncate, until_interrupted
 from tellapart.strs.bounds.admm import AdmmSettings, Standing, solve_admm
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control, Solution, check_columns, check_plain, until_interrupted
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
+from tellapart.strs.problem import SparseQuadratic, truncate
 
 HOPELESS = 0.05
 """An error of the bound below this part of its distance to the best point is not the obstacle."""

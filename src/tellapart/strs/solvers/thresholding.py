@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control, Solution
 from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
-from tellapart.strs.trust_region import polish
+from tellapart.strs.problem import SparseQuadratic, polish
 
 _TINY = float(np.finfo(np.float64).tiny)
 

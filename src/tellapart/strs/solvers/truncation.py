@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.strs.base import is_plain, truncate
-from tellapart.strs.control import Control
-from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.solution import Solution
-from tellapart.strs.swaps import fill_up
-from tellapart.strs.trust_region import maximise_on_sphere
+from tellapart.strs.contract import Control, Solution, is_plain
+from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.incumbent import Incumbent, fill_up
+from tellapart.strs.problem import SparseQuadratic, truncate
 
 DENSE_LIMIT = 2_000
 """Above this many variables the D × D matrix is not formed."""

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from instances import KINDS, examples, problem_of, scale_of
 
 from tellapart.strs.bounds.cuts import Cut, SdpCuts, shrink_root, support_cut
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
+from tellapart.strs.problem import polish
 from tellapart.strs.solvers.local_search import LocalSearch
-from tellapart.strs.trust_region import polish
 
 
 def assert_valid(problem, cuts):

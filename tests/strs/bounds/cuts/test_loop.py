@@ -7,7 +7,7 @@ import pytest
 
 from tellapart.strs.bounds.cut_loop import Master, close_gap
 from tellapart.strs.bounds.cuts import Cut
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 SIZE, PICKS = 7, 3
 

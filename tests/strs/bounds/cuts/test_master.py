@@ -8,7 +8,7 @@ from held_clock import stopped_after
 
 from tellapart.strs.bounds.cut_loop import Master
 from tellapart.strs.bounds.cuts import Cut
-from tellapart.strs.control import Control
+from tellapart.strs.contract import Control
 
 
 def some_cuts(seed, size, count):

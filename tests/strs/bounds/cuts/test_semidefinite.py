@@ -9,8 +9,9 @@ from instances import problem_of
 from tellapart.strs import SparseTrustRegion
 from tellapart.strs.bounds.cuts import SdpCuts, inner_multiplier
 from tellapart.strs.bounds.sdp import dual_bound
-from tellapart.strs.control import Control
-from tellapart.strs.trust_region import maximise_on_sphere, polish
+from tellapart.strs.contract import Control
+from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.problem import polish
 
 
 def cut_value(problem, q):

@@ -7,7 +7,8 @@ import pytest
 
 from tellapart.strs.bounds import enumeration as module
 from tellapart.strs.bounds.enumeration import Enumeration, dual_bounds
-from tellapart.strs.domains import SPHERE, Space, SpaceOrthant, SphereOrthant
+from tellapart.strs.domains import SPHERE, Space, SpaceOrthant
+from tellapart.strs.faces import SphereOrthant
 
 DOMAINS = [SPHERE, SphereOrthant(), Space(), SpaceOrthant()]
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from instances import KINDS, examples, problem_of, scale_of, sparse_points
 
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.bounds import hull as node_module
-from tellapart.strs.bounds.hull import Node, fix_variables, relax, tighten
-from tellapart.strs.curvature import Curvature
-from tellapart.strs.trust_region import polish
+from tellapart.strs.bounds import shift
+from tellapart.strs.bounds.hull import Curvature, Node, fix_variables, relax
+from tellapart.strs.bounds.shift import tighten
+from tellapart.strs.problem import polish
 
 
 def root(problem, curvature):
@@ -142,7 +142,7 @@ def test_tightened_shift_is_valid_and_no_worse(kind):
 @pytest.mark.parametrize("kind", ["NSD", "low rank", "small linear term"])
 def test_tightening_some_candidates_only(monkeypatch, form, kind):
     """The others share one shift; the whole matrix stays PSD and the bound holds."""
-    monkeypatch.setattr(node_module, "CANDIDATES", 8)
+    monkeypatch.setattr(shift, "CANDIDATES", 8)
     problem = problem_of(kind, 20, 3)
     eigenvalues, vectors = np.linalg.eigh(-problem.A)
     lowest = min(eigenvalues[0], 0.0) - 1e-9
@@ -162,7 +162,7 @@ def test_tightening_some_candidates_only(monkeypatch, form, kind):
 
 def test_more_needed_variables_than_candidates(monkeypatch):
     """With d above the number of candidates nothing is lost, or no shift is tried."""
-    monkeypatch.setattr(node_module, "CANDIDATES", 8)
+    monkeypatch.setattr(shift, "CANDIDATES", 8)
     for d in (10, 18):
         problem = problem_of("NSD", 30, d)
         relaxed = relaxed_root(problem)
@@ -174,7 +174,7 @@ def test_more_needed_variables_than_candidates(monkeypatch):
 @pytest.mark.parametrize("form", ["dense", "factor"])
 def test_margin_below_rounding_error(monkeypatch, form):
     """Without a linear term the multiplier may touch the shift: the node is kept as it is."""
-    monkeypatch.setattr(node_module, "CANDIDATES", 4)
+    monkeypatch.setattr(shift, "CANDIDATES", 4)
     B = np.random.default_rng(0).normal(size=(2, 12))
     problem = SparseTrustRegion(-B.T @ B, np.zeros(12), 3)
     curvature = Curvature(dense=B.T @ B, factor=None, shift=0.0)
@@ -190,7 +190,7 @@ def test_complement_that_fails_leaves_the_node(monkeypatch):
     def fail(*_):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(node_module, "CANDIDATES", 4)
+    monkeypatch.setattr(shift, "CANDIDATES", 4)
     monkeypatch.setattr(Curvature, "complement", fail)
     relaxed = relaxed_root(problem_of("NSD", 12, 3))
     node = tighten(relaxed, 3, value=0.0, tolerance=1e-6, stop=lambda: False)

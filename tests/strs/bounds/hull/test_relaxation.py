@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples, gram, indefinite, sparse_points
 
-from tellapart.strs.bounds.hull import HullRelaxation, rebalance
-from tellapart.strs.curvature import Curvature
-from tellapart.strs.domains import Space, SpaceOrthant, SphereOrthant
+from tellapart.strs.bounds.hull import Curvature, HullRelaxation, rebalance
+from tellapart.strs.domains import Space, SpaceOrthant
+from tellapart.strs.faces import SphereOrthant
 
 SEEDS = st.integers(0, 10**6)
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples, gram, indefinite
 
-from tellapart.strs.bounds.hull import HullRelaxation
+from tellapart.strs.bounds.hull import Curvature, HullRelaxation
 from tellapart.strs.bounds.shift import ShiftProblem, _at, _cones, _newton_system, best_shift
-from tellapart.strs.curvature import Curvature
-from tellapart.strs.domains import Space, SpaceOrthant, SphereOrthant
+from tellapart.strs.domains import Space, SpaceOrthant
+from tellapart.strs.faces import SphereOrthant
 
 
 def make(seed, matrix=indefinite, size=8, d=3, forced=(), linear=1.0, scale=1.0):

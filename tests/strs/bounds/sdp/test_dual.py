@@ -8,8 +8,8 @@ from instances import any_matrix
 
 from tellapart.strs.bounds.conic import solve_conic
 from tellapart.strs.bounds.sdp import dual_bound, sphere_bound
-from tellapart.strs.problem import SparseTrustRegion
-from tellapart.strs.trust_region import maximise_on_sphere, polish
+from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.problem import SparseTrustRegion, polish
 
 
 def optimum(A, a, d, forced=()):
