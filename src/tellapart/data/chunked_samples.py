@@ -165,9 +165,9 @@ def ranges_of(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArra
     """Return the smallest and the largest value of each column in both samples."""
     least = np.minimum(extremes[0][0], extremes[1][0])
     greatest = np.maximum(extremes[0][1], extremes[1][1])
-    for s, known in enumerate(labels):
-        if known is not None:
-            least[s], greatest[s] = 0.0, len(known) - 1.0
+    for s, names_of_levels in enumerate(labels):
+        if names_of_levels is not None:
+            least[s], greatest[s] = 0.0, len(names_of_levels) - 1.0
     return least, greatest
 
 
@@ -256,8 +256,8 @@ class Halves:
     def _pooled(self, drawn: DrawnRows, held_out: bool) -> DrawnRows:
         inside = np.empty(drawn.rows.size, dtype=np.bool_)
         for sample in range(2):
-            own = drawn.sample == sample
-            inside[own] = self.held_out(sample, drawn.rows[own]) == held_out
+            of_sample = drawn.sample == sample
+            inside[of_sample] = self.held_out(sample, drawn.rows[of_sample]) == held_out
         values = np.asfortranarray(drawn.values[inside])
         return DrawnRows(values, drawn.sample[inside], drawn.rows[inside])
 

@@ -209,10 +209,10 @@ def checked_keep(keep: object, sources: Sequence[Source]) -> tuple[str, ...]:
     names = tuple(str(name) for name in keep)
     if not names:
         return ()
-    known = dict.fromkeys(name for source in sources for name in source.names or ())
-    absent = [name for name in names if name not in known]
+    every_name = dict.fromkeys(name for source in sources for name in source.names or ())
+    absent = [name for name in names if name not in every_name]
     if absent:
-        hint = nearest(absent[0], known) if known else "the columns have no names"
+        hint = nearest(absent[0], every_name) if every_name else "the columns have no names"
         raise InputError(f"keep must name columns; got {quoted(absent)}; {hint}")
     return names
 
@@ -348,20 +348,20 @@ class SurveyedColumns:
 
     def _whole_numbers(self) -> dict[str, str]:
         x, y = self.summaries
-        asked = [
+        candidates = [
             s
             for s, (a, b) in enumerate(zip(x.columns, y.columns, strict=True))
             if a.numbers is not None
             and b.numbers is not None
             and (is_named_like_one(a.name) or (a.numbers.possible and b.numbers.possible))
         ]
-        if not asked:
+        if not candidates:
             return {}
-        sketches = [one.of(np.array(asked)).sketch for one in self.summaries]
+        sketches = [one.of(np.array(candidates)).sketch for one in self.summaries]
         drawn = draw_pooled(sketches[0], sketches[1], x.sketch.most)
         all_drawn = drawn.rows.size == x.n_rows + y.n_rows
         reasons = {}
-        for k, s in enumerate(asked):
+        for k, s in enumerate(candidates):
             values = drawn.values[:, k]
             reason = _why_numbers(
                 (x.columns[s], y.columns[s]), values[~np.isnan(values)], all_drawn=all_drawn

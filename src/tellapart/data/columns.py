@@ -168,9 +168,9 @@ class Column:
 
     def codes_among(self, labels: tuple[str, ...]) -> FloatArray:
         """Return the values as codes into `labels`, which hold all that occur here."""
-        place = {label: float(code) for code, label in enumerate(labels)}
+        code_of = {label: float(code) for code, label in enumerate(labels)}
         # The last entry stands for "missing", which is code -1 below.
-        table = np.array([*(place.get(label, np.nan) for label in self.labels), np.nan])
+        table = np.array([*(code_of.get(label, np.nan) for label in self.labels), np.nan])
         return cast(FloatArray, table[self._codes()])
 
     def label_counts(self) -> Counter[str]:

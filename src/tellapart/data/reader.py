@@ -279,8 +279,8 @@ def read_chunked(
             if progress is not None:
                 progress(sum(done))
 
-        asked = Survey(plan.readings[k], seed, k, most, most_levels)
-        summary = sources[k].survey(asked, tell)
+        first_pass = Survey(plan.readings[k], seed, k, most, most_levels)
+        summary = sources[k].survey(first_pass, tell)
         check_shape(sources[k].title, summary.n_rows, sources[k].n_columns)
         return summary
 
@@ -318,7 +318,9 @@ def _pooled(
     )
     sketches = [_with_codes(one, read, labels) for one in summaries]
     compared = tuple(names[s] for s in read)
-    categories = {n: own for n, own in zip(compared, labels, strict=True) if own is not None}
+    categories = {
+        n: levels for n, levels in zip(compared, labels, strict=True) if levels is not None
+    }
     dropped = tuple(name for name in names if name not in set(compared))
     no_rows = np.empty((0, len(compared)))
     template = Samples(no_rows, no_rows, compared, kinds, categories, dropped, notes=notes)
@@ -388,8 +390,8 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
     """Return the drawn rows of a sample, by row number, with codes into the labels of both."""
     sketch = summary.sketch.smallest()
     values = np.asfortranarray(sketch.values[:, kept])
-    for s, known in enumerate(labels):
-        if known is not None:
-            places = recoding(summary.columns[kept[s]].counts, known)
+    for s, levels in enumerate(labels):
+        if levels is not None:
+            places = recoding(summary.columns[kept[s]].counts, levels)
             values[:, s] = recoded(values[:, s], places)
     return replace(sketch, values=values)
