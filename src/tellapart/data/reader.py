@@ -12,9 +12,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import (
     ChunkedSamples,
-    drawn_samples,
     most_pooled,
-    ranges_of,
 )
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_plan import (
@@ -24,7 +22,7 @@ from tellapart.data.column_plan import (
     plan_columns,
 )
 from tellapart.data.column_store import ColumnStore
-from tellapart.data.columns import BOOLEAN_LABELS
+from tellapart.data.columns import BOOLEAN_LABELS, Labels, Reading
 from tellapart.data.design_labels import DesignArguments, take_labels, with_labels
 from tellapart.data.missing import (
     POLICIES,
@@ -34,8 +32,7 @@ from tellapart.data.missing import (
     handle_missing,
     settle_missing,
 )
-from tellapart.data.reading import Labels, Reading
-from tellapart.data.row_order import Sketch, draw_pooled
+from tellapart.data.row_order import Sketch
 from tellapart.data.row_stores import RowsDone
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.sources import open_held, open_source
@@ -328,18 +325,7 @@ def _pooled(
         np.array([(one.columns[s].least, one.columns[s].greatest) for s in read]).T
         for one in summaries
     ]
-    whole = ChunkedSamples(
-        x,
-        y,
-        compared,
-        kinds,
-        categories,
-        *drawn_samples(sketches, template),
-        draw_pooled(sketches[0], sketches[1], max(sketch.most for sketch in sketches)),
-        *ranges_of(extremes, labels),
-        dropped,
-        template=template,
-    )
+    whole = replace(ChunkedSamples.of((x, y), sketches, template, extremes), template=template)
     titles = readings[0].title, readings[1].title
     return whole if pattern is None else _with_pattern(whole, pattern, titles)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from tellapart.data.column_notes import row_labels
-from tellapart.data.reading import ColumnKind, Reading, kind_of
+from tellapart.data.columns import ColumnKind, Reading, kind_of
 from tellapart.data.row_stores import A, Fold, RowsDone, RowStore
 from tellapart.data.sources.source import Source, StreamedRows, distinct
 from tellapart.data.summary import Summary, Survey

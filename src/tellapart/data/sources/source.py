@@ -36,9 +36,17 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
 from tellapart.data.column_store import ColumnStore
-from tellapart.data.columns import Column, Series, read_column, to_arrow
+from tellapart.data.columns import (
+    Column,
+    ColumnKind,
+    Reading,
+    Series,
+    number_column,
+    read_column,
+    read_part,
+    to_arrow,
+)
 from tellapart.data.missing import FEWEST_ROWS
-from tellapart.data.reading import ColumnKind, Reading, number_column, read_part
 from tellapart.data.row_stores import A, ArrayRows, Cut, Fold, RowsDone, RowStore, fold_stream
 from tellapart.data.samples import Values
 from tellapart.data.summary import Summary, Survey
