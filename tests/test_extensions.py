@@ -1,6 +1,8 @@
 """What is added from outside the package is used like what is built in: one entry in a registry."""
 
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,9 @@ import pytest
 import tellapart as ta
 from tellapart.effects.estimate import Estimate
 from tellapart.errors import InputError
+from tellapart.kernels.bandwidth import median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, SquaredDifference
+from tellapart.kernels.registry import KERNELS
 from tellapart.scan.finding_kinds import (
     FINDING_KINDS,
     FindingKind,
@@ -94,3 +99,39 @@ def test_a_selected_variable_can_differ_in_a_kind_from_outside(medians, shifted)
 def test_a_kind_has_a_name_of_its_own(medians):
     with pytest.raises(InputError, match="got 'median'"):
         register_finding_kind(MEDIAN)
+
+
+@dataclass(frozen=True)
+class Rational:
+    """K_z(x, y) = 1/(1 + t/2), t the mean of squared differences: a kernel in a file of its own."""
+
+    name: ClassVar[str] = "rational"
+    abilities: ClassVar[Abilities] = Abilities(averages=True)
+
+    def fit(self, samples, *, n_jobs=1):
+        bandwidths, constant = median_bandwidths(samples, n_jobs=n_jobs)
+        scalars = tuple(map(SquaredDifference, bandwidths.tolist()))
+        return FittedKernel(self.name, scalars, constant, WEIGHTS["square"], self)
+
+    def value(self, t):
+        return 1 / (1 + t / 2)
+
+    def slope(self, t):
+        return -0.5 / (1 + t / 2) ** 2
+
+    def curvature(self, t):
+        return 0.5 / (1 + t / 2) ** 3
+
+
+def test_a_kernel_from_outside_is_known_by_its_name(monkeypatch):
+    monkeypatch.setitem(KERNELS, Rational.name, Rational)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 4)), rng.normal(size=(80, 4))
+    y[:, 2] *= 3
+    settings = {"n_variables": 1, "regularization": 0.1, "n_permutations": 99, "random_state": 0}
+    result = ta.two_sample_test(x, y, method="split", kernel="rational", **settings)
+    assert result.variables == ("x2",)
+    assert result.pvalue == 0.01
+    assert result.selection.kernel == "rational"
+    with pytest.raises(InputError, match="'rational'"):
+        ta.two_sample_test(x, y, kernel="irrational")

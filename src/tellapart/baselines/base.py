@@ -72,7 +72,7 @@ def permutation_null(
         Its rows are pooled, those of X first.
     statistic : callable
         From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
-        speak for a difference. With clusters the number of ones may change from row to row.
+        indicate a difference. With clusters the number of ones may change from row to row.
     how : Permuting
         The permutations.
     tolerance : float
@@ -289,13 +289,13 @@ class Baseline(ABC):
         started = time.perf_counter()
         design = DesignArguments(strata, paired, clusters)
         samples = self.read(X, Y, missing, design)
-        settled = self.seeded()
-        rngs = Generators.of(settled.random_state)
-        train, held_out = settled.split(samples, rngs.split)
-        settled.warn_of_few_rows(held_out)
-        fitted, null = settled.fit_and_test(train, held_out, rngs)
+        baseline = self.seeded()
+        rngs = Generators.of(baseline.random_state)
+        train, held_out = baseline.split(samples, rngs.split)
+        baseline.warn_of_few_rows(held_out)
+        fitted, null = baseline.fit_and_test(train, held_out, rngs)
         fitted = fitted.described(held_out, None if train is held_out else train)
-        result = settled.result(fitted, null, train, held_out, started)
+        result = baseline.result(fitted, null, train, held_out, started)
         return replace(result, settings={**result.settings, **design.told()})
 
     def read(
