@@ -20,7 +20,8 @@ from scipy.stats import binomtest
 from store import store, table
 from tellapart.arrays import FloatArray
 from tellapart.data.reader import read_samples
-from tellapart.scan import scan as scan_module
+from tellapart.scan.families import register_family
+from tellapart.scan.families.missing import Missing
 from tellapart.scan.scan import Scan, scan
 
 Pair = tuple[FloatArray, FloatArray]
@@ -132,16 +133,17 @@ def rate(count: int, trials: int) -> str:
 
 def weigh(trials: int) -> None:
     """Show the power by the weight of the family: what the choice of it was made by."""
-    usual = scan_module.WEIGHTS["missing"]
     rows = []
     for weight in WEIGHTS:
-        scan_module.WEIGHTS["missing"] = weight
+        family = Missing()
+        family.weight = weight
+        register_family(family)
         row: dict[str, object] = {"weight": weight}
         for draw in (weakly_missing, weakly_shifted, correlated):
             found = [run(draw, "pairwise", WEIGHT_SEED + k).null.pvalue for k in range(trials)]
             row[draw.__name__.replace("_", " ")] = f"{np.mean(np.array(found) <= ALPHA):.2f}"
         rows.append(row)
-    scan_module.WEIGHTS["missing"] = usual
+    register_family(Missing())
     text = (
         f"# The weight of the family of missing values\n\nPower at level {ALPHA}, {trials} pairs "
     )

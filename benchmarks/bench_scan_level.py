@@ -38,11 +38,9 @@ from null_tables import (
     mostly_missing,
     scan_pair,
 )
+from tellapart.budget import Budget, using_budget
 from tellapart.data.reader import read_chunked, read_samples
-from tellapart.scan import blocks as column_folds
-from tellapart.scan import blocks as in_blocks
 from tellapart.scan import sums
-from tellapart.scan.families import plan as budget
 from tellapart.scan.scan import Scan, scan
 
 ORDINARY_PERMUTATIONS, FEWER_PERMUTATIONS = 199, 99
@@ -134,11 +132,8 @@ def _scan_in_chunks(x: object, y: object, rng: np.random.Generator) -> dict[str,
 def in_column_blocks(rng: np.random.Generator) -> dict[str, bool]:
     """Scan a table in parts of some 30 columns and blocks of 7, as very wide ones are."""
     pooled = np.column_stack([rng.normal(size=(60, 40)), rng.random((60, 5)) < 0.3])
-    with (
-        patch.multiple(budget, FEWEST_BLOCKED=2, BLOCKED_BYTES=0),
-        patch.multiple(in_blocks, PART_BYTES=300_000),
-        patch.multiple(column_folds, MOST_COLUMNS=7, BLOCKS_AT_A_TIME=2),
-    ):
+    blocks = {"unblocked_columns": 2, "unblocked_bytes": 0, "part_bytes": 300_000}
+    with using_budget(Budget(**blocks, block_columns=7, blocks_at_a_time=2)):
         samples = read_samples(pooled[:30], pooled[30:])
         return rejected(scan(samples, n_permutations=FEWER_PERMUTATIONS, alpha=ALPHA, rng=rng))
 

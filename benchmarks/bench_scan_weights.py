@@ -25,8 +25,9 @@ from tellapart.arrays import FloatArray
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.design_units import draw_labels
-from tellapart.progress import silent
-from tellapart.scan.scan import WEIGHTS, make_pool, run_families
+from tellapart.scan.families import FAMILIES
+from tellapart.scan.family import run_families
+from tellapart.scan.scan import make_pool
 from tellapart.scan.tails import combine, family_score
 from tellapart.threads import one_blas_thread
 
@@ -40,8 +41,9 @@ def scores_of(kind: str, pair: int) -> Scores:
     rows = in_chunks(read_samples(*KINDS[kind](rng)))
     with one_blas_thread():
         labels = draw_labels(rows, PERMUTATIONS, rng)
-        run = run_families(*make_pool(rows, labels, rng), silent)
-    return {name: family_score(statistics) for name, statistics in run.statistics.items()}
+        pool, planned = make_pool(rows, labels, rng)
+        results = run_families(planned, pool)
+    return {name: family_score(result.statistics) for name, result in results.items()}
 
 
 def power(pairs: list[Scores], weights: dict[str, float]) -> float:
@@ -70,7 +72,7 @@ def main() -> None:
         return float(np.mean([power(own, weights) for own in by_kind.values()]))
 
     ran = {name for own in by_kind.values() for scores in own for name in scores}
-    usual = {name: weight for name, weight in WEIGHTS.items() if name in ran}
+    usual = {family.name: family.weight for family in FAMILIES if family.name in ran}
     whole = mean(usual)
     variants = []
     for name, weight in usual.items():

@@ -29,9 +29,9 @@ from scipy import sparse, stats
 import tellapart as ta
 from memory import forget_peak, peak
 from store import store, table
+from tellapart.budget import Budget, using_budget
 from tellapart.data.reader import read_samples
 from tellapart.data.sources.files import read_table
-from tellapart.scan.families import plan as budget
 from tellapart.scan.scan import scan
 
 SHIFTED, SHIFT = 3, 3.0
@@ -214,11 +214,12 @@ def trial(shift: float, seed: int, columns: int) -> dict[str, tuple[bool, int, i
 
 def level(columns: int, nulls: int, pairs: int) -> None:
     """Measure level and power."""
-    budget.BLOCKED_BYTES = budget.FEWEST_BLOCKED = 0
     rows = []
+    blocks = Budget(unblocked_bytes=0, unblocked_columns=0)
     for shift in SHIFTS:
         count = nulls if shift == 0 else pairs
-        found = [trial(shift, seed, columns) for seed in range(1_000, 1_000 + count)]
+        with using_budget(blocks):
+            found = [trial(shift, seed, columns) for seed in range(1_000, 1_000 + count)]
         for name in found[0]:
             rejects, own, others = (
                 np.mean([outcome[name][k] for outcome in found]) for k in range(3)

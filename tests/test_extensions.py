@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.data.design import register_scheme
 from tellapart.effects.estimate import Estimate
 from tellapart.errors import InputError
 from tellapart.kernels.bandwidth import median_bandwidths
@@ -99,6 +100,102 @@ def test_a_selected_variable_can_differ_in_a_kind_from_outside(medians, shifted)
 def test_a_kind_has_a_name_of_its_own(medians):
     with pytest.raises(InputError, match="got 'median'"):
         register_finding_kind(MEDIAN)
+
+
+# A design: labels of a time series may be shifted round within a day, not permuted.
+
+
+class CircularShifts:
+    """Shift the labels of the rows of each block round in time, by a random number of rows."""
+
+    name = "circular shifts"
+
+    def __init__(self, times_x, times_y):
+        self._times = np.asarray(times_x), np.asarray(times_y)
+        self.drawn = 0
+
+    def draw(self, units, n_permutations, rng):
+        """Return the labels of all rows under random shifts."""
+        self.drawn += 1
+        of_x, of_y = self._times
+        times = np.empty(units.of_x.size)
+        times[units.of_x] = of_x[units.key[units.of_x]]
+        times[~units.of_x] = of_y[units.key[~units.of_x]]
+        labels = np.empty((n_permutations, units.of_x.size), dtype=bool)
+        for block in np.unique(units.block):
+            rows = np.flatnonzero(units.block == block)
+            rows = rows[np.argsort(times[rows])]
+            shifts = rng.integers(rows.size, size=n_permutations)
+            turned = (np.arange(rows.size) + shifts[:, np.newaxis]) % rows.size
+            labels[:, rows] = units.of_x[rows][turned]
+        return labels
+
+
+def slow_series(shift=0.0, days=3, length=80, seed=0):
+    """Return rows of slow series, of which each day has a stretch of X, their days and times."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(size=(days * length, 4))
+    values = np.empty_like(steps)
+    values[0] = steps[0]
+    for t in range(1, len(steps)):
+        values[t] = 0.97 * values[t - 1] + 0.24 * steps[t]
+    times = np.tile(np.arange(length), days)
+    day = np.repeat(np.arange(days), length)
+    of_x = (times >= 20) & (times < 60)
+    values[of_x, 1] += shift
+    return (values[of_x], values[~of_x]), (day[of_x], day[~of_x]), (times[of_x], times[~of_x])
+
+
+FEW = {"n_permutations": 99, "random_state": 0}
+
+
+def test_a_design_from_outside_permutes_the_labels():
+    """Rows next to each other are alike: shifts allow for it, permutations of rows do not."""
+    (x, y), days, times = slow_series()
+    shifts = CircularShifts(*times)
+    result = ta.two_sample_test(x, y, strata=days, design=shifts, **FEW)
+    assert shifts.drawn
+    assert not result.reject
+    assert ta.two_sample_test(x, y, strata=days, **FEW).reject
+    assert "permuted within 3 strata by circular shifts" in result.summary()
+    assert result.settings["design"] == "circular shifts"
+    (x, y), days, times = slow_series(shift=6.0)
+    result = ta.two_sample_test(x, y, strata=days, design=CircularShifts(*times), **FEW)
+    assert result.reject
+    assert result.findings[0].variables == ("x1",)
+
+
+@pytest.mark.parametrize("method", ["scan", "split"])
+def test_a_registered_design_is_known_by_its_name(method, monkeypatch):
+    monkeypatch.setattr("tellapart.data.design.SCHEMES", {})
+    (x, y), _, times = slow_series(shift=6.0, days=1, length=240)
+    shifts = register_scheme(CircularShifts(*times))
+    result = ta.two_sample_test(x, y, design="circular shifts", method=method, **FEW)
+    assert shifts.drawn
+    assert result.pvalue >= 0.01
+    with pytest.raises(InputError, match="new scheme"):
+        register_scheme(shifts)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (lambda k, n: np.zeros((k, n + 1)), "shape"),
+        (lambda k, n: np.zeros((k, n)), "as many units"),
+    ],
+)
+def test_a_design_that_draws_no_labels_is_told_so(labels, message):
+    class Wrong:
+        name = "wrong"
+
+        def draw(self, units, n_permutations, rng):
+            return labels(n_permutations, units.of_x.size)
+
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(InputError, match=message):
+        ta.two_sample_test(x[:10], x[10:], design=Wrong(), **FEW)
+    with pytest.raises(InputError, match="design must be an object with a name"):
+        ta.two_sample_test(x[:10], x[10:], design="no such design", **FEW)
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from tellapart.baselines import (
 )
 from tellapart.baselines.base import Generators, Permuting
 from tellapart.baselines.standard_mmd import FittedMMD
-from tellapart.data.canonical_order import split_by_content
 from tellapart.data.reader import read_samples
+from tellapart.data.row_order import split_by_content
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Gaussian, Kernel, Linear, Quadratic, resolve_kernel
 from tellapart.permutation.mmd import permutation_test

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tellapart import baselines, datasets, kernels, objective, strs, theory
     from tellapart.data.sources.anndata import from_anndata
-    from tellapart.data.sources.dataset import open_dataset
-    from tellapart.data.sources.source import with_names
+    from tellapart.data.sources.array import with_names
+    from tellapart.data.sources.files import open_dataset
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
     from tellapart.groups.compare_groups import compare_groups
@@ -74,11 +74,11 @@ _HOME = {
     "compare_to_reference": "monitor.compare_to_reference",
     "from_anndata": "data.sources.anndata",
     "load_monitor": "monitor.compare_to_reference",
-    "open_dataset": "data.sources.dataset",
+    "open_dataset": "data.sources.files",
     "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
     "two_sample_test": "two_sample.two_sample_test",
-    "with_names": "data.sources.source",
+    "with_names": "data.sources.array",
 }
 
 

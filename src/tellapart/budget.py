@@ -24,6 +24,16 @@ class Budget:
 
     Attributes
     ----------
+    most_levels : int
+        Distinct labels of a column that are held while data in chunks are read.
+    pooled_rows, drawn_rows : int
+        Rows drawn from both samples together, and from each, to stand for the others.
+    drawn_bytes, fewest_drawn_rows : int
+        Bytes of the rows drawn of a wide sample, and how many are drawn whatever they take.
+    walked_files : int
+        Files and folders met before a walk through folders is given up.
+    wide_text_columns : int
+        Columns of delimited text from which on types are guessed from its first row.
     exact_median_rows : int
         Pooled rows up to which the median distance of a column is exact; beyond, this many evenly
         spaced order statistics stand in for the column. Like a quadrature rule they err by about
@@ -58,8 +68,57 @@ class Budget:
         formed as a matrix.
     block_entries : int
         Entries of a matrix that is made block by block.
+    family_products, family_entries : int
+        Multiplications of one family of the scan, and entries (permutation × pair) that it looks
+        at: half a second each.
+    correlated_columns : int
+        Columns whose pooled correlations are computed.
+    screening_rows : int
+        Pooled rows that name candidates where there are too many to look at all.
+    triple_screening_products, triple_screening_columns : int
+        Multiplications of the pooled rows that look for triples which stand out, and columns.
+    four_products : int
+        Multiplications of the pooled rows that look for fours of columns which stand out.
+    scan_bytes : int
+        What the statistics of a scan may take under all permutations.
+    unblocked_bytes, unblocked_columns : int
+        Where columns would take more bytes than this they are looked at in blocks, if they are
+        more than these; few columns that take so much do so for their permutations.
+    columns_beside_blocks : int
+        What pairs, triples and named columns amount to, in columns, beside those in blocks.
+    block_columns, block_statistics : int
+        Score columns of a block, and these times permutations: what one core keeps at hand.
+    blocks_at_a_time : int
+        Blocks between which what they found is merged: the same for any number of threads.
+    part_bytes : int
+        What the sums and tables of the columns of one part of a wide table may take.
+    contest_entries, contest_columns : int
+        Of columns in blocks, columns times permutations whose scores are kept, and columns that
+        are kept however many permutations there are.
+    complete_rows : int
+        Rows of both samples up to which ranks are those of all rows, if all of them were drawn.
+    planning_entries, planning_rows : int
+        Entries of the pooled rows that families plan by, and rows at least.
+    evidence_rows, evidence_entries : int
+        Rows of each sample that evidence is drawn from at most, and rows times columns, unless that
+        leaves fewer than 500 rows a sample.
+    evidence_candidates : int
+        Columns that take part in a choice by evidence: those with the most of it.
+    linked_columns : int
+        Columns whose correlations are looked at for pairs and triples of a choice by evidence.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    gathered_bytes : int
+        Bytes of the columns of rows in files or on a cluster that are held at once to describe
+        findings; of more, rows drawn at random stand for all.
+    described_entries : int
+        Values of columns that are described at a time.
+    named_groups : int
+        Pairs or triples of each kind that may be named, those that changed most.
+    described_variables : int
+        Selected variables that are described, those with the largest weights.
+    embedded_levels : int
+        Categories of one column that an embedding distinguishes; rarer ones share a place.
     fewest_scanned_rows : int
         Rows of each sample below which a scan is not cut short to keep a time limit.
     split_bytes : int
@@ -71,6 +130,14 @@ class Budget:
         Bytes of the numbers in files beyond which the command line reads them block by block.
     """
 
+    # data
+    most_levels: int = 100_000
+    pooled_rows: int = 1 << 16
+    drawn_rows: int = 20_000
+    drawn_bytes: int = 1 << 28
+    fewest_drawn_rows: int = 1024
+    walked_files: int = 100_000
+    wide_text_columns: int = 5_000
     # kernels
     exact_median_rows: int = 32_768
     exact_scale_rows: int = 1_000
@@ -97,7 +164,38 @@ class Budget:
     # scan and permutation
     block_entries: int = 4_000_000
     # scan
+    family_products: int = 30_000_000_000
+    family_entries: int = 60_000_000
+    correlated_columns: int = 4_000
+    screening_rows: int = 2_000
+    triple_screening_products: int = 4_000_000_000
+    triple_screening_columns: int = 100
+    four_products: int = 8_000_000_000
+    scan_bytes: int = 8_000_000_000
+    unblocked_bytes: int = 2_000_000_000
+    unblocked_columns: int = 4_000
+    columns_beside_blocks: int = 1_000
+    block_columns: int = 256
+    block_statistics: int = 256_000
+    blocks_at_a_time: int = 16
+    part_bytes: int = 400_000_000
+    contest_entries: int = 4_000_000
+    contest_columns: int = 100
+    complete_rows: int = 16_384
+    planning_entries: int = 40_000_000
+    planning_rows: int = 2_000
     distance_rows: int = 4_000
+    # evidence
+    evidence_rows: int = 20_000
+    evidence_entries: int = 20_000_000
+    evidence_candidates: int = 1_000
+    linked_columns: int = 20_000
+    # effects and findings
+    gathered_bytes: int = 500_000_000
+    described_entries: int = 4_000_000
+    named_groups: int = 2_000
+    described_variables: int = 200
+    embedded_levels: int = 30
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000

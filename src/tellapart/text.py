@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Iterable
@@ -158,3 +159,39 @@ def more_than(shown: int, count: int) -> str:
     (' and 1,200 more', '')
     """
     return f" and {count - shown:,} more" if count > shown else ""
+
+
+MOST_QUOTED = 5
+"""Messages name this many columns, then say how many more there are."""
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return names for a message, the first few of them.
+
+    >>> quoted(["a", "b"]), quoted("abcdefg")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    return listed(map(repr, names), MOST_QUOTED)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return what to say after a name that is not known: the known ones nearest to it."""
+    every = list(names)
+    near = difflib.get_close_matches(name, every, n=3)
+    return f"the nearest names are {quoted(near)}" if near else f"there are {quoted(every)}"
+
+
+def described(data: object) -> str:
+    """Return what messages call an object: its package and type.
+
+    >>> described([1, 2]), described("x")
+    ('list', "str 'x'")
+    """
+    package = package_of(data)
+    name = type(data).__name__ if package == "builtins" else f"{package} {type(data).__name__}"
+    return f"{name} {data!r}" if isinstance(data, str) else name
+
+
+def package_of(data: object) -> str:
+    """Return the package that an object's type is from."""
+    return type(data).__module__.partition(".")[0]

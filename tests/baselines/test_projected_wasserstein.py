@@ -7,8 +7,8 @@ from scipy import stats
 
 from tellapart.baselines.base import Generators
 from tellapart.baselines.projected_wasserstein import ProjectedWasserstein
-from tellapart.data.canonical_order import split_by_content
 from tellapart.data.reader import read_samples
+from tellapart.data.row_order import split_by_content
 from tellapart.errors import ConstantColumnWarning, InputError
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tellapart.baselines.base import Generators
 from tellapart.baselines.sparse_logistic import SparseLogisticRegression
-from tellapart.data.canonical_order import split_by_content
 from tellapart.data.reader import read_samples
+from tellapart.data.row_order import split_by_content
 from tellapart.datasets import make_case
 from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
 from tellapart.permutation.draws import draw_permutations

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellapart.data.canonical_order import (
+from tellapart.data.column_store import SparseColumns
+from tellapart.data.design import Design
+from tellapart.data.row_order import (
     MOST_SORTED,
     by_content,
     canonical_order,
     in_order,
     split_by_content,
 )
-from tellapart.data.column_store import SparseColumns
-from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 
 

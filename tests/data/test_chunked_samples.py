@@ -11,10 +11,9 @@ from pyarrow import dataset as ds
 from pyarrow import parquet
 
 from row_sums import numbers, write_parts
-from tellapart.data import chunked_samples, summary
 from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
-from tellapart.data.sources.dataset import open_dataset
+from tellapart.data.sources.files import open_dataset
 from tellapart.errors import InputError
 
 
@@ -72,9 +71,9 @@ def check_same(found, expected):
 
 
 @pytest.fixture(autouse=True)
-def few_drawn(monkeypatch):
-    monkeypatch.setattr(chunked_samples, "MOST_POOLED", 300)
-    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 120)
+def few_drawn(set_budget):
+    set_budget(pooled_rows=300)
+    set_budget(drawn_rows=120)
 
 
 def in_forms(tmp_path, x=X, y=Y):
@@ -153,9 +152,9 @@ def test_progress_counts_the_rows_of_both():
     assert told == sorted(told)
 
 
-def test_wide_samples_get_fewer_drawn_rows(monkeypatch):
-    monkeypatch.setattr(chunked_samples, "DRAWN_BYTES", 8 * 5 * 50)
-    monkeypatch.setattr(chunked_samples, "FEWEST_DRAWN", 10)
+def test_wide_samples_get_fewer_drawn_rows(set_budget):
+    set_budget(drawn_bytes=8 * 5 * 50)
+    set_budget(fewest_drawn_rows=10)
     found = read_chunked(ds.dataset(pa.table(X)), Y)
     assert found.pooled.rows.size == 50
 
@@ -187,8 +186,8 @@ def test_bad_input_is_named():
     refused("numbers, booleans, categories or text", X.assign(age=day))
 
 
-def test_too_many_labels_are_refused_while_reading(monkeypatch):
-    monkeypatch.setattr(summary, "MOST_LEVELS", 3)
+def test_too_many_labels_are_refused_while_reading(set_budget):
+    set_budget(most_levels=3)
     refused("more than 3 distinct labels", X.assign(clinic=[f"c{i % 5}" for i in range(900)]))
 
 

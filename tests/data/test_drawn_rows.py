@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellapart.data.drawn_rows import Sketch, draw_pooled, drawn_places, marks
+from tellapart.data.row_order import Sketch, draw_pooled, drawn_places, marks
 
 
 def sketch_of(values, seed, sample, most, cuts):

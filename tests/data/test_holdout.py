@@ -5,17 +5,16 @@ import numpy as np
 import pytest
 
 from row_sums import Sums, numbers
-from tellapart.data import chunked_samples
 from tellapart.data.chunked_samples import Halves, as_chunked
-from tellapart.data.drawn_rows import places_of, shuffled
 from tellapart.data.reader import read_chunked
+from tellapart.data.row_order import places_of, shuffled
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 
 
-def make_chunks(n_x=300, n_y=200, most=None, monkeypatch=None):
+def make_chunks(n_x=300, n_y=200, most=None, set_budget=None):
     if most is not None:
-        monkeypatch.setattr(chunked_samples, "MOST_DRAWN", most)
+        set_budget(drawn_rows=most)
     x, y = numbers(n_x, 0, 3), numbers(n_y, 1, 3)
     return x, y, as_chunked(Samples(x, y, tuple("abc"), ("numeric",) * 3))
 
@@ -27,8 +26,8 @@ def test_places_of_any_rows_are_those_of_all_rows(n_rows):
     np.testing.assert_array_equal(places_of(3, 1, n_rows, rows), every[rows])
 
 
-def test_parts_are_the_rows_they_say(monkeypatch):
-    x, y, samples = make_chunks(most=60, monkeypatch=monkeypatch)
+def test_parts_are_the_rows_they_say(set_budget):
+    x, y, samples = make_chunks(most=60, set_budget=set_budget)
     halves = Halves.of(samples, 0.25, seed=5)
     assert halves.n_held_out == (75, 50)
     sums = Sums(3)

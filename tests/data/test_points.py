@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import with_names
+from tellapart.data.sources.array import with_names
 from tellapart.errors import InputError
 from tellapart.statistics.witness import read_points
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from libraries import every_library
 from tellapart.data.reader import read_samples
-from tellapart.data.sources.source import with_names
+from tellapart.data.sources.array import with_names
 from tellapart.errors import InputError
 
 DATA_X = {"age": [31, 47, 52], "dose": [0.5, 1.5, 2.5]}

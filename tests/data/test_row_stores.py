@@ -14,7 +14,7 @@ from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.row_stores import LANES, ArrayRows, Cut
-from tellapart.data.sources.dataset import open_dataset
+from tellapart.data.sources.files import open_dataset
 
 STEPS = (1, 2, 3, 7, 64, 1000, 5000)
 N = 1003

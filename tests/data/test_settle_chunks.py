@@ -12,10 +12,9 @@ from pyarrow import parquet
 
 import tellapart as ta
 from tellapart.cli import run
-from tellapart.data import chunked_samples, summary
 from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
-from tellapart.data.sources.dataset import open_dataset
+from tellapart.data.sources.files import open_dataset
 from tellapart.errors import InputError
 
 NOTES = ["id", "hash", "customer_id"]
@@ -58,8 +57,8 @@ def in_forms(tmp_path, x=X, y=Y):
 
 
 @pytest.mark.parametrize("most", [300, 1 << 16])
-def test_as_in_memory(most, tmp_path, monkeypatch):
-    monkeypatch.setattr(chunked_samples, "MOST_POOLED", most)
+def test_as_in_memory(most, tmp_path, set_budget):
+    set_budget(pooled_rows=most)
     with pytest.warns(UserWarning, match="is excluded"):
         expected = read_samples(X, Y, keep=())
     memory = as_chunked(expected, seed=3)
@@ -88,8 +87,8 @@ def test_there_is_a_way_back(tmp_path):
         assert len(found.categories["hash"]) == 1600
 
 
-def test_more_texts_than_can_be_held(tmp_path, monkeypatch):
-    monkeypatch.setattr(summary, "MOST_LEVELS", 500)
+def test_more_texts_than_can_be_held(tmp_path, set_budget):
+    set_budget(most_levels=500)
     for x, y in in_forms(tmp_path):
         with pytest.warns(UserWarning, match="is excluded") as told:
             assert "hash" not in read_chunked(x, y, keep=()).names

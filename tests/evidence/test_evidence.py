@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import tellapart.evidence.evidence as module
 from bench_designs import usual_pvalues
 from bench_evidence import DESIGNED
+from tellapart.budget import Budget, using_budget
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
@@ -55,22 +55,22 @@ def test_rare_values_are_in_no_group():
     assert not any({0, 1} & set(group.columns) for group in gather(x, y).groups)
 
 
-def test_wide_tables_keep_the_strongest_candidates(monkeypatch):
-    monkeypatch.setattr(module, "MOST_CANDIDATES", 10)
+def test_wide_tables_keep_the_strongest_candidates():
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 60, 40))
     y[:, 33] += 2
-    found = gather(x, y)
+    with using_budget(Budget(evidence_candidates=10)):
+        found = gather(x, y)
     assert found.n_columns == 10
     assert 33 in found.columns
     assert found.shared.shape == (10 + len(found.groups),) * 2
 
 
-def test_many_rows_are_drawn_from(monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 50)
+def test_many_rows_are_drawn_from():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(80, 4)), rng.normal(size=(40, 4))
-    one, again, other = gather(x, y), gather(x, y), gather(x, y, seed=1)
+    with using_budget(Budget(evidence_rows=50)):
+        one, again, other = gather(x, y), gather(x, y), gather(x, y, seed=1)
     assert one.n_rows == (50, 40)
     np.testing.assert_array_equal(one.strengths, again.strengths)
     assert not np.array_equal(one.shared, other.shared)

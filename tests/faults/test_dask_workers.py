@@ -14,7 +14,6 @@ import pytest
 from distributed import Client, LocalCluster
 
 import tellapart as ta
-from tellapart.data import chunked_samples
 from tellapart.errors import InputError
 
 SPLIT = {"method": "split", "n_variables": 1, "regularization": 0.1, "n_permutations": 99}
@@ -85,21 +84,21 @@ def _check_against(x, y):
 
 
 @pytest.mark.long
-def test_workers_that_die(cluster, dying, samples, monkeypatch):
+def test_workers_that_die(cluster, dying, samples, monkeypatch, set_budget):
     """One test for all: whoever runs a part of this file would start a cluster for it."""
     for ask in (_choice, _split, _check, _check_against):
         x, folder = dying(ask.__name__, 1)
         np.testing.assert_array_equal(ask(x, samples[1]), ask(*samples))
         assert len(list(folder.iterdir())) == 1
-    _check_a_split_that_never_holds_its_rows(dying, samples, monkeypatch)
+    _check_a_split_that_never_holds_its_rows(dying, samples, set_budget)
     # A worker that dies takes seconds to be replaced: here one death is enough to give up.
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     _check_that_a_block_which_kills_every_worker_is_one_error(dying, samples)
 
 
-def _check_a_split_that_never_holds_its_rows(dying, samples, monkeypatch):
+def _check_a_split_that_never_holds_its_rows(dying, samples, set_budget):
     """Halves are summed over chunks then, in several passes."""
-    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 100)
+    set_budget(drawn_rows=100)
     x, folder = dying("summed", 1)
     whole = da.from_array(samples[0], chunks=(100, 3))
     np.testing.assert_array_equal(_split(x, samples[1]), _split(whole, samples[1]))

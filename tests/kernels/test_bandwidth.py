@@ -49,10 +49,10 @@ def test_median_distance_at_sizes_where_the_search_starts_from_a_hint(draw):
         lambda rng, n: np.where(rng.random(n) < 0.75, 0.0, rng.exponential(size=n)),
     ],
 )
-def test_large_samples_lose_almost_nothing(draw, limit):
+def test_large_samples_lose_almost_nothing(draw, set_budget):
     ordered = np.sort(draw(np.random.default_rng(1), 6 * Budget().exact_median_rows + 1))
     fast = median_distance(ordered)
-    limit(exact_median_rows=ordered.shape[0])
+    set_budget(exact_median_rows=ordered.shape[0])
     assert fast == pytest.approx(median_distance(ordered), rel=1e-4, abs=1e-4)
 
 

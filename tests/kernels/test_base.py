@@ -16,14 +16,14 @@ def samples():
 
 
 @pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
-def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, limit):
+def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, set_budget):
     fitted = Linear(scalar).fit(samples)
     z = np.array([0.8, -0.6, 0.0])
     expected = sum(
         z[s] * fitted.scalars[s].gram(samples.x[:, s], samples.y[:, s]) for s in range(3)
     )
     np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
-    limit(gram_block_entries=150)
+    set_budget(gram_block_entries=150)
     np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
 
 

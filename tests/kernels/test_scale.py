@@ -39,12 +39,12 @@ def test_it_is_the_median_over_all_pairs(n, seed):
     assert joint_scale(samples, TAU, CONSTANT, "paper") == pytest.approx(literal, rel=1e-12)
 
 
-def test_some_rows_stand_for_all_whatever_their_order(limit):
+def test_some_rows_stand_for_all_whatever_their_order(set_budget):
     rows = pooled(2_000, 0)
     whole = median_scale(make_samples(rows[:900], rows[900:], KINDS), TAU, CONSTANT)
     rows = np.random.default_rng(1).permutation(rows)
     assert median_scale(make_samples(rows[:70], rows[70:], KINDS), TAU, CONSTANT) == whole
-    limit(exact_median_rows=2_000)
+    set_budget(exact_median_rows=2_000)
     exact = median_scale(make_samples(rows[:70], rows[70:], KINDS), TAU, CONSTANT)
     assert whole == pytest.approx(exact, rel=0.05)
 

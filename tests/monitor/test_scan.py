@@ -11,7 +11,7 @@ import pytest
 import tellapart as ta
 from tellapart.budget import Budget, using_budget
 from tellapart.effects.values import DISTANCE
-from tellapart.monitor import reference_monitor as refinement
+from tellapart.monitor import refinement
 from tellapart.monitor.check_result import reversed_finding
 from tellapart.scan.finding import Finding
 

@@ -8,13 +8,12 @@ import pytest
 
 from scanned import make_finding, run_scan
 from tellapart.report.words import describe_columns, describe_finding, group_findings, pick_findings
-from tellapart.scan.families import FAMILY_DESCRIPTIONS
-from tellapart.scan.scan import WEIGHTS
+from tellapart.scan.families import FAMILIES, describe_family
 
 
 def test_every_family_is_described():
-    assert set(WEIGHTS) <= set(FAMILY_DESCRIPTIONS)
-    assert "whole rows" in FAMILY_DESCRIPTIONS["location"]
+    assert all(describe_family(family.name) == family.description for family in FAMILIES)
+    assert "whole rows" in describe_family("location")
 
 
 @pytest.mark.parametrize(

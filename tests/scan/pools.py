@@ -6,10 +6,11 @@ from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
+from tellapart.scan.features import Product
 
 
 def plan_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
-    """Return the pool of two samples, the plan, and what the families asked for."""
+    """Return the pool of two samples, and what the families planned."""
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(seed)
     labels = draw_bins(samples.n_x, samples.n_y, n_permutations, rng)
@@ -19,6 +20,18 @@ def plan_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
 def make_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
     """Return the pool of two samples."""
     return plan_pool(x, y, n_permutations, seed, n_jobs)[0]
+
+
+def run_family(pool, planned, name):
+    """Return what one family computed."""
+    family = next(one for one in planned.families if one.name == name)
+    return family.run(pool, planned.plans[name])
+
+
+def products(pool, *scores):
+    """Return the features that are products of these scores."""
+    features = pool.requests.features
+    return [one for one in features if isinstance(one, Product) and one.scores == scores]
 
 
 def is_x(pool, e):

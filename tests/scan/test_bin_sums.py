@@ -10,8 +10,16 @@ from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
-from tellapart.scan.bin_sums import BinSums, Segments, add_pairs, add_triples
-from tellapart.scan.requests import SINGLES, Pairs, Triples
+from tellapart.scan.bin_sums import BinSums
+from tellapart.scan.features import (
+    SINGLES,
+    Pairs,
+    Product,
+    Segments,
+    Triples,
+    add_pairs,
+    add_triples,
+)
 from tellapart.scan.scores import score_rows
 
 
@@ -23,7 +31,7 @@ def _samples(n_x, n_y, columns=5):
 @pytest.mark.parametrize(("n_x", "n_y"), [(40, 30), (1300, 1100), (60, 3000)])
 def test_singles_products_and_points_are_sums_over_the_rows_of_each_bin(n_x, n_y):
     x, y = _samples(n_x, n_y)
-    pool, _, _ = plan_pool(x, y)
+    pool, _ = plan_pool(x, y)
     scores = score_rows(pool.tables, np.asfortranarray(y))
     at, place = pool.labels.of_rows(1, 0, n_y)
 
@@ -45,15 +53,12 @@ def test_singles_products_and_points_are_sums_over_the_rows_of_each_bin(n_x, n_y
     turn = 3 * 2 * np.pi / 10.5
     for halves, wave in zip(pool.sums.waves(3, turn), (np.cos, np.sin), strict=True):
         np.testing.assert_allclose(halves.y, by_bins(wave(turn * v)), rtol=1e-3, atol=0.2)
-    for name, asked in pool.requests.pairs.items():
-        s, t = asked.pairs.s, asked.pairs.t
-        product = scores.of(asked.first)[:, s] * scores.of(asked.second)[:, t]
-        np.testing.assert_allclose(pool.sums.pairs(name).y, by_bins(product), atol=5e-3)
-    for name, asked in pool.requests.triples.items():
-        own = scores.of(asked.score)
-        s, t, u = asked.triples.columns()
-        product = own[:, s] * own[:, t] * own[:, u]
-        np.testing.assert_allclose(pool.sums.triples(name).y, by_bins(product), atol=5e-3)
+    products = [one for one in pool.requests.features if isinstance(one, Product)]
+    assert {len(product.columns) for product in products} == {2, 3, 4}
+    for product in products:
+        members = zip(product.scores, product.columns, strict=True)
+        values = np.prod([scores.of(name)[:, columns] for name, columns in members], axis=0)
+        np.testing.assert_allclose(pool.sums.feature(product).y, by_bins(values), atol=5e-3)
     kept = place < pool.requests.points_per_bin
     kept &= at < pool.labels.n_bins_of[1]
     where = at[kept] * pool.requests.points_per_bin + place[kept]
@@ -65,8 +70,8 @@ def test_blocks_may_split_bins():
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(0)
     labels = draw_bins(3000, 2500, 9, rng)
-    pool, _, asked = scan.make_pool(samples, labels, rng)
-    fold = BinSums(pool.tables, labels.without_labels(), asked.requests, 0)
+    pool, _ = scan.make_pool(samples, labels, rng)
+    fold = BinSums(pool.tables, labels.without_labels(), pool.requests, 0)
     for step in (97, 1000):
         again = samples.x.fold(fold, step)
         for one, other in zip(again.arrays(), pool.sums.x.arrays(), strict=True):
@@ -78,8 +83,8 @@ def test_threads_do_not_change_a_bit():
     samples = in_chunks(read_samples(x, y))
     rng = np.random.default_rng(0)
     labels = draw_bins(3000, 2500, 9, rng)
-    pool, _, asked = scan.make_pool(samples, labels, rng)
-    fold = BinSums(pool.tables, labels.without_labels(), asked.requests, 1)
+    pool, _ = scan.make_pool(samples, labels, rng)
+    fold = BinSums(pool.tables, labels.without_labels(), pool.requests, 1)
     one = samples.y.fold(fold, 512)
     other = samples.y.fold(replace(fold, n_jobs=3), 512)
     for a, b in zip(one.arrays(), other.arrays(), strict=True):

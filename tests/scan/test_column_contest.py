@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tellapart.scan import column_changes as column_contest
+from tellapart.budget import Budget, using_budget
 from tellapart.scan.adjusted import step_down
 from tellapart.scan.blocks import column_blocks
 from tellapart.scan.column_changes import ColumnContest
@@ -39,11 +39,10 @@ def adjusted(own):
 
 
 @pytest.mark.parametrize("kept", [5, 8, 100])
-def test_blocks_keep_the_strongest_and_the_largest_of_the_others(monkeypatch, kept):
-    monkeypatch.setattr(column_contest, "KEPT_ENTRIES", 0)
-    monkeypatch.setattr(column_contest, "FEWEST_KEPT", kept)
+def test_blocks_keep_the_strongest_and_the_largest_of_the_others(kept):
     table = scores()
-    whole, found = contest(table), in_blocks(table)
+    with using_budget(Budget(contest_entries=0, contest_columns=kept)):
+        whole, found = contest(table), in_blocks(table)
     strongest = np.sort(np.argsort(-table[0])[:kept])
     np.testing.assert_array_equal(found.kept, strongest)
     np.testing.assert_array_equal(found.table, table[:, strongest])
@@ -57,11 +56,10 @@ def test_blocks_keep_the_strongest_and_the_largest_of_the_others(monkeypatch, ke
     assert np.argsort(-found.own)[:3].tolist() == [4, 33, 17]
 
 
-def test_with_fewer_kept_than_named_pvalues_are_no_smaller(monkeypatch):
-    monkeypatch.setattr(column_contest, "KEPT_ENTRIES", 0)
-    monkeypatch.setattr(column_contest, "FEWEST_KEPT", 2)
+def test_with_fewer_kept_than_named_pvalues_are_no_smaller():
     table = scores()
-    whole, found = contest(table), in_blocks(table)
+    with using_budget(Budget(contest_entries=0, contest_columns=2)):
+        whole, found = contest(table), in_blocks(table)
     own, theirs = adjusted(found), adjusted(whole)
     assert (own >= theirs).all()
     np.testing.assert_array_equal(own[[4, 33]], theirs[[4, 33]])

@@ -1,33 +1,36 @@
 """A scan in blocks of columns gives what a scan of the whole table gives."""
 
+from contextlib import ExitStack
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
-from tellapart.scan import blocks as column_folds
-from tellapart.scan import blocks as in_blocks
-from tellapart.scan import column_changes as column_contest
 from tellapart.scan import scan
-from tellapart.scan.families import plan as budget
 
 N_COLUMNS = 90
 
 
+SMALL_BLOCKS = Budget(
+    unblocked_columns=2,
+    unblocked_bytes=0,
+    part_bytes=300_000,
+    block_columns=7,
+    blocks_at_a_time=2,
+)
+"""Parts of some 30 columns and blocks of 7."""
+
+
 @pytest.fixture
-def in_small_blocks(monkeypatch):
-    """Force parts of some 30 columns and blocks of 7."""
-
-    def force():
-        monkeypatch.setattr(budget, "FEWEST_BLOCKED", 2)
-        monkeypatch.setattr(budget, "BLOCKED_BYTES", 0)
-        monkeypatch.setattr(in_blocks, "PART_BYTES", 300_000)
-        monkeypatch.setattr(column_folds, "MOST_COLUMNS", 7)
-        monkeypatch.setattr(column_folds, "BLOCKS_AT_A_TIME", 2)
-
-    return force
+def in_small_blocks():
+    """Force small blocks from a call of this on."""
+    with ExitStack() as stack:
+        yield lambda **more: stack.enter_context(using_budget(replace(SMALL_BLOCKS, **more)))
 
 
 def tables(n_x=30, n_y=40, seed=0):
@@ -115,7 +118,7 @@ def test_rows_in_bins_and_one_small_sample(in_small_blocks):
     assert [f.variables for f in blocked.findings] == [("x4",)]
 
 
-def test_the_answer_does_not_depend_on_threads_or_blocks(in_small_blocks, monkeypatch):
+def test_the_answer_does_not_depend_on_threads_or_blocks(in_small_blocks):
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(12, 300)), rng.normal(size=(11, 300))
     y[:, 7] += 4
@@ -125,7 +128,7 @@ def test_the_answer_does_not_depend_on_threads_or_blocks(in_small_blocks, monkey
     )
     np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
     assert one.variable_pvalues == two.variable_pvalues
-    monkeypatch.setattr(in_blocks, "PART_BYTES", 100_000)
+    in_small_blocks(part_bytes=100_000)
     other = ta.two_sample_test(x, y, n_permutations=99, random_state=0)
     np.testing.assert_allclose(other.null_distribution, one.null_distribution, rtol=0.02)
     assert other.variables == one.variables == ("x7",)
@@ -148,14 +151,12 @@ def test_files_in_chunks_are_looked_at_in_blocks(in_small_blocks, tmp_path):
     assert read.scan.to_dict() == held.scan.to_dict()
 
 
-def test_more_columns_than_are_kept(in_small_blocks, monkeypatch):
+def test_more_columns_than_are_kept(in_small_blocks):
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(25, 60)), rng.normal(size=(25, 60))
     y[:, :30] += 3
     whole = ta.two_sample_test(x, y, n_permutations=199, random_state=0)
-    in_small_blocks()
-    monkeypatch.setattr(column_contest, "KEPT_ENTRIES", 0)
-    monkeypatch.setattr(column_contest, "FEWEST_KEPT", 10)
+    in_small_blocks(contest_entries=0, contest_columns=10)
     few = ta.two_sample_test(x, y, n_permutations=199, random_state=0)
     assert sum(p <= 0.05 for p in whole.variable_pvalues.values()) == 30
     assert [name for name, p in few.variable_pvalues.items() if p <= 0.05] == [

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from pools import make_pool, plan_pool
+from pools import plan_pool, run_family
 
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
-from tellapart.progress import silent
 from tellapart.scan import scan as scan_module
-from tellapart.scan.adjusted import step_down
+from tellapart.scan.adjusted import TableUnits, step_down
 from tellapart.scan.column_changes import ColumnContest, column_changes
-from tellapart.scan.families.values import values_apart, values_statistics
-from tellapart.scan.scan import run_families, scan
+from tellapart.scan.families.values import value_sums, values_apart
+from tellapart.scan.scan import scan
 from tellapart.scan.shared import SharedPool
 
 
@@ -41,7 +40,7 @@ def test_a_sentinel_in_two_per_cent_of_a_column_is_seen(seed):
 def test_continuous_columns_have_no_such_values():
     x, y = tables(rows=100, share=0)
     assert "values" not in run(x, y, n_permutations=19).families
-    assert plan_pool(x, y)[2].requests.values is None
+    assert "values" not in plan_pool(x, y)[1].plans
 
 
 def test_values_are_found_without_labels():
@@ -60,12 +59,13 @@ def test_values_are_found_without_labels():
 
 def test_statistics_follow_their_definition():
     x, y = tables(rows=200, share=0.05)
-    found = values_statistics(make_pool(x, y))
+    found = run_family(*plan_pool(x, y), "values")
+    (candidates,) = found.candidates
     share = 10 / 400
     expected = (0.05**2) / (share * (1 - share))
     np.testing.assert_allclose(found.statistics[0, 1], expected, rtol=1e-4)
-    assert found.scores.shape == (21, 1)
-    np.testing.assert_allclose(found.statistics[:, 0], found.scores[:, 0])
+    assert candidates.scores.shape == (21, 1)
+    np.testing.assert_allclose(found.statistics[:, 0], candidates.scores[:, 0])
 
 
 @pytest.mark.parametrize("rows", [300, 6000])
@@ -73,9 +73,8 @@ def test_all_rows_are_counted(rows):
     """In bins of several rows, and where the pooled rows that are looked at are a draw."""
     x, y = tables(rows=rows, columns=3 + 1)
     x[:5, 3] = -9999
-    pool = make_pool(x, y)
-    halves = pool.sums.values(pool.requests.values)
-    of_x, of_y = halves.sides()
+    pool, planned = plan_pool(x, y)
+    of_x, of_y = pool.sums.feature(planned.plans["values"].ranges).sides()
     assert of_x.tolist() == [5]
     assert of_y.tolist() == [int(0.02 * rows)]
 
@@ -89,19 +88,19 @@ def test_proportions_are_those_of_the_values_that_are_there():
     rng = np.random.default_rng(0)
     rows = scan_module.in_chunks(read_samples(x, y, missing="pairwise"))
     labels = draw_bins(rows.n_x, rows.n_y, 20, rng)
-    pool, _, _ = scan_module.make_pool(rows, labels, rng)
-    halves = pool.sums.values(pool.requests.values)
-    of_x, of_y = pool.means(halves)
+    pool, planned = scan_module.make_pool(rows, labels, rng)
+    of_x, of_y = pool.means(value_sums(pool, planned.plans["values"].ranges))
     assert of_x[0, 0] == pytest.approx(24 / 300)
     assert of_y[0, 0] == pytest.approx(6 / 150)
-    assert values_statistics(pool).scores.shape == (21, 1)
+    (candidates,) = run_family(pool, planned, "values").candidates
+    assert candidates.scores.shape == (21, 1)
 
 
 def test_the_column_is_named():
     x, y = tables(rows=600, share=0.03)
-    pool, plan, asked = plan_pool(x, y, n_permutations=199)
-    found = run_families(pool, plan, asked, silent).values_scan
-    units, columns = found.units(), ColumnContest.of(column_changes(pool)).units()
+    pool, planned = plan_pool(x, y, n_permutations=199)
+    (found,) = run_family(pool, planned, "values").candidates
+    units, columns = TableUnits(found.scores), ColumnContest.of(column_changes(pool)).units()
     named = step_down({"columns": columns, "values": units}, 0.05)
     adjusted = units.adjusted(named["values"])
     places, pvalues = found.column_pvalues(adjusted)
@@ -116,13 +115,14 @@ def test_comparisons_that_share_rows_count_the_same():
     samples = read_samples(x, y)
     rows = [np.arange(120), np.arange(120, 240)]
     shared = SharedPool(samples, rows, 99, seed=0, effort=1.0)
-    alone = make_pool(x, y)
+    alone = run_family(*plan_pool(x, y), "values").statistics[0, 1]
     for number, sign in ((0, 1), (1, -1)):
-        pool = shared.part(number).pool
-        assert pool.requests.values.column.tolist() == [3]
-        found, expected = (values_statistics(own).statistics[0, 1] for own in (pool, alone))
-        np.testing.assert_allclose(found, expected, rtol=1e-4)
-        difference = np.subtract(*pool.means(pool.sums.values(pool.requests.values)))[0, 0]
+        part = shared.part(number)
+        ranges = part.planned.plans["values"].ranges
+        assert ranges.column.tolist() == [3]
+        found = run_family(part.pool, part.planned, "values").statistics[0, 1]
+        np.testing.assert_allclose(found, alone, rtol=1e-4)
+        difference = np.subtract(*part.pool.means(value_sums(part.pool, ranges)))[0, 0]
         assert difference == pytest.approx(-0.1 * sign)
 
 

@@ -7,7 +7,8 @@ from scipy import stats
 
 from tellapart.data.reader import read_samples
 from tellapart.errors import InputError
-from tellapart.scan.scan import WEIGHTS, scan
+from tellapart.scan.families import FAMILIES
+from tellapart.scan.scan import scan
 
 
 def run(x, y, n_permutations=199, seed=0, missing="error", **settings):
@@ -195,9 +196,10 @@ def test_more_permutations_than_memory_holds_are_refused():
 
 def test_every_family_has_a_weight():
     x, y, _ = _normal(rows=30)
-    assert set(run(x, y).families) == set(WEIGHTS) - {"missing", "values"}
+    names = {family.name for family in FAMILIES}
+    assert set(run(x, y).families) == names - {"missing", "values"}
     x[0, 0] = np.nan
-    assert set(run(x, y, missing="pairwise").families) == set(WEIGHTS) - {"values"}
+    assert set(run(x, y, missing="pairwise").families) == names - {"values"}
 
 
 @pytest.mark.parametrize("pairs", [50, pytest.param(300, marks=pytest.mark.long)])

@@ -6,10 +6,10 @@ import pytest
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.samples import Samples
 from tellapart.permutation.labels import Bins
-from tellapart.progress import silent
 from tellapart.scan import shared as shared_pool
 from tellapart.scan.differences import Differences
-from tellapart.scan.scan import make_pool, run_families, scan_pool
+from tellapart.scan.family import run_families
+from tellapart.scan.scan import make_pool, scan_pool
 from tellapart.scan.shared import SharedPool
 
 N, N_COLUMNS, B = 90, 30, 60
@@ -45,7 +45,7 @@ def own_pool(part):
         rows[k + 1] = 0 if labels.of_x else 1
         rows[k + 1, first] = 1 if labels.of_x else 0
     sizes = (labels.n_x, labels.n_y)
-    bins = Bins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]), exact=False)
+    bins = Bins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]))
     samples = in_chunks(samples_of(table(), labels.rows_x, labels.rows_y))
     return make_pool(samples, bins, np.random.default_rng(0))
 
@@ -53,16 +53,16 @@ def own_pool(part):
 @pytest.mark.parametrize("n_x", [25, 70])
 def test_statistics_are_those_of_the_same_labels_alone(n_x):
     part = shared([np.arange(n_x), np.arange(10, 60)]).part(0)
-    pool, plan, asked = own_pool(part)
-    alone = run_families(pool, plan, asked, silent)
-    found = run_families(part.pool, part.plan, part.asked, silent)
-    assert found.statistics.keys() == alone.statistics.keys()
-    for name in found.statistics.keys() - {"kernel"}:
-        np.testing.assert_allclose(
-            found.statistics[name], alone.statistics[name], rtol=2e-3, atol=2e-5, err_msg=name
-        )
+    pool, planned = own_pool(part)
+    alone, found = (
+        {name: result.statistics for name, result in run_families(*made).items()}
+        for made in ((planned, pool), (part.planned, part.pool))
+    )
+    assert found.keys() == alone.keys()
+    for name in found.keys() - {"kernel"}:
+        np.testing.assert_allclose(found[name], alone[name], rtol=2e-3, atol=2e-5, err_msg=name)
     # Fewer waves: another kernel, which all but agrees.
-    kernels = found.statistics["kernel"][:, 0], alone.statistics["kernel"][:, 0]
+    kernels = found["kernel"][:, 0], alone["kernel"][:, 0]
     assert np.corrcoef(*kernels)[0, 1] > 0.97
 
 
@@ -77,7 +77,7 @@ def test_a_comparison_does_not_depend_on_the_others_nor_on_threads():
     def told(rows, place, n_jobs=1):
         part = shared(rows, n_jobs=n_jobs).part(place)
         own = samples_of(table(), rows[place], np.setdiff1d(np.arange(N), rows[place]))
-        found = scan_pool(own, part.pool, part.plan, part.asked, alpha=0.05)
+        found = scan_pool(own, part.pool, part.planned, alpha=0.05)
         return found.null.pvalue, found.null.null_distribution.tolist(), found.to_dict()
 
     rows = [np.arange(25), np.arange(30, 61), np.arange(20, 89)]
@@ -97,11 +97,11 @@ def test_of_many_columns_some_are_looked_at_in_full(monkeypatch):
     assert 6 in columns
     assert 5 not in columns
     assert np.unique(columns).size == 11
-    assert part.plan.notes["shape"].startswith("computed from 11 of 30 columns")
+    assert part.planned.notes["shape"].startswith("computed from 11 of 30 columns")
     shifts = part.pool.shifts
     assert shifts is not None
     assert set(shifts.columns[shifts.named]).isdisjoint(columns)
-    found = run_families(part.pool, part.plan, part.asked, silent)
+    found = run_families(part.planned, part.pool)
     pool, *_ = own_pool(part)
     of_all = np.square(pool.differences("normal"))[:, pool.tables.numeric]
-    np.testing.assert_allclose(found.statistics["location"][:, 0], of_all.max(axis=1), rtol=1e-3)
+    np.testing.assert_allclose(found["location"].statistics[:, 0], of_all.max(axis=1), rtol=1e-3)

@@ -44,24 +44,24 @@ def test_the_variance_is_a_cost_unlike_the_printed_sign(estimator):
     assert -z @ problem.A @ z + problem.a @ z == pytest.approx(objective + 2 * cost, abs=1e-12)
 
 
-def test_a_factor_gives_the_same_problem(limit):
+def test_a_factor_gives_the_same_problem(set_budget):
     samples = mixed_samples(45, 60)
     kernel = Linear().fit(samples)
     first = linear_problem(linear_coefficients(samples, kernel), 0.3, 2)
-    limit(dense_variance_columns=1)
-    limit(factor_rows_per_column=110)
+    set_budget(dense_variance_columns=1)
+    set_budget(factor_rows_per_column=110)
     second = linear_problem(linear_coefficients(samples, kernel), 0.3, 2)
     assert (first.factor is None, second.factor is None) == (True, False)
     z = np.linspace(-1, 1, samples.n_columns)
     assert first.value(z) == pytest.approx(second.value(z), abs=1e-13)
 
 
-def test_weights_may_have_to_be_nonnegative(limit):
+def test_weights_may_have_to_be_nonnegative(set_budget):
     samples = mixed_samples(45, 60)
     kernel = Linear().fit(samples)
     for columns in (Budget().dense_variance_columns, 1):
-        limit(dense_variance_columns=columns)
-        limit(factor_rows_per_column=110)
+        set_budget(dense_variance_columns=columns)
+        set_budget(factor_rows_per_column=110)
         found = linear_coefficients(samples, kernel)
         problem = linear_problem(found, 0.3, 2, nonnegative=True)
         assert problem.domain.nonnegative

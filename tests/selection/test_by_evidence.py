@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import nnls
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.selection import by_evidence
@@ -117,12 +118,12 @@ def test_a_time_limit_leaves_a_proved_bound():
     assert found.status in ("time_limit", "optimal")
 
 
-def test_the_proof_of_wide_tables_is_for_the_candidates(monkeypatch):
-    monkeypatch.setattr("tellapart.evidence.evidence.MOST_CANDIDATES", 12)
+def test_the_proof_of_wide_tables_is_for_the_candidates():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 50, 60))
     y[:, 7] += 2
-    found = ta.select_variables(x, y, 2)
+    with using_budget(Budget(evidence_candidates=12)):
+        found = ta.select_variables(x, y, 2)
     assert 7 in found.support
     assert found.n_candidates == 12
     assert "of the 12 with the most evidence" in found.certificate
@@ -187,12 +188,12 @@ def test_ctrl_c_keeps_the_best_so_far_and_proves_nothing(monkeypatch):
     assert np.linalg.norm(found.z) == pytest.approx(1.0)
 
 
-def test_rows_that_were_drawn_are_told(monkeypatch):
+def test_rows_that_were_drawn_are_told():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), rng.normal(1.0, size=(40, 3))
     assert ta.select_variables(x, y, 2).drawn_rows is None
-    monkeypatch.setattr("tellapart.evidence.evidence.MOST_ROWS", 50)
-    found = ta.select_variables(x, y, 2, random_state=0)
+    with using_budget(Budget(evidence_rows=50)):
+        found = ta.select_variables(x, y, 2, random_state=0)
     assert found.drawn_rows == (50, 40)
     assert "the rest by 50 and 40 rows, drawn at random." in found.summary()
     assert found.to_dict()["drawn_rows"] == [50, 40]

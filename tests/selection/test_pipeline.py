@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.evidence import evidence
+from tellapart.budget import Budget, using_budget
 from tellapart.kernels import Linear
 from tellapart.selection import pipeline
 from tellapart.strs.contract import Control
@@ -72,11 +72,11 @@ def test_the_kernel_of_a_choice_by_evidence_has_the_bandwidths_of_the_chosen_col
     assert result.kernel.scalars[2] == Linear().fit(result.train).scalars[2]
 
 
-def test_links_are_sought_among_the_least_tied_columns(monkeypatch):
+def test_links_are_sought_among_the_least_tied_columns():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(80, 12)), rng.normal(size=(80, 12))
     y[:, 1] = y[:, 0] + 0.1 * y[:, 1]
     x[:, 6:], y[:, 6:] = np.round(x[:, 6:]), np.round(y[:, 6:])
-    monkeypatch.setattr(evidence, "MOST_LINKED", 6)
-    found = ta.select_variables(x, y, 2, random_state=0)
+    with using_budget(Budget(linked_columns=6)):
+        found = ta.select_variables(x, y, 2, random_state=0)
     assert found.variables == ("x0", "x1")

@@ -26,10 +26,10 @@ from tellapart.statistics.coefficients import (
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch, limit):
+def small_blocks(monkeypatch, set_budget):
     """Several lanes of several blocks and slices, though rows are few."""
     monkeypatch.setattr(chunked_coefficients, "block_rows", lambda n_columns: 16)
-    limit(product_rows=5)
+    set_budget(product_rows=5)
 
 
 @pytest.mark.parametrize("bandwidth", ["median", "mixed"])
@@ -85,10 +85,9 @@ def test_folds_can_be_sent_to_other_machines():
     assert products.add(products.start(), 0, np.ones((3, 8))).shape == (0, 0)
 
 
-def test_a_column_that_never_varies_is_left_out_and_a_rare_value_is_not(monkeypatch):
-    from tellapart.data import chunked_samples
+def test_a_column_that_never_varies_is_left_out_and_a_rare_value_is_not(set_budget):
 
-    monkeypatch.setattr(chunked_samples, "MOST_POOLED", 40)
+    set_budget(pooled_rows=40)
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(200, 4)), rng.normal(size=(150, 4))
     x[:, 1:], y[:, 1:] = [1.0, 2.0, 0.0], [1.0, 2.0, 0.0]
@@ -111,10 +110,9 @@ def test_kernels_whose_sums_do_not_add_up_say_so():
     assert not adds_up(fit_on_draw(Linear("laplace"), samples))
 
 
-def test_a_range_beyond_floats_is_refused_by_name(monkeypatch):
-    from tellapart.data import chunked_samples
+def test_a_range_beyond_floats_is_refused_by_name(set_budget):
 
-    monkeypatch.setattr(chunked_samples, "MOST_POOLED", 20)
+    set_budget(pooled_rows=20)
     x = np.random.default_rng(0).normal(size=(100, 2)) * 1e-200
     y = x[::-1].copy()
     drawn = as_chunked(Samples(x, y, ("u", "v"), ("numeric",) * 2)).pooled

@@ -15,8 +15,8 @@ CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2,
 @pytest.mark.parametrize("few_pairs", [0, Budget().gram_pairs])
 @pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
 @pytest.mark.parametrize(("m", "n", "estimator"), CASES)
-def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, limit):
-    limit(gram_pairs=few_pairs)
+def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, set_budget):
+    set_budget(gram_pairs=few_pairs)
     samples = mixed_samples(m, n)
     kernel = Linear(scalar).fit(samples)
     found = linear_coefficients(samples, kernel, estimator=estimator)
@@ -62,13 +62,13 @@ def test_the_factor_stands_for_the_matrix(m, n, estimator):
     assert factored.variance_at(z) == pytest.approx(dense.variance_at(z), abs=1e-13)
 
 
-def test_many_columns_get_a_factor_and_many_rows_a_matrix(limit):
+def test_many_columns_get_a_factor_and_many_rows_a_matrix(set_budget):
     rng = np.random.default_rng(0)
     wide = make_samples(rng.normal(size=(6, 2100)), rng.normal(size=(5, 2100)))
     found = linear_coefficients(wide, Linear().fit(wide))
     assert found.V is None
     assert found.B.shape == (11, 2100)
-    limit(dense_variance_columns=1)
+    set_budget(dense_variance_columns=1)
     long = make_samples(rng.normal(size=(5, 4)), rng.normal(size=(4, 4)))
     assert linear_coefficients(long, Linear().fit(long)).B is None
 

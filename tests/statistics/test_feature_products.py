@@ -45,11 +45,11 @@ def test_they_are_the_unbiased_statistics_of_columns_and_pairs():
 
 
 @pytest.mark.parametrize("entries", [100, 10_000])
-def test_the_size_of_blocks_does_not_matter(limit, entries):
+def test_the_size_of_blocks_does_not_matter(set_budget, entries):
     samples = data()
     kernel = Linear().fit(samples)
     whole, _ = products(samples, kernel)
-    limit(feature_block_entries=entries)
+    set_budget(feature_block_entries=entries)
     cut, _ = products(samples, kernel)
     np.testing.assert_allclose(cut.tensor.products, whole.tensor.products, atol=1e-6)
     np.testing.assert_allclose(cut.tensor.self_products, whole.tensor.self_products, atol=1e-6)

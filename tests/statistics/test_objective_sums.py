@@ -31,12 +31,12 @@ def test_squares_that_open_up_are_the_first_choice():
     assert type(sums_of(data, Gaussian("median").fit(data), 0.1, 10**9)) is SquaredSums
 
 
-def test_a_factor_of_the_variance_gives_the_derivatives_of_its_matrix(limit):
+def test_a_factor_of_the_variance_gives_the_derivatives_of_its_matrix(set_budget):
     data = mixed_samples(45, 60)
     kernel = Linear().fit(data)
     dense = LinearSums(linear_coefficients(data, kernel), 0.0).at(0.7)
-    limit(dense_variance_columns=1)
-    limit(factor_rows_per_column=110)
+    set_budget(dense_variance_columns=1)
+    set_budget(factor_rows_per_column=110)
     factored = LinearSums(linear_coefficients(data, kernel), 0.7)
     assert factored.coefficients.B is not None
     z, chosen = np.linspace(-1, 1, data.n_columns), np.array([5, 0, 1])

@@ -14,6 +14,7 @@ from scipy import stats
 
 import tellapart as ta
 from row_sums import write_parts
+from tellapart.budget import Budget, using_budget
 from tellapart.scan import differences, sums
 
 NAMES = [f"x{s}" for s in range(4)]
@@ -114,14 +115,14 @@ def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path)
                 assert (tmp_path / "second").exists()
 
 
-def test_more_rows_than_are_drawn(monkeypatch, samples):
+def test_more_rows_than_are_drawn(samples):
     """Choices and pictures are then made of drawn rows, single columns judged by all of them."""
-    from tellapart.data import chunked_samples
-    from tellapart.evidence import evidence
-
-    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
-    monkeypatch.setattr(evidence, "MOST_ROWS", 500)
     x, y = samples
+    with using_budget(Budget(evidence_rows=500, drawn_rows=500)):
+        _check_drawn(x, y)
+
+
+def _check_drawn(x, y):
     in_memory, chunked = _ask(x, y), _ask(da.from_array(x, chunks=(300, 4)), y)
     check_same(chunked, in_memory)
     assert chunked.selection.drawn_rows == (500, 500)
@@ -136,10 +137,9 @@ def test_more_rows_than_are_drawn(monkeypatch, samples):
     assert by_kernel.selection.drawn_rows == (500, 500)
 
 
-def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(monkeypatch, samples):
-    from tellapart.data import chunked_samples
+def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(set_budget, samples):
 
-    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
+    set_budget(drawn_rows=500)
     x, y = samples
     result = _ask(
         da.from_array(x, chunks=(300, 4)),
@@ -155,12 +155,11 @@ def test_a_split_by_another_kernel_is_made_of_drawn_rows_and_says_so(monkeypatch
 
 
 @pytest.fixture
-def few_drawn(monkeypatch):
+def few_drawn(monkeypatch, set_budget):
     """More rows than are drawn, and coefficients by several lanes of several blocks."""
-    from tellapart.data import chunked_samples
     from tellapart.statistics import coefficients as chunked_coefficients
 
-    monkeypatch.setattr(chunked_samples, "MOST_DRAWN", 500)
+    set_budget(drawn_rows=500)
     monkeypatch.setattr(chunked_coefficients, "block_rows", lambda n_columns: 128)
     return monkeypatch
 

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import tellapart as ta
-from tellapart.data.canonical_order import by_content
 from tellapart.data.reader import read_samples
+from tellapart.data.row_order import by_content
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.bandwidth import MULTIPLIERS

@@ -19,9 +19,9 @@ import numpy as np
 
 from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.canonical_order import split_by_content
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.reader import read_samples
+from tellapart.data.row_order import split_by_content
 from tellapart.data.samples import Samples
 from tellapart.interrupts import interruptible
 from tellapart.kernels.base import FittedKernel

@@ -182,8 +182,8 @@ def _compare_groups(
     options: Options,
 ) -> TestResult:
     """Compare two groups of one file, called by their values of `by`."""
-    from tellapart.data.grouping import group_name, read_groups
-    from tellapart.data.sources.dataset import open_dataset, open_groups
+    from tellapart.data.grouping import group_name, open_groups, read_groups
+    from tellapart.data.sources.files import open_dataset
     from tellapart.two_sample.two_sample_test import run_test, two_sample_test
 
     if is_several(a):

@@ -49,7 +49,7 @@ def open_inputs(
 
     With `in_memory` files are read whatever their size.
     """
-    from tellapart.data.sources.dataset import open_dataset
+    from tellapart.data.sources.files import open_dataset
 
     large = not in_memory and are_large(paths, form, memory_budget)
     return [
@@ -77,14 +77,14 @@ def _has_blocks(path: str, form: str | None) -> bool:
 
 def is_several(path: str) -> bool:
     """Say whether a path is a folder, or a pattern that no file is called by."""
-    from tellapart.data.sources.dataset import is_pattern
+    from tellapart.data.sources.files import is_pattern
 
     return os.path.isdir(path) or is_pattern(path)
 
 
 def files_of(*paths: str | None) -> list[str | int]:
     """Return the files to read: their paths, and the descriptor of standard input for `-`."""
-    from tellapart.data.sources.dataset import files_in, files_matching, is_pattern
+    from tellapart.data.sources.files import files_in, files_matching, is_pattern
 
     named = [path for path in paths if path and path != STANDARD_INPUT]
     files: list[str | int] = []

@@ -9,8 +9,11 @@ from typing import Generic
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.design import Design
-from tellapart.data.drawn_rows import (
+from tellapart.data.missing import AsRead, MissingPattern, settle_missing
+from tellapart.data.reading import Labels
+from tellapart.data.row_order import (
     DrawnRows,
     Sketch,
     draw_pooled,
@@ -18,17 +21,8 @@ from tellapart.data.drawn_rows import (
     places_of,
     shuffled,
 )
-from tellapart.data.missing import AsRead, MissingPattern, settle_missing
-from tellapart.data.reading import Labels
 from tellapart.data.row_stores import A, ArrayRows, Fold, RowsDone, RowStore
 from tellapart.data.samples import Kind, Samples, count_held_out, extremes_of
-
-# Rows drawn of both samples together, and of each.
-MOST_POOLED = 1 << 16
-MOST_DRAWN = 20_000
-# Wide samples get fewer rows: those drawn of one sample are to take no more than this.
-DRAWN_BYTES = 1 << 28
-FEWEST_DRAWN = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +150,7 @@ def drawn_samples(
     sketches: Sequence[Sketch], template: Samples
 ) -> tuple[Samples, tuple[IntArray, IntArray]]:
     """Return the rows drawn of each sample, by row number, and these numbers."""
-    x, y = (replace(sketch, most=MOST_DRAWN).smallest() for sketch in sketches)
+    x, y = (replace(sketch, most=current_budget().drawn_rows).smallest() for sketch in sketches)
     if template.as_read is not None:
         return template.rows_as_read(x.rows, y.rows), (x.rows, y.rows)
     # Rows drawn one by one have no design: pairs and clusters are torn.
@@ -179,12 +173,14 @@ def ranges_of(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArra
 
 def most_pooled(n_columns: int) -> int:
     """Return how many rows to draw from both samples together."""
-    return min(MOST_POOLED, max(DRAWN_BYTES // (8 * n_columns), FEWEST_DRAWN))
+    budget = current_budget()
+    of_width = max(budget.drawn_bytes // (8 * n_columns), budget.fewest_drawn_rows)
+    return min(budget.pooled_rows, of_width)
 
 
 # A random part of each sample held out, whatever the chunks: a row's number tells its part.
 #
-# The rows of a sample have a random order that nobody stores (`tellapart.data.drawn_rows`), and
+# The rows of a sample have a random order that nobody stores (`tellapart.data.row_order`), and
 # the first ones in it are held out. Their places in that order number them at random, which
 # puts them into bins.
 

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import csv
-import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from tellapart.arrays import FloatArray
-from tellapart.data.columns import to_arrow
-from tellapart.data.sources.source import Source, is_anndata, is_file_dataset
-from tellapart.data.sources.table import described, quoted
+from tellapart.data.sources.anndata import is_anndata
+from tellapart.data.sources.dataset import FileDataset
 from tellapart.errors import InputError
-
-
-class Headed(Protocol):
-    """A sample that was opened: its title, and the names of its columns if they have any."""
-
-    @property
-    def title(self) -> str: ...  # noqa: D102
-    @property
-    def names(self) -> tuple[str, ...] | None: ...  # noqa: D102
-    @property
-    def n_columns(self) -> int: ...  # noqa: D102
+from tellapart.text import nearest
 
 
 def choose_columns(
@@ -119,13 +104,6 @@ def _check_known(argument: str, given: Iterable[str], names: Iterable[str]) -> N
         )
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return what to say after a name that is not known: the known ones nearest to it."""
-    every = list(names)
-    near = difflib.get_close_matches(name, every, n=3)
-    return f"the nearest names are {quoted(near)}" if near else f"there are {quoted(every)}"
-
-
 def names_of(table: Any) -> list[str]:
     """Return the names of the columns of a table, AnnData or file dataset."""
     if isinstance(table, pa.Table):
@@ -138,69 +116,6 @@ def _with_columns(table: Any, names: list[str]) -> Any:
         wanted = set(names)
         # By place, since names may repeat: that is refused later, in words of its own.
         return table.select([k for k, name in enumerate(table.column_names) if name in wanted])
-    if is_file_dataset(table):
+    if isinstance(table, FileDataset):
         return replace(table, names=tuple(names))
     return table[:, names]
-
-
-def checked_keep(keep: object, sources: Sequence[Headed]) -> tuple[str, ...]:
-    """Return the names of columns to keep, which some sample must have."""
-    if isinstance(keep, str | bytes) or not isinstance(keep, Iterable):
-        raise InputError(f"keep must be a sequence of column names; got {described(keep)}")
-    names = tuple(str(name) for name in keep)
-    known = dict.fromkeys(name for source in sources for name in source.names or ())
-    absent = [name for name in names if name not in known]
-    if absent:
-        hint = nearest(absent[0], known) if known else "the columns have no names"
-        raise InputError(f"keep must name columns; got {quoted(absent)}; {hint}")
-    return names
-
-
-# The columns of an opened table, found by name.
-
-
-@dataclass(frozen=True)
-class TableColumns:
-    """A table that was opened: what its columns are, before they are read.
-
-    Parameters
-    ----------
-    source : Source
-        A table, with the dtypes of its columns.
-    """
-
-    source: Source
-
-    @cached_property
-    def dtypes(self) -> dict[str, Any]:
-        """The dtype of each column."""
-        return dict(zip(self.source.names or (), self.source.dtypes, strict=True))
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """Where each column stands."""
-        return {name: place for place, name in enumerate(self.dtypes)}
-
-    def arrow(self, name: str) -> Any:
-        """Return a column as an Arrow array, or None where Arrow has no type for it."""
-        place = self.places[name]
-        if isinstance(self.source.data, tuple):
-            return to_arrow(self.source.data[place])
-        return pa.array(np.ascontiguousarray(self.source.data[:, place]))
-
-    def numbers(self, name: str) -> FloatArray:
-        """Return the numbers of one column that are not missing."""
-        if isinstance(self.source.data, np.ndarray):
-            values = self.source.data[:, self.places[name]]
-            return np.asarray(values[~np.isnan(values)])
-        present = self.arrow(name).cast(pa.float64(), safe=False).drop_null()
-        return np.asarray(present.to_numpy())
-
-    def extremes(self, names: list[str]) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest number of some columns."""
-        if isinstance(self.source.data, np.ndarray):
-            chosen = self.source.data[:, [self.places[name] for name in names]]
-            return chosen.min(axis=0), chosen.max(axis=0)
-        every = [self.numbers(name) for name in names]
-        low = [values.min(initial=np.inf) for values in every]
-        return np.array(low), np.array([values.max(initial=-np.inf) for values in every])

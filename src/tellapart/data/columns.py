@@ -17,8 +17,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.identifiers import why_text_names_rows
-from tellapart.data.samples import Kind
 from tellapart.data.times import MONTHS, WEEKDAYS
 from tellapart.errors import InputError, warn_caller
 from tellapart.text import safe
@@ -81,6 +79,21 @@ def rounded_extremes(values: NDArray[Any]) -> Extremes | None:
     dropped = np.maximum(n_bits - 53, 0).astype(np.uint64)
     rest = np.abs(values).astype(np.uint64) & ((np.uint64(1) << dropped) - np.uint64(1))
     return (least, greatest) if rest.any() else None
+
+
+def has_large_whole(values: NDArray[Any]) -> bool:
+    """Say whether an array holds whole numbers beyond those of which float64 holds every one."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return False
+    return bool(int(values.max()) > LARGEST_WHOLE or int(values.min()) < -LARGEST_WHOLE)
+
+
+def floats_of(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as float64, without a copy where they are; whole ones beyond 2⁵³ stay so."""
+    if has_large_whole(values):
+        return values
+    with np.errstate(over="ignore"):  # long doubles: infinite values are refused later
+        return values.astype(np.float64, copy=False)
 
 
 def check_rounded(subject: str, least: int, greatest: int, *, exact: bool = True) -> None:
@@ -169,30 +182,8 @@ class Column:
             total[self.labels[code]] += int(counts[code])
         return total
 
-    def facts(self) -> ColumnFacts:
-        """Return what decides how the column is compared."""
-        has_labels = self.form in ("category", "text")
-        counts = self.label_counts() if has_labels else Counter[str]()
-        return ColumnFacts(self.title, self.name, self.form, self.dtype, self.values.size, counts)
-
     def _codes(self) -> IntArray:
         return np.where(np.isnan(self.values), -1, self.values).astype(np.intp)
-
-
-@dataclass(frozen=True)
-class ColumnFacts:
-    """What decides how a column is compared: its form, and how often each label occurs.
-
-    Attributes are those of `Column`; `n_rows` counts the rows, and `counts` the labels of
-    categories and text.
-    """
-
-    title: str
-    name: str
-    form: Form
-    dtype: str
-    n_rows: int
-    counts: Counter[str]
 
 
 def looks_numeric(text: str) -> bool:
@@ -262,51 +253,6 @@ def as_series(values: Any) -> Series:
     """Return an Arrow array, chunked or not, as a column of a table."""
     chunks = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     return nw.from_native(chunks, series_only=True)
-
-
-def pool_columns(
-    columns: Sequence[Column],
-) -> tuple[list[FloatArray], Kind, tuple[str, ...] | None]:
-    """Return the values of one column in each sample, its kind, and its labels if it has any.
-
-    Labels are pooled over the samples and sorted, and the values are codes into them.
-    """
-    kind, labels = pool_facts([column.facts() for column in columns])
-    _check_rounded_columns(columns)
-    if labels is None or labels is BOOLEAN_LABELS:
-        return [c.values for c in columns], kind, labels
-    return [c.codes_among(labels) for c in columns], kind, labels
-
-
-def _check_rounded_columns(columns: Sequence[Column]) -> None:
-    if all(column.rounded is None for column in columns):
-        return
-    extremes: list[int] = []
-    for column in columns:
-        present = column.values[np.isfinite(column.values)]
-        if column.rounded is not None:
-            extremes += column.rounded
-        elif present.size:
-            extremes += int(present.min()), int(present.max())
-    titles = " and ".join(dict.fromkeys(column.title for column in columns))
-    check_rounded(f"column {columns[0].name!r} of {titles}", min(extremes), max(extremes))
-
-
-def pool_facts(columns: Sequence[ColumnFacts]) -> tuple[Kind, tuple[str, ...] | None]:
-    """Return the kind of one column of several samples, and its sorted labels if it has any."""
-    _check_text([c for c in columns if c.form == "text"], {c.form for c in columns})
-    forms = {"category" if c.form == "text" else c.form for c in columns if c.form != "empty"}
-    if len(forms) > 1:
-        x, y = columns
-        raise InputError(
-            f"column {x.name!r} must be of one kind in {x.title} and {y.title}; "
-            f"got {_described(x)} in {x.title} and {_described(y)} in {y.title}"
-        )
-    if forms <= {"numeric"}:
-        return "numeric", None
-    if forms == {"boolean"}:
-        return "categorical", BOOLEAN_LABELS
-    return "categorical", sorted_labels(sum((c.counts for c in columns), Counter[str]()))
 
 
 def is_arrow_number(kind: Any) -> bool:
@@ -390,36 +336,6 @@ def decoded_labels(title: str, name: str, levels: Any) -> list[Any]:
         ) from None
 
 
-def _check_text(columns: list[ColumnFacts], forms: set[Form]) -> None:
-    """Refuse text that is damaged numbers, or that names the rows."""
-    if not columns or "category" in forms:
-        return  # where one dtype says "category", that is the user's word on it
-    counts = sum((column.counts for column in columns), Counter[str]())
-    subject = f"column {columns[0].name!r} of {' and '.join(c.title for c in columns)}"
-    _refuse_numbers(subject, counts)
-    n_rows = sum(column.n_rows for column in columns)
-    reason = why_text_names_rows(counts, n_rows, len(columns))
-    if reason is not None:
-        raise InputError(f"{subject} looks like an identifier: {reason}; drop the column")
-
-
-def _refuse_numbers(subject: str, counts: Counter[str]) -> None:
-    """Refuse text of which at least half reads as numbers: such a column was meant to be one."""
-    total = counts.total()
-    words = {label: count for label, count in counts.items() if not looks_numeric(label)}
-    n_words = sum(words.values())
-    if total and not words:
-        raise InputError(
-            f"{subject} must hold numbers, but all {total} are written as text, "
-            f"such as {next(iter(counts))!r}; convert the column to numbers"
-        )
-    if total and 2 * n_words <= total:
-        raise InputError(
-            f"{subject} must hold numbers; got text in {n_words} of {total} values, "
-            f"such as {next(iter(words))!r}; fix or remove these values"
-        )
-
-
 def _rounded_arrow(values: Any) -> Extremes | None:
     """Return the extremes of an Arrow array of whole numbers if float64 does not hold them all."""
     if values.type not in (pa.int64(), pa.uint64()):
@@ -455,11 +371,6 @@ def is_arrow_text(kind: Any) -> bool:
 def _dtype_name(series: Series) -> str:
     native = series.to_native()
     return safe(native.dtype if hasattr(native, "dtype") else native.type)
-
-
-def _described(column: ColumnFacts) -> str:
-    kind = {"numeric": "numbers", "boolean": "booleans", "category": "categories", "text": "text"}
-    return f"{kind[column.form]} ({column.dtype})"
 
 
 def _unsupported(title: str, name: str, dtype: str) -> InputError:

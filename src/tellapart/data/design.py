@@ -8,18 +8,89 @@ of a pair), and labels are permuted among the units of one *block* (a stratum, a
     strata      the strata               rows
     paired      the pairs                the rows of X and those of Y
     clusters    one, or the strata       the clusters
+
+Where labels may not be permuted freely within blocks, a `PermutationScheme` draws them: one that is
+registered in `SCHEMES`, or any object with a name and a method `draw`, as the argument `design`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tellapart.arrays import IntArray
+from tellapart.arrays import BoolArray, IntArray
 from tellapart.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangeableUnits:
+    """The units of a design, those of X first, for a scheme to permute their labels.
+
+    Attributes
+    ----------
+    of_x : array of bool, of length G
+        Which units are those of X: the true labels.
+    block : array of length G
+        The block of each unit, numbered from 0.
+    key : array of length G
+        The number of the row in its sample as it was given, counted from 0; of clusters and pairs,
+        a number of the cluster or pair.
+    """
+
+    of_x: BoolArray
+    block: IntArray
+    key: IntArray
+
+
+@runtime_checkable
+class PermutationScheme(Protocol):
+    """Which permutations of the labels are exchangeable under H₀, as an object that draws them.
+
+    The p-value is valid where the scheme draws elements of a group of permutations uniformly, or
+    labels that under H₀ are as likely as the true ones in any other way. Every draw must leave as
+    many units of X in each block as there are.
+    """
+
+    @property
+    def name(self) -> str:
+        """What results call it, such as "circular shifts"."""
+
+    def draw(
+        self, units: ExchangeableUnits, n_permutations: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """Return which units count as X, of shape (n_permutations, G)."""
+
+
+SCHEMES: dict[str, PermutationScheme] = {}
+"""The schemes that `two_sample_test(design=…)` knows by name."""
+
+
+def register_scheme(scheme: PermutationScheme) -> PermutationScheme:
+    """Add a scheme to those known by name, and return it; its name must be new."""
+    if scheme.name in SCHEMES:
+        raise InputError(f"name must be that of a new scheme; got {scheme.name!r}")
+    SCHEMES[scheme.name] = scheme
+    return scheme
+
+
+def find_scheme(design: object) -> PermutationScheme | None:
+    """Return the scheme that `design` is, or is the name of; None for none."""
+    if design is None:
+        return None
+    if isinstance(design, str) and design in SCHEMES:
+        return SCHEMES[design]
+    if isinstance(design, PermutationScheme) and not isinstance(design, str):
+        return design
+    known = ", ".join(map(repr, SCHEMES)) or "none"
+    raise InputError(
+        "design must be an object with a name and a method draw(units, n_permutations, rng), or "
+        f"the name of a registered one (there are: {known}); got {design!r}"
+    )
+
 
 # Codes of the strata, pairs and clusters that rows belong to.
 
@@ -42,6 +113,8 @@ class RowLabels:
     """Codes of the strata, pairs and clusters of some rows; None for what was not asked for.
 
     Equal codes mean equal labels wherever both stand in one design; −1 is a missing label.
+    `numbers` are those of the rows as they were given; None: all rows are there. `scheme` draws
+    their labels, if not every permutation within blocks may be drawn.
     """
 
     n_rows: int
@@ -49,6 +122,13 @@ class RowLabels:
     strata: IntArray | None = None
     pairs: IntArray | None = None
     clusters: IntArray | None = None
+    numbers: IntArray | None = None
+    scheme: PermutationScheme | None = None
+
+    @property
+    def row_numbers(self) -> IntArray:
+        """The numbers of the rows as they were given."""
+        return np.arange(self.n_rows) if self.numbers is None else self.numbers
 
     def rows(self, index: IntArray) -> RowLabels:
         """Return the labels of some rows."""
@@ -56,12 +136,22 @@ class RowLabels:
             None if codes is None else codes[index]
             for codes in (self.strata, self.pairs, self.clusters)
         )
-        return replace(self, n_rows=int(index.size), strata=strata, pairs=pairs, clusters=clusters)
+        return replace(
+            self,
+            n_rows=int(index.size),
+            strata=strata,
+            pairs=pairs,
+            clusters=clusters,
+            numbers=self.row_numbers[index],
+        )
 
     def known(self) -> IntArray:
         """Return the rows without a missing label."""
-        given = [c for c in (self.strata, self.pairs, self.clusters) if c is not None]
-        return np.flatnonzero(np.all([codes != UNKNOWN for codes in given], axis=0))
+        known = np.ones(self.n_rows, dtype=np.bool_)
+        for codes in (self.strata, self.pairs, self.clusters):
+            if codes is not None:
+                known &= codes != UNKNOWN
+        return np.flatnonzero(known)
 
 
 # Units of a sample in a stratum from which on the stratum itself is split in two.
@@ -87,6 +177,8 @@ class Design:
         Rows of X and of Y that are not tested, as their block has rows of one sample only.
     likeness : float
         How much rows of one unit are alike, from 0 to 1: see `tellapart.data.design_labels`.
+    scheme : PermutationScheme or None
+        Draws the labels; None: every permutation within blocks is as likely as any other.
     """
 
     blocks: Rows
@@ -96,6 +188,7 @@ class Design:
     clusters: str | None = None
     left_out: tuple[int, int] = (0, 0)
     likeness: float = 0.0
+    scheme: PermutationScheme | None = None
 
     @property
     def n_blocks(self) -> int:
@@ -112,7 +205,8 @@ class Design:
     def allows_all(self) -> bool:
         """Whether any rows may trade labels: one block, and every row a unit of its own."""
         rows = self.units[0].size, self.units[1].size
-        return self.paired is None and self.n_blocks == 1 and self.n_units == rows
+        free = self.paired is None and self.scheme is None
+        return free and self.n_blocks == 1 and self.n_units == rows
 
     @property
     def units_name(self) -> str:
@@ -197,7 +291,7 @@ class Design:
             text = "permuted"
         if self.strata is not None and self.paired is None:
             text += f" within {self.n_blocks:,} strata{_of(self.strata)}"
-        return text
+        return text if self.scheme is None else f"{text} by {self.scheme.name}"
 
     def describe_left_out(self) -> str:
         """Say how many rows were left out and why; empty where none were."""
@@ -219,13 +313,13 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
     named = x.names.strata, x.names.pairs, x.names.clusters
     if x.pairs is not None and y.pairs is not None:
         blocks = _joined_pairs(x, y)
-        return Design(blocks, blocks, *named)
+        return Design(blocks, blocks, *named, scheme=x.scheme)
     sizes = x.n_rows, y.n_rows
     strata = _both(x.strata, y.strata) or tuple(np.zeros(n, dtype=np.intp) for n in sizes)
     blocks = (strata[0], strata[1])
     clusters = _both(x.clusters, y.clusters)
     if clusters is None:
-        return Design(blocks, (np.arange(sizes[0]), np.arange(sizes[1])), *named)
+        return Design(blocks, (x.row_numbers, y.row_numbers), *named, scheme=x.scheme)
     shared = np.intersect1d(*clusters)
     if shared.size:
         count = np.unique(np.concatenate(clusters)).size
@@ -234,7 +328,7 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
             "pass the labels as paired where each was measured in both samples, or as strata"
         )
     _check_nested("clusters", np.concatenate(clusters), np.concatenate(blocks))
-    return Design(blocks, clusters, *named)
+    return Design(blocks, clusters, *named, scheme=x.scheme)
 
 
 def _both(x: IntArray | None, y: IntArray | None) -> Rows | None:

@@ -12,14 +12,23 @@ import pyarrow as pa
 from scipy import sparse, stats
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_choice import nearest
 from tellapart.data.columns import label_of
-from tellapart.data.design import UNKNOWN, Design, Names, RowLabels, make_design
+from tellapart.data.design import (
+    UNKNOWN,
+    Design,
+    Names,
+    PermutationScheme,
+    RowLabels,
+    find_scheme,
+    make_design,
+)
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import as_frame, frame_names, is_anndata
-from tellapart.data.sources.table import described
+from tellapart.data.sources import load
+from tellapart.data.sources.anndata import is_anndata
+from tellapart.data.sources.table import as_frame, frame_names
 from tellapart.errors import InputError, warn_caller
+from tellapart.text import described, nearest
 
 ARGUMENTS = ("strata", "paired", "clusters")
 GIVEN = "given labels"
@@ -33,6 +42,12 @@ class DesignArguments:
     strata: object = None
     paired: object = False
     clusters: object = None
+    scheme: object = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is a design: labels of rows, or a scheme that permutes them."""
+        return bool(self.given) or self.scheme is not None
 
     @property
     def given(self) -> dict[str, object]:
@@ -46,10 +61,12 @@ class DesignArguments:
 
     def told(self) -> dict[str, object]:
         """Return what was asked for as plain values: columns, True, or that labels were given."""
-        return {
+        plain: dict[str, object] = {
             name: value if isinstance(value, str) else True if value is True else GIVEN
             for name, value in self.given.items()
         }
+        scheme = find_scheme(self.scheme)
+        return plain if scheme is None else plain | {"design": scheme.name}
 
     def check(self, n_tables: int) -> None:
         """Raise where an argument is of no kind that labels the rows of one table, or of two."""
@@ -78,6 +95,7 @@ class TakenLabels:
 
     sides: Mapping[str, Sequence[Sequence[object]] | bool]
     names: Names
+    scheme: PermutationScheme | None = None
 
     def coded(self, titles: Sequence[str], sizes: Sequence[int]) -> list[RowLabels]:
         """Return the codes of every table's rows, of which there are `sizes`."""
@@ -98,14 +116,14 @@ class TakenLabels:
                         f"{name} must have one label for each of the {size} rows of {title}; "
                         f"got {codes.size}"
                     )
-        return [
-            RowLabels(
-                size,
-                self.names,
-                *(found[name][place] if name in found else None for name in ARGUMENTS),
+        every = []
+        for place, size in enumerate(sizes):
+            strata, pairs, clusters = (
+                found[name][place] if name in found else None for name in ARGUMENTS
             )
-            for place, size in enumerate(sizes)
-        ]
+            labels = RowLabels(size, self.names, strata, pairs, clusters, scheme=self.scheme)
+            every.append(labels)
+        return every
 
 
 def take_labels(
@@ -127,7 +145,8 @@ def take_labels(
             arrays = [value] if len(tables) == 1 else list(cast(Any, value))
             sides[name] = [read_labels(name, side) for side in arrays]
     called = (_name_of(asked.given[name]) if name in sides else None for name in ARGUMENTS)
-    return [rest for rest, _ in taken], TakenLabels(sides, Names(*called))
+    labels = TakenLabels(sides, Names(*called), find_scheme(asked.scheme))
+    return [rest for rest, _ in taken], labels
 
 
 def _name_of(value: object) -> str:
@@ -140,6 +159,7 @@ def take_columns(
     """Return a table without some columns, and the labels in them by the name of the argument."""
     if not columns:
         return table, {}
+    table = load(title, table) if not is_anndata(table) else table
     if is_anndata(table):
         obs = nw.from_native(table.obs, eager_only=True)
         return table, _labels_of("obs of " + title, obs, columns)
@@ -205,7 +225,7 @@ def encode(sides: Sequence[Sequence[object]]) -> list[IntArray]:
 
 def refuse_chunks(asked: DesignArguments) -> None:
     """Raise where data in chunks come with a design: their rows are never held together."""
-    for name in asked.given:
+    for name in (*asked.given, *(["design"] if asked.scheme is not None else [])):
         raise InputError(
             f"{name} needs samples in memory, as rows that belong together may lie in any chunk; "
             "got data in chunks: read them first, or leave it out"

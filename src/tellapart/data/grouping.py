@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
-from tellapart.data.column_choice import nearest
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.columns import (
     Column,
@@ -41,21 +40,16 @@ from tellapart.data.missing import (
     handle_missing,
     settle_missing,
 )
-from tellapart.data.reader import read_sources, settle_columns
+from tellapart.data.reader import read_values, resolve_columns
 from tellapart.data.samples import Kind, Samples, Values, rows_of
-from tellapart.data.sources.source import (
-    Source,
-    as_frame,
-    check_shape,
-    frame_names,
-    from_frame,
-    in_memory,
-    is_anndata,
-    open_source,
-)
-from tellapart.data.sources.table import described, quoted
+from tellapart.data.sources import load, open_held
+from tellapart.data.sources.anndata import is_anndata
+from tellapart.data.sources.dataset import FileDataset, RowsWhere, batches
+from tellapart.data.sources.source import HeldSource, check_shape
+from tellapart.data.sources.table import TableSource, as_frame, frame_names
 from tellapart.data.times import parts_of
 from tellapart.errors import InputError
+from tellapart.text import described, nearest, quoted
 
 TITLE = "table"
 UNLABELLED = -1
@@ -245,20 +239,18 @@ def read_grouped(
                 raise InputError(f"{name} must be another column than by={by!r}")
         (table,), taken = take_labels((table,), design, (TITLE,))
     source, column, library = _open(table, by)
-    (source,), notes = settle_columns((source,), keep)
-    notes = notes.with_row_labels(source.row_labels)
+    (reading,), notes = resolve_columns((source,), source.column_names, (None,), keep)
     if column.values.size != source.shape[0]:
         raise InputError(
             f"by must have one label for each of the {source.shape[0]} rows of the table; "
             f"got {column.values.size}"
         )
-    names = source.names or tuple(f"x{s}" for s in range(source.shape[1]))
-    (values,), kinds, categories = read_sources((source,), names, (None,))
+    (values,), kinds, categories = read_values((source,), (reading,))
     labels, groups = _codes(column)
     row_labels = None if taken is None else taken.coded((TITLE,), (groups.size,))[0]
     return GroupedTable(
         values,
-        names,
+        reading.names,
         kinds,
         categories,
         labels,
@@ -282,17 +274,17 @@ def group_name(by: str, value: str) -> str:
     return f"{by} = {value}" if bare else value
 
 
-def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
+def _open(table: object, by: object) -> tuple[HeldSource, Column, str | None]:
     """Return the variables, the column of labels, and the library of the table."""
     if is_anndata(table):
         obs = cast(Any, table).obs
-        if isinstance(by, str):
-            if by not in obs.columns:
-                raise _no_such_column("a column of obs", tuple(map(str, obs.columns)), by)
-            by_column = _label_column("obs", by, nw.from_native(obs[by], series_only=True))
-            return open_source(TITLE, table), by_column, "pandas"
-        return open_source(TITLE, table), _read_labels(by), "pandas"
-    table = in_memory(TITLE, table)
+        if not isinstance(by, str):
+            return open_held(TITLE, table), _read_labels(by), "pandas"
+        if by not in obs.columns:
+            raise _no_such_column("a column of obs", tuple(map(str, obs.columns)), by)
+        labels = _label_column("obs", by, nw.from_native(obs[by], series_only=True))
+        return open_held(TITLE, table), labels, "pandas"
+    table = load(TITLE, table)
     frame = as_frame(TITLE, table)
     if frame is None:
         if isinstance(by, str):
@@ -300,17 +292,17 @@ def _open(table: object, by: object) -> tuple[Source, Column, str | None]:
                 "table must be a pandas, polars or pyarrow table, or AnnData, for by to name a "
                 f"column; got {described(table)}; pass the labels themselves as by"
             )
-        return open_source(TITLE, table), _read_labels(by), None
+        return open_held(TITLE, table), _read_labels(by), None
     library = frame.implementation.name.lower()
-    names = frame_names(TITLE, frame)
     if not isinstance(by, str):
-        return from_frame(TITLE, names, frame), _read_labels(by), library
+        return TableSource.of_frame(TITLE, frame), _read_labels(by), library
+    names = frame_names(TITLE, frame)
     if by not in names:
         raise _no_such_column("a column of the table", names, by)
     place = names.index(by)
-    column = _label_column(TITLE, by, frame[:, place])
+    labels = _label_column(TITLE, by, frame[:, place])
     rest = frame.drop(frame.columns[place])
-    return from_frame(TITLE, (*names[:place], *names[place + 1 :]), rest), column, library
+    return TableSource.of_frame(TITLE, rest), labels, library
 
 
 def _no_such_column(expected: str, names: tuple[str, ...], by: str) -> InputError:
@@ -441,6 +433,45 @@ def read_groups(
     check_shape(titles[1], samples.n_y, len(grouped.names))
     samples = handle_missing(samples, policy, titles)
     return grouped.with_design(samples, rows_x, rows_y, policy, titles), (label, others)
+
+
+def open_groups(
+    dataset: FileDataset, by: str, *, group: str | None = None, against: str | None = None
+) -> tuple[tuple[FileDataset, FileDataset], tuple[str, str]]:
+    """Open two groups of the rows of files as samples; see `tellapart.data.grouping.read_groups`.
+
+    Of the column that names the groups, the different values are held.
+    """
+    values, n_rows, n_missing = None, 0, 0
+    if by in dataset.names:
+        for batch in batches(dataset.dataset, [by], whole=True):
+            column = batch[by]
+            n_rows, n_missing = n_rows + len(column), n_missing + column.null_count
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            present = column.drop_null()
+            values = present.unique() if values is None else _joined(values, present)
+    if values is None:
+        values = pa.nulls(0)
+    check_labelled(by, n_missing, n_rows)
+    # One row for each value: groups are told apart as in tables, and so are mistakes.
+    names = [by] if by in dataset.names else []
+    table = pa.table([values] * len(names) + [np.arange(len(values))], names=[*names, "row"])
+    grouped = read_grouped(table, by)
+    check_labelled(by, int(np.sum(grouped.groups == UNLABELLED)), n_rows)
+    first, second = pick_pair(grouped, group, against)
+    of_x = grouped.rows_of(first)
+    of_y = grouped.rows_of_others(first) if second is None else grouped.rows_of(second)
+    left = tuple(name for name in dataset.names if name != by)
+    x, y = (
+        replace(dataset, names=left, where=RowsWhere(by, values.take(pa.array(rows))))
+        for rows in (of_x, of_y)
+    )
+    return (x, y), (grouped.labels[first], REST if second is None else grouped.labels[second])
+
+
+def _joined(values: pa.Array, more: pa.Array) -> pa.Array:
+    return pa.concat_arrays([values, more]).unique()
 
 
 def check_labelled(by: str, n_unlabelled: int, n_rows: int) -> None:

@@ -1,14 +1,12 @@
-"""The first pass over a sample: what its columns hold, and rows drawn at random.
+"""What the columns of a sample hold, gathered chunk by chunk, and how both samples' are compared.
 
 All of it can be merged exactly (counts, extremes, labels, the smallest marks), so the result does
-not depend on the chunks. It decides, with the rules of `tellapart.data.columns` and
-`tellapart.data.missing`, how both samples are read from then on.
+not depend on the chunks. A sample in memory is one chunk.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,26 +16,22 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.columns import (
+    BOOLEAN_LABELS,
     LARGEST_WHOLE,
     Column,
-    ColumnFacts,
     Extremes,
     Form,
     check_rounded,
-    pool_facts,
-    to_arrow,
+    looks_numeric,
+    sorted_labels,
 )
-from tellapart.data.drawn_rows import Sketch, marks
-from tellapart.data.identifiers import WholeNumbers
+from tellapart.data.identifiers import WholeNumbers, why_text_names_rows
 from tellapart.data.missing import LARGEST, Flaws
-from tellapart.data.reading import Chunk, ColumnKind, Labels, Reading, kind_of, read_part
-from tellapart.data.row_stores import ArrayRows, RowsDone, RowStore
+from tellapart.data.reading import Reading
+from tellapart.data.row_order import Sketch, marks
 from tellapart.data.samples import Kind
-from tellapart.data.sources.source import Source
 from tellapart.errors import InputError
 
-# What a column may have of distinct texts: they are all held until the pass is over.
-MOST_LEVELS = 100_000
 # Beyond any whole number that files have.
 MOST_WHOLE = float(1 << 64)
 
@@ -50,16 +44,20 @@ class ColumnSummary:
     ----------
     title, name, form, dtype : str
         As in `tellapart.data.columns.Column`.
+    n_rows : int
+        Rows of the sample.
     least, greatest : float
         Extremes of the numbers that are there; of booleans too.
     n_missing, n_infinite, n_large : int
         Values that are missing, infinite, or beyond the largest magnitude, in all rows.
     counts : dict
         How often each label occurs, in all rows. Drawn rows hold places in it.
+    most_levels : int or None
+        How many distinct labels are held; None for any number of them.
     too_many : bool
         Whether there are more labels than can be held; then none are.
     numbers : WholeNumbers or None
-        What is known of whole numbers, where that is asked for.
+        What is known of whole numbers, where it matters whether they are consecutive.
     rounded : pair of int, or None
         Extremes of the chunks with whole numbers that float64 rounds.
     """
@@ -68,34 +66,44 @@ class ColumnSummary:
     name: str
     form: Form = "empty"
     dtype: str = ""
+    n_rows: int = 0
     least: float = math.inf
     greatest: float = -math.inf
     n_missing: int = 0
     n_infinite: int = 0
     n_large: int = 0
     counts: dict[str, int] = field(default_factory=dict)
+    most_levels: int | None = None
     too_many: bool = False
     numbers: WholeNumbers | None = None
     rounded: Extremes | None = None
 
-    def add(self, column: Column) -> FloatArray:
-        """Take a column of one chunk in; return the values as drawn rows hold them."""
-        self._settle_form(column.form, column.dtype)
-        if not column.labels:
+    def add(self, column: Column, *, extremes: bool = True) -> None:
+        """Take in a column of one chunk, with the extremes of its numbers unless told otherwise."""
+        self._resolve_form(column.form, column.dtype)
+        self.n_rows += column.values.size
+        self.rounded = _joined(self.rounded, column.rounded)
+        if column.labels:
+            self.n_missing += int(np.count_nonzero(np.isnan(column.values)))
+            if not self.too_many:
+                self._add_counts(column.label_counts())
+        elif extremes:
             self._add_numbers(column.values)
-            self.rounded = _joined(self.rounded, column.rounded)
             if self.numbers is not None:
                 self.numbers.add(column.values)
+
+    def codes(self, column: Column) -> FloatArray:
+        """Return the values of a column that was added, as drawn rows hold them."""
+        if not column.labels:
             return column.values
-        self.n_missing += int(np.count_nonzero(np.isnan(column.values)))
         if self.too_many:
             return np.full(column.values.size, np.nan)
-        self._add_counts(column.label_counts())
         return column.codes_among(tuple(self.counts))
 
     def merge(self, other: ColumnSummary) -> FloatArray:
         """Take in what other rows hold; return where its labels stand here."""
-        self._settle_form(other.form, other.dtype)
+        self._resolve_form(other.form, other.dtype)
+        self.n_rows += other.n_rows
         self.least, self.greatest = min(self.least, other.least), max(self.greatest, other.greatest)
         self.rounded = _joined(self.rounded, other.rounded)
         self.n_missing += other.n_missing
@@ -107,13 +115,7 @@ class ColumnSummary:
             self.numbers.merge(other.numbers)
         return recoding(other.counts, self.counts)
 
-    def facts(self, n_rows: int) -> ColumnFacts:
-        """Return what decides how the column is compared; booleans need no counts."""
-        has_labels = self.form in ("category", "text")
-        counts = Counter(self.counts if has_labels else {})
-        return ColumnFacts(self.title, self.name, self.form, self.dtype, n_rows, counts)
-
-    def _settle_form(self, form: Form, dtype: str) -> None:
+    def _resolve_form(self, form: Form, dtype: str) -> None:
         if self.form == "empty":
             self.form, self.dtype = form, dtype
         elif form not in (self.form, "empty"):
@@ -125,7 +127,8 @@ class ColumnSummary:
     def _add_counts(self, counts: Mapping[str, int]) -> None:
         for label, count in counts.items():
             self.counts[label] = self.counts.get(label, 0) + count
-        self.too_many = self.too_many or len(self.counts) > MOST_LEVELS
+        if self.most_levels is not None:
+            self.too_many = self.too_many or len(self.counts) > self.most_levels
         if self.too_many:
             self.counts.clear()
 
@@ -186,31 +189,40 @@ class Survey:
         Keys of the marks: the seed, and 0 for X or 1 for Y.
     most : int
         How many rows to draw.
+    most_levels : int
+        How many distinct labels of a column are held.
     """
 
     reading: Reading
     seed: int
     sample: int
     most: int
+    most_levels: int
 
     def start(self) -> Summary:
         """Return the summary of no rows."""
         columns = [
-            ColumnSummary(self.reading.title, name, numbers=WholeNumbers() if whole else None)
+            ColumnSummary(
+                self.reading.title,
+                name,
+                most_levels=self.most_levels,
+                numbers=WholeNumbers() if whole else None,
+            )
             for name, whole in zip(self.reading.names, self.reading.whole, strict=True)
         ]
         return Summary(0, columns, Sketch.empty(self.most, len(columns)))
 
-    def add(self, held: Summary, first_row: int, raw: Any) -> Summary:
+    def add(self, held: Summary, first_row: int, chunk: Any) -> Summary:
         """Take a chunk in, whose first row has the number `first_row`."""
-        return self.add_chunk(held, first_row, self.reading.open(raw))
+        return self.add_columns(held, first_row, self.reading.open(chunk))
 
-    def add_chunk(self, held: Summary, first_row: int, chunk: Chunk) -> Summary:
-        """Take in a chunk that was read."""
-        values = [
-            summary.add(column) for summary, column in zip(held.columns, chunk.columns, strict=True)
-        ]
-        n_rows = chunk.n_rows
+    def add_columns(self, held: Summary, first_row: int, columns: Sequence[Column]) -> Summary:
+        """Take in the columns of a chunk that was read."""
+        values = []
+        for summary, column in zip(held.columns, columns, strict=True):
+            summary.add(column)
+            values.append(summary.codes(column))
+        n_rows = columns[0].values.size
         held.sketch.add(first_row, marks(self.seed, self.sample, first_row, n_rows), values)
         held.n_rows += n_rows
         return held
@@ -229,47 +241,14 @@ class Survey:
 
 def recoding(old: Iterable[str], new: Iterable[str]) -> FloatArray:
     """Return, for each old label, its code among the new ones; NaN where it has none."""
-    place = {label: float(code) for code, label in enumerate(new)}
-    return np.array([place.get(label, np.nan) for label in old], dtype=np.float64)
+    code_of = {label: float(code) for code, label in enumerate(new)}
+    return np.array([code_of.get(label, np.nan) for label in old], dtype=np.float64)
 
 
 def recoded(codes: FloatArray, places: FloatArray) -> FloatArray:
     """Return codes put in another order; what is missing stays so."""
     table = np.append(places, np.nan)
     return np.asarray(table[np.where(np.isnan(codes), -1, codes).astype(np.intp)])
-
-
-def _joined(one: Extremes | None, other: Extremes | None) -> Extremes | None:
-    if one is None or other is None:
-        return one or other
-    return min(one[0], other[0]), max(one[1], other[1])
-
-
-def _check_rounded_numbers(x: ColumnSummary, y: ColumnSummary) -> None:
-    """Refuse whole numbers that float64 merges in the pooled samples; see `check_rounded`."""
-    low, high = min(x.least, y.least), max(x.greatest, y.greatest)
-    rounded = _joined(x.rounded, y.rounded)
-    # Delimited text is read as floats at once: nobody knows what was rounded.
-    unknown = x.numbers is not None and LARGEST_WHOLE < min(abs(low), abs(high)) < MOST_WHOLE
-    unknown = unknown and rounded is None and low * high > 0 and "int" not in f"{x.dtype}{y.dtype}"
-    if rounded is None and not unknown:
-        return
-    least, greatest = rounded or (int(low), int(high))
-    if rounded is not None and math.isfinite(low) and math.isfinite(high):
-        # Chunks without a number that is rounded count, too, where they go further.
-        least = least if float(least) <= low else int(low)
-        greatest = greatest if float(greatest) >= high else int(high)
-    subject = f"column {x.name!r} of {' and '.join(dict.fromkeys((x.title, y.title)))}"
-    check_rounded(subject, least, greatest, exact=rounded is not None)
-
-
-def pool_summaries(x: Summary, y: Summary) -> tuple[tuple[Kind, ...], Labels]:
-    """Return the kind of every column, and its labels if it has any; see `pool_columns`."""
-    for one, other in zip(x.columns, y.columns, strict=True):
-        _check_rounded_numbers(one, other)
-    pairs = zip(x.columns, y.columns, strict=True)
-    found = [pool_facts((a.facts(x.n_rows), b.facts(y.n_rows))) for a, b in pairs]
-    return tuple(kind for kind, _ in found), tuple(labels for _, labels in found)
 
 
 def flaws_of(summaries: Sequence[Summary]) -> Flaws:
@@ -285,96 +264,101 @@ def flaws_of(summaries: Sequence[Summary]) -> Flaws:
     return Flaws(tuple(c.name for c in first), titles, infinite, too_large, missing, rows)
 
 
-# One sample in chunks, opened but not yet read; and one held in memory.
+# How one column of all samples is compared: its kind, its labels, and what is refused.
 
 
-class ChunkSource(ABC):
-    """One sample in chunks: what it is called, its columns, and how to go through it.
-
-    Attributes
-    ----------
-    title : str
-        What messages call it.
-    names : tuple of str, or None
-        Names of the columns, if they have any.
-    n_columns : int
-        Number of columns.
-    waits : bool
-        Whether going through it leaves a core idle now and then.
-    """
-
-    title: str
-    names: tuple[str, ...] | None
-    n_columns: int
-    waits: bool = False
-
-    @property
-    @abstractmethod
-    def kinds(self) -> tuple[ColumnKind, ...]:
-        """What the types of the columns say; empty where there are none, in a matrix."""
-
-    @abstractmethod
-    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
-        """Return what the sample holds, after one pass over it."""
-
-    @abstractmethod
-    def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
-        """Return the rows as numbers, to be summed over."""
+def pool_columns(columns: Sequence[ColumnSummary]) -> tuple[Kind, tuple[str, ...] | None]:
+    """Return the kind of one column of one or more samples, and its sorted labels if it has any."""
+    _check_text([c for c in columns if c.form == "text"], {c.form for c in columns})
+    forms = {"category" if c.form == "text" else c.form for c in columns if c.form != "empty"}
+    if len(forms) > 1:
+        x, y = columns
+        raise InputError(
+            f"column {x.name!r} must be of one kind in {x.title} and {y.title}; "
+            f"got {_described(x)} in {x.title} and {_described(y)} in {y.title}"
+        )
+    _check_whole_numbers(columns)
+    if forms <= {"numeric"}:
+        return "numeric", None
+    if forms == {"boolean"}:
+        return "categorical", BOOLEAN_LABELS
+    return "categorical", sorted_labels(label for column in columns for label in column.counts)
 
 
-@dataclass(frozen=True, eq=False)
-class MemorySource(ChunkSource):
-    """A sample in memory beside one that is not: a single chunk."""
+def pooled_counts(columns: Sequence[ColumnSummary]) -> Counter[str]:
+    """Return how often each label occurs in all samples."""
+    total: Counter[str] = Counter()
+    for column in columns:
+        total.update(column.counts)
+    return total
 
-    source: Source
 
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """What messages call it."""
-        return self.source.title
+def subject_of(columns: Sequence[ColumnSummary]) -> str:
+    """Return what messages call one column of all samples."""
+    titles = " and ".join(dict.fromkeys(column.title for column in columns))
+    return f"column {columns[0].name!r} of {titles}"
 
-    @property
-    def names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        """Names of the columns, if they have any."""
-        return self.source.names
 
-    @property
-    def n_columns(self) -> int:  # type: ignore[override]
-        """Number of columns."""
-        return self.source.n_columns
+def _check_text(columns: Sequence[ColumnSummary], forms: set[Form]) -> None:
+    """Refuse text that is damaged numbers, or that identifies the rows."""
+    if not columns or "category" in forms:
+        return  # where one dtype says "category", that is the user's word on it
+    counts, subject = pooled_counts(columns), subject_of(columns)
+    _refuse_numbers(subject, counts)
+    n_rows = sum(column.n_rows for column in columns)
+    reason = why_text_names_rows(counts, n_rows, len(columns))
+    if reason is not None:
+        raise InputError(f"{subject} looks like an identifier: {reason}; drop the column")
 
-    @property
-    def kinds(self) -> tuple[ColumnKind, ...]:
-        """What the types of the columns say; empty for a matrix."""
-        dtypes, data = self.source.dtypes, self.source.data
-        if not isinstance(data, tuple):
-            return tuple(ColumnKind(whole=dtype.is_integer()) for dtype in dtypes)
-        found = []
-        for dtype, series in zip(dtypes, data, strict=True):
-            arrow = None if dtype.is_numeric() else to_arrow(series)
-            kind = ColumnKind(whole=dtype.is_integer(), dtype=str(dtype))
-            found.append(kind if arrow is None else kind_of(arrow.type))
-        return tuple(found)
 
-    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
-        """Return what the sample holds."""
-        summary = survey.add_chunk(survey.start(), 0, self._chunk(survey.reading))
-        if progress is not None:
-            progress(summary.n_rows)
-        return summary
+def _refuse_numbers(subject: str, counts: Counter[str]) -> None:
+    """Refuse text of which at least half reads as numbers: such a column was meant to be one."""
+    total = counts.total()
+    words = {label: count for label, count in counts.items() if not looks_numeric(label)}
+    n_words = sum(words.values())
+    if total and not words:
+        raise InputError(
+            f"{subject} must hold numbers, but all {total} are written as text, "
+            f"such as {next(iter(counts))!r}; convert the column to numbers"
+        )
+    if total and 2 * n_words <= total:
+        raise InputError(
+            f"{subject} must hold numbers; got text in {n_words} of {total} values, "
+            f"such as {next(iter(words))!r}; fix or remove these values"
+        )
 
-    def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
-        """Return the rows as one array."""
-        values = np.empty((n_rows, len(labels)), order="F")
-        for s, column in enumerate(self._chunk(reading).numbers(labels)):
-            values[:, s] = column
-        return ArrayRows(values)
 
-    def _chunk(self, reading: Reading) -> Chunk:
-        asked = zip(reading.places, reading.names, reading.parts, strict=True)
-        return Chunk([self._column(place, name, part) for place, name, part in asked])
+def _check_whole_numbers(columns: Sequence[ColumnSummary]) -> None:
+    """Refuse whole numbers that float64 merges in the pooled samples; see `check_rounded`."""
+    rounded: Extremes | None = None
+    for column in columns:
+        rounded = _joined(rounded, column.rounded)
+    low = min(column.least for column in columns)
+    high = max(column.greatest for column in columns)
+    # Delimited text is read as floats at once: nobody knows what was rounded.
+    unknown = (
+        rounded is None
+        and columns[0].numbers is not None
+        and LARGEST_WHOLE < min(abs(low), abs(high)) < MOST_WHOLE
+        and low * high > 0
+        and not any("int" in column.dtype for column in columns)
+    )
+    if rounded is None and not unknown:
+        return
+    least, greatest = rounded or (int(low), int(high))
+    if rounded is not None and math.isfinite(low) and math.isfinite(high):
+        # Chunks without a number that is rounded count, too, where they go further.
+        least = least if float(least) <= low else int(low)
+        greatest = greatest if float(greatest) >= high else int(high)
+    check_rounded(subject_of(columns), least, greatest, exact=rounded is not None)
 
-    def _column(self, place: int, name: str, part: str | None) -> Column:
-        if part is None or not isinstance(self.source.data, tuple):
-            return self.source.column(place, name)
-        return read_part(self.title, name, to_arrow(self.source.data[place]), part)
+
+def _joined(one: Extremes | None, other: Extremes | None) -> Extremes | None:
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _described(column: ColumnSummary) -> str:
+    kind = {"numeric": "numbers", "boolean": "booleans", "category": "categories", "text": "text"}
+    return f"{kind[column.form]} ({column.dtype})"

@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.evidence import dependence as pairs
 from tellapart.evidence import dependence as triples
@@ -36,8 +37,8 @@ from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
-from tellapart.scan.families.plan import most_varied, tiedness
 from tellapart.scan.scores import Scores, make_scores
+from tellapart.scan.state import most_varied, tiedness
 from tellapart.threads import in_threads, one_blas_thread
 
 # Rows that have every column looked at: where values are missing, dependence is judged by them.
@@ -104,18 +105,10 @@ CHANCE_OF_UNITS = 40.0
 """The same under a design: of few units the largest of many correlations is large by chance."""
 EDGE = 0.9999
 """Correlations of units are kept off ±1."""
-MOST_CANDIDATES = 1_000
-"""Columns that take part in the choice: those with the most evidence."""
 FEWEST_CANDIDATES = 100
 """Candidates of a choice that is one of many."""
-MOST_ROWS = 20_000
-"""Rows of each sample that evidence is drawn from at most."""
-MOST_ENTRIES = 20_000_000
-"""Rows times columns at most, unless that leaves fewer than 500 rows a sample."""
 LEAST_VARYING = 0.1
 """Of columns with fewer rows off their most common value, dependence shows by chance."""
-MOST_LINKED = 20_000
-"""Columns whose correlations are looked at for pairs and triples."""
 MOST_SEEN = 50
 """Pairs, and triples, with the largest odds, of which…"""
 MOST_GROUPS = 5
@@ -174,9 +167,10 @@ def gather_evidence(
     their dependence is surer to differ than any of their columns is by itself, and than the
     columns whose places they would take: else single columns tell the samples apart better.
 
-    Beyond `MOST_ROWS` rows of a sample, dependence is that of rows drawn at random. Single columns
-    and correlations are judged by all rows all the same: by `differences` where these are known,
-    else by a pass over the rows. Under a design they are always judged in that way.
+    Beyond `Budget.evidence_rows` rows of a sample, dependence is that of rows drawn at random.
+    Single columns and correlations are judged by all rows all the same: by `differences` where
+    these are known, else by a pass over the rows. Under a design they are always judged in that
+    way.
 
     `effort` is the share of the usual candidates, pairs and triples, for one choice of many, and
     `known` the scores of all rows, where these are shared with others.
@@ -217,12 +211,14 @@ def _surest_rival(found: ColumnEvidence, group: Group, n_variables: int) -> floa
 
 
 def _most_rows(n_columns: int) -> int:
-    return min(MOST_ROWS, max(MOST_ENTRIES // (2 * n_columns), 500))
+    budget = current_budget()
+    return min(budget.evidence_rows, max(budget.evidence_entries // (2 * n_columns), 500))
 
 
 def _candidates(found: ColumnEvidence, members: list[int], effort: float) -> IntArray:
     """Return the places of the columns with the most evidence, and of those in groups."""
-    most = min(max(int(effort * MOST_CANDIDATES), FEWEST_CANDIDATES), MOST_CANDIDATES)
+    usual = current_budget().evidence_candidates
+    most = min(max(int(effort * usual), FEWEST_CANDIDATES), usual)
     if found.columns.size <= most:
         return np.arange(found.columns.size)
     order = np.argsort(-found.log_odds, kind="stable")[:most]
@@ -350,14 +346,15 @@ def _linked(scores: Scores, strongest: FloatArray, most: int) -> IntArray:
 def _strongest(scores: Scores, samples: Samples, n_jobs: int) -> FloatArray:
     """Return the largest correlation of each numeric column with another, within the samples.
 
-    Of more than `MOST_LINKED` columns those with the fewest ties are looked at, and the others have
-    none: correlations are as many as the square of the columns.
+    Of more than `Budget.linked_columns` columns those with the fewest ties are looked at, and the
+    others have none: correlations are as many as the square of the columns.
     """
     places, most = scores.numeric, pairs.MOST_COLUMNS
     strongest = np.zeros(places.size)
     seen = np.arange(places.size)
-    if places.size > MOST_LINKED:
-        seen = most_varied(tiedness(scores)[places], MOST_LINKED)
+    linked = current_budget().linked_columns
+    if places.size > linked:
+        seen = most_varied(tiedness(scores)[places], linked)
     rest = within_samples(scores.normal[:, places[seen]], samples.n_x)
 
     def largest(start: int) -> FloatArray:

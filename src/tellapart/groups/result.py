@@ -418,7 +418,7 @@ class GroupsResult:
             differs and by how much.
         """
         write = text_writer(path)
-        from tellapart.report.groups import groups_csv
+        from tellapart.report.tables import groups_csv
 
         return write(groups_csv(self, what))
 
@@ -435,7 +435,7 @@ class GroupsResult:
         given.
         """
         write = text_writer(path, end="\n")
-        from tellapart.report.groups import groups_latex
+        from tellapart.report.tables import groups_latex
 
         return write(groups_latex(self, caption, label))
 
@@ -497,7 +497,7 @@ class GroupsResult:
         check_choice("kind", kind, ("dots", "heatmap"))
         if not self.profile.variables:
             raise InputError("plot must have a comparison that differs; none does")
-        from tellapart.report.scan_plots import draw_profile
+        from tellapart.report.figures import draw_profile
 
         return draw_profile(self.profile, kind, ax)
 
@@ -508,9 +508,9 @@ class GroupsResult:
         return [summarise_heaviest(c.result, MOST_VARIABLES) for c in told]
 
     def _repr_html_(self) -> str:
-        from tellapart.report.groups import render_table
+        from tellapart.report.notebook import groups_table
 
-        return render_table(self)
+        return groups_table(self)
 
     def __repr__(self) -> str:
         found = sum(c.reject for c in self.comparisons)

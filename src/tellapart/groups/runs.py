@@ -21,7 +21,6 @@ from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
 from tellapart.data.grouping import UNLABELLED, GroupedTable, check_group_size, group_name
 from tellapart.data.samples import Samples, SharedRows
-from tellapart.data.sources.table import described, quoted
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRanks
 from tellapart.groups.result import REST, Comparison, Skipped
@@ -35,6 +34,7 @@ from tellapart.scan.scan import Scan, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.selection.changes import Named, with_changes
+from tellapart.text import described, quoted
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
 from tellapart.two_sample.runs import Outcome, step_seeds
 from tellapart.two_sample.settings import Limits, TestSettings
@@ -190,8 +190,7 @@ class SharedScan:
             found = scan_pool(
                 samples,
                 part.pool,
-                part.plan,
-                part.asked,
+                part.planned,
                 alpha=settings.alpha,
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,

@@ -21,10 +21,12 @@ import numpy as np
 from tellapart.arguments import check_integer, with_checked
 from tellapart.arrays import IntArray
 from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.column_plan import decide_columns, follow_columns
 from tellapart.data.missing import handle_missing
-from tellapart.data.reader import decide_columns, follow_columns, read_opened, read_sources
+from tellapart.data.reader import read_opened, read_values
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import Source, in_memory, open_source
+from tellapart.data.sources import load, open_held
+from tellapart.data.sources.source import HeldSource
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError
 from tellapart.monitor.betting import SMALLEST_PVALUE, Bets, Planned
@@ -85,11 +87,11 @@ class ReferenceMonitor:
         state: MonitorState | None = None,
         notes: ColumnNotes | None = None,
     ) -> None:
-        reference = in_memory("reference", reference)
-        source = open_source("reference", reference)
+        reference = load("reference", reference)
+        source = open_held("reference", reference)
         # Decided once: a monitor that was stored goes on with the columns that it had.
         notes = decide_columns(source, settings.keep) if notes is None else notes
-        samples = _read_alone(follow_columns(source, notes, source.names), settings.missing)
+        samples = _read_alone(source, notes, settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
         # A scan compares which values are missing, too: all rows take part.
@@ -294,7 +296,7 @@ class ReferenceMonitor:
         2
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.monitor import draw_history
+        from tellapart.report.figures import draw_history
 
         return draw_history(self)
 
@@ -322,10 +324,10 @@ class ReferenceMonitor:
 
         The split of the reference goes by row number, so that rows must be left out before.
         """
-        reference, new = open_source(TITLES[0], self._reference), open_source(TITLES[1], batch)
-        notes, names = self.column_notes, reference.names
-        left, right = (follow_columns(source, notes, names) for source in (reference, new))
-        samples = read_opened(left, right, notes.with_row_labels(new.row_labels))
+        sources = open_held(TITLES[0], self._reference), open_held(TITLES[1], batch)
+        notes = self.column_notes
+        readings = follow_columns(sources, notes, sources[0].names)
+        samples = read_opened(sources, readings, notes.with_row_labels(sources[1].row_labels))
         if self._split is None:
             return samples
         return replace(handle_missing(samples, self.settings.missing, TITLES), as_read=None)
@@ -393,13 +395,13 @@ class ReferenceMonitor:
         )
 
 
-def _read_alone(source: Source, missing: str) -> Samples:
+def _read_alone(source: HeldSource, notes: ColumnNotes, missing: str) -> Samples:
     """Read the reference by the rules for two samples: it stands on both sides."""
-    names = source.names or tuple(f"x{s}" for s in range(source.shape[1]))
-    (x,), kinds, categories = read_sources((source,), names, (None,))
+    (reading,) = follow_columns((source,), notes, source.names)
+    (x,), kinds, categories = read_values((source,), (reading,))
     try:
         return handle_missing(
-            Samples(x, x, names, kinds, categories), missing, ("reference", "reference")
+            Samples(x, x, reading.names, kinds, categories), missing, ("reference", "reference")
         )
     except InputError as error:
         message = str(error).replace("reference and reference", "reference")

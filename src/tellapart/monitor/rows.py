@@ -30,7 +30,8 @@ from scipy import sparse
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore, SparseColumns
 from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
-from tellapart.data.samples import Kind, RowOrder, Samples, Values, columns_of, draw_rows, rows_of
+from tellapart.data.row_order import RowOrder
+from tellapart.data.samples import Kind, Samples, Values, columns_of, draw_rows, rows_of
 from tellapart.errors import InputError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
 from tellapart.two_sample.settings import TestSettings

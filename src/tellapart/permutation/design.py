@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
-from tellapart.data.design import Design
+from tellapart.data.design import Design, ExchangeableUnits, PermutationScheme
 from tellapart.errors import InputError
 from tellapart.permutation.draws import (
     FEWEST_BINS,
@@ -82,6 +82,10 @@ class Units:
         Units of the design in each, where that is not 1.
     keeps_label : array of length G, or None
         Which units are never permuted; those of each sample come last.
+    scheme : PermutationScheme or None
+        Draws the labels; None: every permutation within blocks is as likely as any other.
+    keys : array of length G, or None
+        The numbers by which the scheme knows the units.
     """
 
     of_rows: tuple[IntArray, IntArray]
@@ -92,6 +96,8 @@ class Units:
     row_weights: FloatArray | None = None
     members: IntArray | None = None
     keeps_label: BoolArray | None = None
+    scheme: PermutationScheme | None = None
+    keys: IntArray | None = None
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -286,19 +292,22 @@ def units_of(design: Design, rng: np.random.Generator) -> Units:
     blocks, block_of = np.unique(np.concatenate(design.blocks), return_inverse=True)
     sides = np.split(block_of, [design.blocks[0].size])
     numbered = [_number(block, unit) for block, unit in zip(sides, design.units, strict=True)]
-    shapes = np.stack([np.bincount(block, minlength=blocks.size) for _, block in numbered])
-    plan = _Joined.fitting(shapes, rng)
+    shapes = np.stack([np.bincount(block, minlength=blocks.size) for _, block, _ in numbered])
+    # What a scheme permutes are the units themselves: bins of them may not be exchangeable.
+    plan = _Joined.fitting(shapes, rng) if design.scheme is None else None
     if plan is None:
-        (unit_x, block_x), (unit_y, block_y) = numbered
+        (unit_x, block_x, key_x), (unit_y, block_y, key_y) = numbered
         unit_y = unit_y + block_x.size
         return Units(
             of_rows=(unit_x, unit_y),
             rows=np.bincount(np.concatenate([unit_x, unit_y])),
             block=np.concatenate([block_x, block_y]),
             n_units=(int(block_x.size), int(block_y.size)),
+            scheme=design.scheme,
+            keys=np.concatenate([key_x, key_y]),
         )
     (to_x, groups_x), (to_y, groups_y) = (
-        plan.groups(side, block, rng) for side, (_, block) in enumerate(numbered)
+        plan.groups(side, block, rng) for side, (_, block, _) in enumerate(numbered)
     )
     to_y = to_y + groups_x.shape[1]
     unit_x, unit_y = to_x[numbered[0][0]], to_y[numbered[1][0]]
@@ -320,10 +329,10 @@ def units_of(design: Design, rng: np.random.Generator) -> Units:
     )
 
 
-def _number(block: IntArray, unit: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the unit of each row, counted from 0 in the order of the blocks, and their blocks."""
-    pairs, place = np.unique(np.stack([block, unit]), axis=1, return_inverse=True)
-    return place.ravel(), pairs[0]
+def _number(block: IntArray, unit: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the unit of each row, counted from 0 by blocks, and the block and key of each unit."""
+    pairs, unit_of = np.unique(np.stack([block, unit]), axis=1, return_inverse=True)
+    return unit_of.ravel(), pairs[0], pairs[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,6 +477,8 @@ def least_designed_pvalue(design: Design, n_permutations: int, symmetric: bool =
 
     `symmetric` says whether swapping the samples leaves the statistic as it is.
     """
+    if design.scheme is not None:
+        return 1.0 / (n_permutations + 1)
     units = units_of(design, np.random.default_rng(0))
     shapes = units.shapes
     count = count_designed(shapes, n_permutations)
@@ -481,7 +492,7 @@ def least_designed_pvalue(design: Design, n_permutations: int, symmetric: bool =
 def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -> Permutations:
     """Enumerate all permutations of the units' labels if at most so many, else draw that many."""
     shapes = units.shapes
-    every = count_designed(shapes, n_permutations)
+    every = count_designed(shapes, n_permutations) if units.scheme is None else None
     count = n_permutations + 1 if every is None else every
     if count * units.size > MOST_BYTES:
         raise InputError(
@@ -490,6 +501,9 @@ def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -
         )
     true_labels = (np.arange(units.size) < units.n_units[0]).astype(np.uint8)
     labels = np.tile(true_labels, (count, 1))
+    if units.scheme is not None:
+        labels[1:] = _drawn_by_scheme(units.scheme, units, n_permutations, rng)
+        return Permutations(np.packbits(labels, axis=1), exact=False)
     places = _places(units)
     if every is not None:
         _enumerate(labels, shapes, places)
@@ -503,6 +517,36 @@ def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -
         )
         labels[1:, own.ravel()] = rng.permuted(true, axis=2).reshape(n_permutations, -1)
     return Permutations(np.packbits(labels, axis=1), exact=False)
+
+
+def _drawn_by_scheme(
+    scheme: PermutationScheme, units: Units, n_permutations: int, rng: np.random.Generator
+) -> BoolArray:
+    """Return the labels that a scheme draws, checked: as many of x in each block as there are."""
+    assert units.keys is not None
+    of_x = np.arange(units.size) < units.n_units[0]
+    drawn = np.asarray(
+        scheme.draw(ExchangeableUnits(of_x, units.block, units.keys), n_permutations, rng)
+    )
+    if drawn.shape != (n_permutations, units.size):
+        raise InputError(
+            f"design {scheme.name!r} must draw labels of shape {(n_permutations, units.size)}: one "
+            f"row per permutation and one column per unit; got {drawn.shape}"
+        )
+    labels = drawn.astype(np.bool_)
+    if (labels != drawn).any() or (_sizes(labels, units) != units.shapes[0]).any():
+        raise InputError(
+            f"design {scheme.name!r} must draw labels of 0 and 1 that leave as many units of X in "
+            "every block as there are"
+        )
+    return labels
+
+
+def _sizes(labels: BoolArray, units: Units) -> IntArray:
+    """Return the units of x in every block, one row per row of labels."""
+    order = np.argsort(units.block, kind="stable")
+    starts = np.flatnonzero(np.diff(units.block[order], prepend=-1))
+    return np.add.reduceat(labels[:, order].astype(np.intp), starts, axis=1)
 
 
 def _places(units: Units) -> list[IntArray]:

@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -66,10 +67,7 @@ class DesignUnits(Bins):
     units: Units
     places: tuple[IntArray, IntArray]
 
-    @property
-    def by_design(self) -> bool:
-        """Whether a design says which labels may be permuted."""
-        return True
+    by_design: ClassVar[bool] = True
 
     @property
     def full(self) -> bool:

@@ -14,17 +14,18 @@ from the seed, the sample and the row's number, so that the holder of a row know
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.data.drawn_rows import shuffled
+from tellapart.data.row_order import shuffled
 from tellapart.permutation.draws import LARGER_SHARE, Permutations, draw_permutations, rows_per_bin
 from tellapart.threads import in_slices
 
@@ -96,63 +97,48 @@ class TwoSampleSums:
         return self.x[:, feature].astype(np.float64), self.y[:, feature].astype(np.float64)
 
 
-class Labels(Protocol):
-    """Bins of the rows of two samples, and which of them count as x under every permutation.
+@dataclass(frozen=True, eq=False)
+class Labels(ABC):
+    """The rows of two samples in bins, and which bins count as x under every permutation.
 
-    The true labels come first: the observed statistic goes through the same arithmetic as all.
+    The true labels come first: the observed statistic goes through the same arithmetic as all. What
+    is not abstract holds where any rows may trade labels.
+
+    Attributes
+    ----------
+    n_rows_of, n_bins_of : pairs of int
+        Rows and bins of X and of Y; the bins of X come first.
+    rows_per_bin : int
+        Rows in each bin, b; of units that differ in size, the most that were put together.
+    exact : bool
+        Whether all permutations of the bins are there.
     """
 
+    n_rows_of: tuple[int, int]
+    n_bins_of: tuple[int, int]
+    rows_per_bin: int
+    exact: bool = field(default=False, kw_only=True)
+
+    by_design: ClassVar[bool] = False
+    """Whether a design says which labels may be permuted: deviations are estimated then."""
+    shared: ClassVar[bool] = False
+    """Whether other comparisons have the same permutations."""
+
     @property
+    @abstractmethod
     def count(self) -> int:
         """Number of permutations, the true labels among them."""
 
-    @property
-    def counts(self) -> tuple[Singles, Singles]:
-        """Rows that count as x and as y, of every permutation."""
-
-    @property
-    def true_counts(self) -> tuple[float, float]:
-        """Rows that count as x and as y by the true labels."""
-
-    @property
-    def by_design(self) -> bool:
-        """Whether a design says which labels may be permuted: deviations are estimated then."""
-
-    @property
-    def shared(self) -> bool:
-        """Whether other comparisons have the same permutations."""
-
-    def of_rows(self, sample: int, first_row: int, count: int) -> tuple[IntArray, IntArray]:
-        """Return the bins of some rows of a sample, and their places in them."""
-
-    def adjust(self, x: Singles, y: Singles) -> None:
-        """Adjust sums over the bins of X and of Y in place for what blocks have in common."""
-
+    @abstractmethod
     def sums_over_x(
         self, sums: TwoSampleSums, features: slice = slice(None)
     ) -> Callable[[slice], Singles]:
         """Return what gives the sums of some features over x, under some of the permutations."""
 
-    def null_scale(
-        self, sums: UnitSums, pooled: FloatArray | Singles | None = None
-    ) -> FloatArray | Singles | None:
-        """Return what changes of features are multiplied by, so that all are of one deviation.
-
-        `pooled` is that for permutations of any rows, 0 for what does not vary; None: 1.
-        """
-
-    def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:
-        """Return the mean of δ² over permutations, in units of 1/n_x + 1/n_y, where it varies."""
-
-    def zscores(self, sums: TwoSampleSums) -> FloatArray:
-        """Return δ of the true labels in units of its deviation."""
-
-    def product_zscores(self, zscores: FloatArray, sums: UnitSums, kept: IntArray) -> FloatArray:
-        """Return z-scores of changes of some products in units of their deviation."""
-
+    @abstractmethod
     def quadratic(
         self,
-        matrix: Any,
+        matrix: FloatArray,
         *,
         rows: float | FloatArray = 1.0,
         adjusted: bool = False,
@@ -162,6 +148,100 @@ class Labels(Protocol):
 
         M are sums over pairs of bins: of so many `rows` of each, or of sums that were `adjusted`.
         """
+
+    @property
+    def n_x(self) -> int:
+        """Rows of X."""
+        return self.n_rows_of[0]
+
+    @property
+    def n_y(self) -> int:
+        """Rows of Y."""
+        return self.n_rows_of[1]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of both samples, N."""
+        return sum(self.n_rows_of)
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, G."""
+        return sum(self.n_bins_of)
+
+    @property
+    def n_moved_of(self) -> tuple[int, int]:
+        """Bins of X and of Y that are permuted, the first of each."""
+        return self.n_bins_of
+
+    @property
+    def order(self) -> IntArray:
+        """The bins in the order in which labels hold them."""
+        return np.arange(self.n_bins)
+
+    @property
+    def full(self) -> bool:
+        """Whether squares and the like are summed over bins, not made of the scores of rows."""
+        return self.rows_per_bin > 1
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest bin."""
+        return self.rows_per_bin
+
+    @property
+    def mean_rows(self) -> float:
+        """Rows of a bin that is permuted, on average."""
+        return float(self.rows_per_bin)
+
+    @property
+    def fewest(self) -> int:
+        """Rows of the smaller sample."""
+        return min(self.n_rows_of)
+
+    @property
+    def counts(self) -> tuple[Singles, Singles]:
+        """Rows that count as x and as y, of every permutation."""
+        of_x, of_y = (np.full(self.count, n, dtype=np.float32) for n in self.n_rows_of)
+        return of_x, of_y
+
+    @property
+    def true_counts(self) -> tuple[float, float]:
+        """Rows that count as x and as y by the true labels."""
+        return float(self.n_x), float(self.n_y)
+
+    def null_scale(
+        self,
+        sums: UnitSums,  # noqa: ARG002
+        pooled: FloatArray | Singles | None = None,
+    ) -> FloatArray | Singles | None:
+        """Return what changes of features are multiplied by, so that all are of one deviation.
+
+        `pooled` is that for permutations of any rows, 0 for what does not vary; None: 1, as for
+        scores of variance 1 in the pooled rows.
+        """
+        return pooled
+
+    def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:  # noqa: ARG002
+        """Return the mean of δ² over permutations, per 1/n_x + 1/n_y; None: the pooled variance."""
+        return None
+
+    def zscores(self, sums: TwoSampleSums) -> FloatArray:
+        """Return δ/√var(δ) of scores of variance 1: var(δ) = N²/(m n (N − 1)) over permutations."""
+        k_x, k_y = sums.rows_behind(self.n_x, self.n_y)
+        rows = k_x + k_y
+        unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
+        of_x, of_y = sums.sides()
+        return np.asarray((of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit)
+
+    def product_zscores(
+        self,
+        zscores: FloatArray,
+        sums: UnitSums,  # noqa: ARG002
+        kept: IntArray,  # noqa: ARG002
+    ) -> FloatArray:
+        """Return z-scores of changes of some products, `kept`, in units of their deviation."""
+        return zscores
 
 
 # Sums over the bins of the rarer label: all that a permutation needs where one sample is small.
@@ -268,34 +348,24 @@ FEWEST_BINS_IN_ALL = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
-    """Bins of the rows of two samples, and labels of the bins under every permutation.
+class Bins(Labels):
+    """Bins of any rows, by a shuffle that a key decides, and their labels under permutations.
 
     Attributes
     ----------
-    n_rows_of, n_bins_of : pairs of int
-        Rows and bins of X and of Y; the bins of X come first.
-    rows_per_bin : int
-        Rows in each bin, b.
     seed : int
         Decides the bins.
     labels : array of shape (k, G)
         1 where a bin counts as x, in the arrangement; row 0 holds the true labels. Empty for
         `without_labels`.
-    exact : bool
-        Whether all permutations of the bins are there.
     arrangement : array of length G, or None
         The bins in a random order, drawn without regard to labels, in which sums are taken; None:
         as they are numbered. In it the true labels are one draw among all, so that not even the
         rounding of a sum, which depends on where its terms stand, tells them from a permutation.
     """
 
-    n_rows_of: tuple[int, int]
-    n_bins_of: tuple[int, int]
-    rows_per_bin: int
     seed: int
     labels: Singles
-    exact: bool
     arrangement: IntArray | None = field(default=None, kw_only=True)
 
     @classmethod
@@ -305,85 +375,17 @@ class Bins:
         """Return bins without labels, of one row each; with no `bins`, all rows keep labels."""
         none = np.empty((count, 0), dtype=np.float32)
         of_samples = sizes if bins is None else bins
-        return cls(sizes, of_samples, 1 if sum(of_samples) else max(sizes), 0, none, exact=False)
-
-    @property
-    def n_x(self) -> int:
-        """Rows of X."""
-        return self.n_rows_of[0]
-
-    @property
-    def n_y(self) -> int:
-        """Rows of Y."""
-        return self.n_rows_of[1]
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of both samples, N."""
-        return sum(self.n_rows_of)
-
-    @property
-    def n_bins(self) -> int:
-        """Number of bins, G."""
-        return sum(self.n_bins_of)
-
-    @property
-    def n_moved_of(self) -> tuple[int, int]:
-        """Bins of X and of Y that are permuted, the first of each."""
-        return self.n_bins_of
+        return cls(sizes, of_samples, 1 if sum(of_samples) else max(sizes), 0, none)
 
     @property
     def count(self) -> int:
         """Number of permutations, the true labels among them."""
         return int(self.labels.shape[0])
 
-    @property
-    def by_design(self) -> bool:
-        """Whether a design says which labels may be permuted."""
-        return False
-
-    @property
-    def shared(self) -> bool:
-        """Whether other comparisons have the same permutations."""
-        return False
-
     @cached_property
     def minority(self) -> MinorityBins | None:
         """The bins of the rarer label; None where neither label is rare."""
         return MinorityBins.of(self.labels)
-
-    @property
-    def full(self) -> bool:
-        """Whether squares and the like are summed over bins, not made of the scores of rows."""
-        return self.rows_per_bin > 1
-
-    @property
-    def largest(self) -> int:
-        """Rows of the largest bin."""
-        return self.rows_per_bin
-
-    @property
-    def mean_rows(self) -> float:
-        """Rows of a bin that is permuted, on average."""
-        return float(self.rows_per_bin)
-
-    @property
-    def fewest(self) -> int:
-        """Rows of the smaller sample."""
-        return min(self.n_rows_of)
-
-    @property
-    def counts(self) -> tuple[Singles, Singles]:
-        """Rows that count as x and as y, of every permutation."""
-        return (
-            np.full(self.count, self.n_x, dtype=np.float32),
-            np.full(self.count, self.n_y, dtype=np.float32),
-        )
-
-    @property
-    def true_counts(self) -> tuple[float, float]:
-        """Rows that count as x and as y by the true labels."""
-        return float(self.n_x), float(self.n_y)
 
     def without_labels(self) -> Bins:
         """Return what maps rows to bins, which is all that the holder of rows needs."""
@@ -422,7 +424,7 @@ class Bins:
         return np.minimum(at, bins), order - at * size
 
     def adjust(self, x: Singles, y: Singles) -> None:
-        """Leave sums over bins as they are: there are no blocks."""
+        """Adjust sums over the bins of X and of Y in place for what their blocks have in common."""
 
     def sums_over_x(
         self, sums: TwoSampleSums, features: slice = slice(None)
@@ -436,35 +438,6 @@ class Bins:
             return lambda rows: np.asarray(minority.sums(moved, rows) + kept)
         of_both = moved.sum(axis=0, dtype=np.float64).astype(np.float32)
         return lambda rows: np.asarray(of_both - minority.sums(moved, rows) + kept)
-
-    def null_scale(
-        self,
-        sums: UnitSums,  # noqa: ARG002
-        pooled: FloatArray | Singles | None = None,
-    ) -> FloatArray | Singles | None:
-        """Return `pooled`: scores of variance 1 in the pooled rows change by one deviation."""
-        return pooled
-
-    def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:  # noqa: ARG002
-        """Return None: the mean of δ² is that of the variance of the pooled rows."""
-        return None
-
-    def zscores(self, sums: TwoSampleSums) -> FloatArray:
-        """Return δ/√var(δ) of scores of variance 1: var(δ) = N²/(m n (N − 1)) over permutations."""
-        k_x, k_y = sums.rows_behind(self.n_x, self.n_y)
-        rows = k_x + k_y
-        unit = np.sqrt(k_x * k_y * np.maximum(rows - 1, 0)) / np.maximum(rows, 1)
-        of_x, of_y = sums.sides()
-        return np.asarray((of_x / np.maximum(k_x, 1) - of_y / np.maximum(k_y, 1)) * unit)
-
-    def product_zscores(
-        self,
-        zscores: FloatArray,
-        sums: UnitSums,  # noqa: ARG002
-        kept: IntArray,  # noqa: ARG002
-    ) -> FloatArray:
-        """Return the z-scores as they are."""
-        return zscores
 
     def quadratic(
         self,
@@ -546,7 +519,7 @@ def draw_bins(
     arrangement = draw_arrangement(bins_x + bins_y, rng)
     labels = arranged_labels(drawn, arrangement)
     sizes = (n_x, n_y), (bins_x, bins_y), size, seed
-    return Bins(*sizes, labels, drawn.exact, arrangement=arrangement)
+    return Bins(*sizes, labels, exact=drawn.exact, arrangement=arrangement)
 
 
 def draw_arrangement(n_bins: int, rng: np.random.Generator) -> IntArray:

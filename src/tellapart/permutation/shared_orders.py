@@ -14,13 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.permutation.labels import Bins, TwoSampleSums, add_rows
+from tellapart.permutation.labels import Labels, TwoSampleSums, add_rows
 from tellapart.threads import MadeOnce
 
 # Sums are kept at some sizes, each so many times as large as the one before, or more where that
@@ -324,7 +325,7 @@ class PooledSums(TwoSampleSums):
 
 
 @dataclass(frozen=True, eq=False)
-class SharedOrders(Bins):
+class SharedOrders(Labels):
     """Which of the rows that all comparisons share count as x: the true ones, and by the orders.
 
     Rows are permuted one by one. The smaller sample is that of the first rows of an order.
@@ -341,17 +342,18 @@ class SharedOrders(Bins):
     rows_x: IntArray
     rows_y: IntArray
 
+    shared: ClassVar[bool] = True
+
     @classmethod
     def of(cls, orders: RowOrders, rows_x: IntArray, rows_y: IntArray) -> SharedOrders:
         """Return the labels of the comparison of some rows with all others."""
         sizes = (int(rows_x.size), int(rows_y.size))
-        none = np.empty((orders.count + 1, 0), dtype=np.float32)
-        return cls(sizes, sizes, 1, 0, none, False, orders, rows_x, rows_y)
+        return cls(sizes, sizes, 1, orders, rows_x, rows_y)
 
     @property
-    def shared(self) -> bool:
-        """Whether other comparisons have the same permutations."""
-        return True
+    def count(self) -> int:
+        """Number of permutations, the true labels among them."""
+        return self.orders.count + 1
 
     @property
     def of_x(self) -> bool:

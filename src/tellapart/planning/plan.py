@@ -210,6 +210,6 @@ class SamplePlan:
 
     def plot(self) -> Figure:
         """Draw predicted power over rows, with its limits and the rows needed."""
-        from tellapart.report.plots import draw_plan
+        from tellapart.report.figures import draw_plan
 
         return draw_plan(self)

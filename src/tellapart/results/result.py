@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
 from tellapart.results.export import Exports
-from tellapart.results.figure_data import Exhibit, Gallery
+from tellapart.results.figure_data import FigureData, PageData
 from tellapart.results.story import (
     ALL_FINDINGS,
     MOST_LINES,
@@ -334,7 +335,7 @@ class TestResult(Exports):
         >>> result.stability(20).chosen
         {'x1': 20}
         """
-        return self._gallery.stability(
+        return self._figure_data.stability(
             n_resamples,
             time_limit=time_limit,
             random_state=random_state,
@@ -342,16 +343,21 @@ class TestResult(Exports):
             progress=progress,
         )
 
-    def exhibit(self, *, stability: bool | int = True) -> Exhibit:
+    def page_data(self, *, stability: bool | int = True) -> PageData:
         """Return what a page shows and has to compute; `stability` is that of `to_html`.
 
-        The answer is kept: asking twice costs nothing.
+        The answer is kept: a second page costs nothing.
         """
-        return self._gallery.exhibit(stability)
+        return self._figure_data.page_data(stability)
+
+    def exhibit(self, *, stability: bool | int = True) -> PageData:
+        """Return `page_data`, under a deprecated name."""
+        warnings.warn("exhibit is deprecated: use page_data", DeprecationWarning, stacklevel=2)
+        return self.page_data(stability=stability)
 
     @cached_property
-    def _gallery(self) -> Gallery:
-        return Gallery(self)
+    def _figure_data(self) -> FigureData:
+        return FigureData(self)
 
     def summary(self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS) -> str:
         """Return the result as plain text: verdict, findings, p-value, selected variables.
@@ -452,7 +458,7 @@ class TestResult(Exports):
         True
         """
         write = text_writer(path)
-        shown = self.exhibit(stability=stability)
+        shown = self.page_data(stability=stability)
         # The report draws with Matplotlib: only those who want it wait for that to load.
         from tellapart.report.page import render_page
 
@@ -467,7 +473,7 @@ class TestResult(Exports):
     ) -> Figure | Axes:
         """Draw what was found in one figure, or one panel of it.
 
-        The figure of a scan shows its findings, the null distribution and the surest columns and
+        The figure of a scan shows its findings, the null distribution and the first columns and
         pairs; that of other tests the weights, the null distribution and the chosen variables.
 
         Nothing is shown and no state of pyplot is touched: save the figure, or let a notebook
@@ -482,7 +488,7 @@ class TestResult(Exports):
             Where to draw a panel; new axes on a new figure if None.
         **options
             `variable` is the column of "marginal" and `variables` are the two of "pair" (the
-            surest finding's by default, else the heaviest), `method` is the way of "embedding"
+            first finding's by default, else the heaviest), `method` is the way of "embedding"
             ("pca" or "t-sne"), `n_resamples` the resamples of "stability".
 
         Returns
@@ -502,14 +508,15 @@ class TestResult(Exports):
         True
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.scan_plots import check_axes, draw_figure, draw_panel
+        from tellapart.report.figures import draw_figure
+        from tellapart.report.plots import check_axes, draw_panel
 
         if what is not None:
             check_axes(ax)
-            return draw_panel(self, what, self._gallery.panel(what, **options), ax)
+            return draw_panel(self, what, self._figure_data.panel(what, **options), ax)
         if ax is not None or options:
             raise InputError("ax and options are for one panel: say which by what=")
-        return draw_figure(self, self._gallery.portraits)
+        return draw_figure(self, self._figure_data.views)
 
     def _repr_html_(self) -> str:
         from tellapart.report.notebook import result_card

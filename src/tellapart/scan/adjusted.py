@@ -26,7 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.scan.pairs import Largest, Remaining
+from tellapart.budget import current_budget
+from tellapart.scan.family import GroupCandidates
+from tellapart.scan.pairs import Remaining
 from tellapart.scan.tails import NOTHING, tail_pvalue_of
 
 WEIGHTS = {
@@ -208,22 +210,6 @@ def rest_of(table: FloatArray, others: FloatArray) -> FloatArray:
 # Pairs and triples that stand out: candidates, their scores, and step-down adjusted p-values.
 
 
-MOST_CANDIDATES = 2_000
-"""Pairs or triples of each kind that may be named, those that changed most at the true labels."""
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """One kind of product: its largest changes, and the score columns that each place stands for.
-
-    `what` is the kind itself, for whoever describes a finding; kinds come from simple to less so.
-    """
-
-    what: Any
-    largest: Largest
-    score_columns: IntArray
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A pair or triple among those that changed most at the true labels.
@@ -246,13 +232,14 @@ class GroupScores:
     kind first, with the scores that they had then.
     """
 
-    def __init__(self, kinds: Sequence[Kind], parent: IntArray) -> None:
+    def __init__(self, kinds: Sequence[GroupCandidates], parent: IntArray) -> None:
         # A kind without any pair, or whose products never vary, has nothing to say.
         kinds = [kind for kind in kinds if kind.largest.values.any()]
         # One number for each set of columns; only those of candidates are ever left out.
         self._base = int(parent.max(initial=0)) + 1
         codes = [self._codes(parent[kind.score_columns]) for kind in kinds]
-        strongest = [kind.largest.strongest(MOST_CANDIDATES) for kind in kinds]
+        most = current_budget().named_groups
+        strongest = [kind.largest.strongest(most) for kind in kinds]
         own = [code[places] for code, places in zip(codes, strongest, strict=True)]
         self._sets = np.unique(np.concatenate(own)) if own else np.empty(0, dtype=np.intp)
         self._gone = np.zeros(self._sets.size + 1, dtype=np.bool_)
@@ -307,7 +294,7 @@ class GroupScores:
     def n_unlisted(self, named: Named, alpha: float) -> int:
         """Return how many more sets of columns are significant than may be named.
 
-        They are those beyond `MOST_CANDIDATES`, by the reference of what was not named.
+        They are those beyond `Budget.named_groups`, by the reference of what was not named.
         """
         more: list[IntArray] = []
         for kind in self._kinds:
@@ -333,7 +320,7 @@ class _KindLeft:
     maximum_scores: FloatArray
 
     def __init__(
-        self, rank: int, kind: Kind, codes: IntArray, strongest: IntArray, sets: IntArray
+        self, rank: int, kind: GroupCandidates, codes: IntArray, strongest: IntArray, sets: IntArray
     ) -> None:
         self._rank, self._kind, self._codes, self._strongest = rank, kind, codes, strongest
         at = np.searchsorted(sets, codes)
@@ -367,7 +354,7 @@ class _KindLeft:
         scores = self._scores(self._values[at]).tolist() if at.size else []
         return [
             Candidate(
-                what=self._kind.what,
+                what=self._kind.kind,
                 rank=self._rank,
                 score_columns=tuple(own),
                 columns=tuple(sorted(parent[own].tolist())),

@@ -4,142 +4,121 @@ What a scan holds of every column under every permutation grows with both, and f
 and 1,000 permutations it would be tens of gigabytes. But the families of single columns need a few
 of the largest statistics only (`tellapart.scan.blocks`), those of whole rows a matrix of the
 rows (`tellapart.scan.row_forms`), and pairs and more look at 4,000 columns at most, chosen
-without labels (`tellapart.scan.families.plan`). So one look at all columns, part by part, one at
+without labels (`tellapart.scan.state`). So one look at all columns, part by part, one at
 those of pairs and one at those that are named give what a scan of the whole table gives, for every
 permutation and the true labels alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
-from tellapart.effects.values import fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, silent
 from tellapart.scan.bin_sums import SampleSums
 from tellapart.scan.column_changes import ColumnContest, column_changes
 from tellapart.scan.differences import Differences
-from tellapart.scan.families import location, shape
-from tellapart.scan.families.kernel import PATH, KernelScan, column_mmd, kernel_scan
-from tellapart.scan.families.missingness import asked_missing
-from tellapart.scan.families.plan import (
-    MOST_CORRELATED,
-    Asked,
-    Plan,
-    ask_families,
-    make_plan,
-    most_varied,
-    tiedness,
-)
+from tellapart.scan.families import registered_families
 from tellapart.scan.families.shape import score_of_lengths
-from tellapart.scan.families.values import values_apart
-from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.requests import N_DERIVED, SINGLES, Requests, full_lengths
+from tellapart.scan.family import (
+    ColumnFamily,
+    FamilyPlan,
+    FamilyResult,
+    Planned,
+    WholeRowSums,
+    plan_families,
+)
+from tellapart.scan.features import N_DERIVED, SINGLES, Requests, full_lengths
+from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import RowProducts, points_per_bin
 from tellapart.scan.scores import Scores, score_rows
+from tellapart.scan.state import ScanState, most_varied, tiedness
 from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import OUTLINED, Outline, Tables, tables_of_columns
 from tellapart.threads import in_threads
 
-# What the families of single columns keep of columns that come in blocks.
-#
-# The families of location, shape and the kernel add up the few largest statistics of all columns,
-# and findings need the largest score of each: the largest of a block, merged into those of the
-# blocks before, are the largest of all. So blocks give what the whole table would, and no more
-# than a few of them are held at a time.
-
-
-MOST_COLUMNS, ENTRIES = 256, 256_000
-"""Score columns of a block, and these times permutations: what one core keeps at hand."""
-BLOCKS_AT_A_TIME = 16
-"""Blocks between which what they found is merged: the same for any number of threads."""
+CELL_BYTES = 80
+"""What the tables take for each pooled row and column, at most."""
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnStatistics:
-    """The statistics of the families of single columns, of all columns."""
+class _Largest:
+    """What is kept of some columns: the largest statistics of every family, and the contest.
 
-    location: FloatArray
-    shape: FloatArray
-    kernel: KernelScan
+    The largest of a block, merged into those of the blocks before, are the largest of all. So
+    blocks give what the whole table would, and no more than a few of them are held at a time.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """The largest values of each permutation: δ(U)², each kind of shape, a_s²; and the contest."""
-
-    shifts: Singles
-    shapes: tuple[Singles, ...]
-    kernel: Singles
+    statistics: Mapping[str, tuple[Singles, ...]]
     contest: ColumnContest
 
     @classmethod
-    def of(cls, pool: Pool) -> _Found:
+    def of(cls, families: Sequence[ColumnFamily], pool: Pool) -> _Largest:
         return cls(
-            _top(location.shifts(pool), location.FEW),
-            tuple(_top(table, shape.FEW) for table in shape.shape_changes(pool)),
-            _top(np.square(column_mmd(pool)), max(PATH)),
+            {
+                family.name: tuple(
+                    _top(table, family.n_kept) for table in family.column_statistics(pool)
+                )
+                for family in families
+            },
             ColumnContest.of(column_changes(pool)),
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[_Found]) -> _Found:
-        shapes = zip(*(part.shapes for part in parts), strict=True)
+    def joined(cls, families: Sequence[ColumnFamily], parts: Sequence[_Largest]) -> _Largest:
         return cls(
-            _joined([part.shifts for part in parts], location.FEW),
-            tuple(_joined(tables, shape.FEW) for tables in shapes),
-            _joined([part.kernel for part in parts], max(PATH)),
+            {family.name: _merged(family, parts) for family in families},
             ColumnContest.joined([part.contest for part in parts]),
         )
 
 
+def _merged(family: ColumnFamily, parts: Sequence[_Largest]) -> tuple[Singles, ...]:
+    """Return the largest of all parts, of each of the statistics of a family."""
+    every = zip(*(part.statistics[family.name] for part in parts), strict=True)
+    return tuple(_top(np.concatenate(tables, axis=1), family.n_kept) for tables in every)
+
+
 @dataclass(eq=False)
 class ColumnFolds:
-    """What was found so far, over the pools of columns that were added."""
+    """What is known so far, over the pools of columns that were added."""
 
-    rows: RowProducts = field(default_factory=RowProducts)
-    _found: list[_Found] = field(default_factory=list)
+    families: Sequence[ColumnFamily]
+    products: RowProducts = field(default_factory=RowProducts)
+    _largest: list[_Largest] = field(default_factory=list)
 
     def add(self, pool: Pool) -> None:
         """Take in the columns of a pool, block by block."""
-        self.rows.add(pool)
-        most = max(min(MOST_COLUMNS, ENTRIES // pool.count), 1)
+        self.products.add(pool)
+        budget = current_budget()
+        most = max(min(budget.block_columns, budget.block_statistics // pool.count), 1)
         blocks = column_blocks(pool.tables.column, most)
-        for first in range(0, len(blocks), BLOCKS_AT_A_TIME):
-            some = blocks[first : first + BLOCKS_AT_A_TIME]
-            found = in_threads(lambda block: _Found.of(_part(pool, block)), some, pool.n_jobs)
-            self._found = [_Found.joined([*self._found, *found])]
+        for first in range(0, len(blocks), budget.blocks_at_a_time):
+            some = blocks[first : first + budget.blocks_at_a_time]
+            largest = in_threads(
+                lambda block: _Largest.of(self.families, _part(pool, block)), some, pool.n_jobs
+            )
+            self._largest = [_Largest.joined(self.families, [*self._largest, *largest])]
 
     @property
     def contest(self) -> ColumnContest:
         """The contest of all columns."""
-        return self._found[0].contest
+        return self._largest[0].contest
 
-    def statistics(self, pool: Pool, row_score: TwoSampleSums) -> ColumnStatistics:
-        """Return the statistics; `pool` is any with the same labels, `row_score` that of rows."""
-        found = self._found[0]
-        return ColumnStatistics(
-            np.column_stack(
-                [
-                    *top_sums(found.shifts, location.LARGEST),
-                    *location.whole_row_statistics(pool, self.rows),
-                ]
-            ),
-            np.column_stack(
-                [
-                    *(top_sums(table, (shape.FEW,))[0] for table in found.shapes),
-                    shape.scale_changes(pool, row_score),
-                ]
-            ),
-            kernel_scan(found.kernel),
-        )
+    def results(self, pool: Pool, row_score: TwoSampleSums) -> dict[str, FamilyResult]:
+        """Return what the families computed; `pool` is any with the same labels."""
+        largest, rows = self._largest[0].statistics, WholeRowSums(self.products, row_score)
+        return {
+            family.name: family.from_largest(pool, largest[family.name], rows)
+            for family in self.families
+        }
 
 
 def column_blocks(parent: IntArray, most: int) -> list[slice]:
@@ -175,21 +154,11 @@ def _top(values: Singles, most: int) -> Singles:
     return np.partition(values, values.shape[1] - most, axis=1)[:, -most:]
 
 
-def _joined(parts: Sequence[Singles], most: int) -> Singles:
-    return _top(np.concatenate(parts, axis=1), most)
-
-
-PART_BYTES = 400_000_000
-"""What the sums and tables of the columns of one part may take."""
-CELL_BYTES = 80
-"""What the tables take for each pooled row and column, at most."""
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnsInBlocks:
-    """What was found of all columns."""
+    """What is known of all columns: results by family, differences, and the contest."""
 
-    statistics: ColumnStatistics
+    results: Mapping[str, FamilyResult]
     differences: Differences
     contest: ColumnContest
 
@@ -201,16 +170,18 @@ def pool_in_blocks(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
-) -> tuple[Pool, Plan, Asked, ColumnsInBlocks]:
+) -> tuple[Pool, Planned, ColumnsInBlocks]:
     """Look at all columns part by part, then return the sums that pairs and triples need.
 
     What comes first is as `tellapart.scan.scan.make_pool` returns it, of the columns that make
     pairs and triples.
     """
-    pooled = Outline.of(samples)
+    families = registered_families()
+    by_column = [family for family in families if isinstance(family, ColumnFamily)]
+    pooled, budget = Outline.of(samples), current_budget()
     view = _View(samples, labels, pooled, pooled.some_rows(samples.n_columns, rng), n_jobs)
-    folds, seen = ColumnFolds(), _Seen()
-    parts = view.parts()
+    folds, seen = ColumnFolds(by_column), _Seen()
+    parts = view.parts(budget.part_bytes)
     for number, columns in enumerate(parts):
         if len(parts) > 1:
             progress("scan", f"part {number + 1} of {len(parts)} of the columns")
@@ -222,22 +193,32 @@ def pool_in_blocks(
         raise InputError(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
         )
-    tables = view.tables(seen.for_pairs())
-    outline = score_rows(tables, view.rows, n_jobs, OUTLINED)
-    plan = make_plan(outline, labels, effort, seen.count())
-    missing = asked_missing(samples)
-    values = values_apart(view.rows, samples.kinds, fewest_rows(labels.n_x, labels.n_y), n_jobs)
-    asked = ask_families(plan, outline, labels, rng, n_jobs, missing, values)
-    # Whole rows were looked at by all columns.
-    asked = replace(asked, requests=replace(asked.requests, row_score=None))
-    sums = sum_bins(samples, tables, labels, asked.requests, n_jobs, width=samples.n_columns)
-    pool = Pool(tables, outline, labels, asked.requests, sums, n_jobs)
-    found = ColumnsInBlocks(
-        folds.statistics(pool, seen.row_score(labels)),
-        seen.differences(),
-        folds.contest,
+    tables = view.tables(seen.for_pairs(budget.correlated_columns))
+    state = ScanState.of(
+        samples.names,
+        samples.kinds,
+        tables,
+        view.rows,
+        score_rows(tables, view.rows, n_jobs, OUTLINED),
+        labels,
+        rng,
+        budget,
+        effort=effort,
+        n_jobs=n_jobs,
+        pattern=samples.pattern,
+        as_read=samples.pooled.values,
+        counts=seen.count(),
     )
-    return pool, plan, asked, found
+    others = plan_families([one for one in families if one not in by_column], state)
+    requests = Requests.of(others.features(), points_per_bin(labels), samples.pattern)
+    sums = sum_bins(samples, tables, labels, requests, n_jobs, width=samples.n_columns)
+    pool = Pool(tables, state.scores, labels, requests, sums, n_jobs)
+    # Single columns and whole rows were looked at by all columns.
+    results = folds.results(pool, seen.row_score(labels))
+    plans = {**dict.fromkeys(results, FamilyPlan()), **others.plans}
+    running = tuple(family for family in families if family.name in plans)
+    planned = replace(others, families=running, plans=plans)
+    return pool, planned, ColumnsInBlocks(results, seen.differences(), folds.contest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,21 +233,21 @@ class _View:
 
     @property
     def of_columns(self) -> Requests:
-        """What is asked of all columns."""
+        """What is summed of all columns."""
         return Requests(
             points_per_bin=points_per_bin(self.labels),
             row_lengths=True,
             pattern=self.samples.pattern,
         )
 
-    def parts(self) -> list[IntArray]:
+    def parts(self, part_bytes: int) -> list[IntArray]:
         """Return the columns of each part, as many as memory is meant for."""
         sums = 4 * (self.labels.n_bins + 2) * (len(SINGLES) + 1)
         if self.labels.full:
             sums += 4 * (self.labels.n_bins + 2) * N_DERIVED
         each = sums + CELL_BYTES * self.pooled.values.shape[0]
         columns = np.arange(self.samples.n_columns)
-        count = -(-columns.size * each // PART_BYTES)
+        count = -(-columns.size * each // part_bytes)
         return np.array_split(columns, count)
 
     def tables(self, columns: IntArray) -> Tables:
@@ -274,14 +255,14 @@ class _View:
         return tables_of_columns(self.samples, self.pooled, columns, self.n_jobs)
 
     def pool(
-        self, columns: IntArray, asked: Requests, scores: tuple[str, ...], progress: Progress
+        self, columns: IntArray, requests: Requests, scores: tuple[str, ...], progress: Progress
     ) -> Pool:
         """Return the sums of some columns over all bins, and some scores of pooled rows."""
         tables = self.tables(columns)
         outline = score_rows(tables, self.rows, self.n_jobs, scores)
         width = self.samples.n_columns
-        sums = sum_bins(self.samples, tables, self.labels, asked, self.n_jobs, progress, width)
-        return Pool(tables, outline, self.labels, asked, sums, self.n_jobs)
+        sums = sum_bins(self.samples, tables, self.labels, requests, self.n_jobs, progress, width)
+        return Pool(tables, outline, self.labels, requests, sums, self.n_jobs)
 
 
 @dataclass(eq=False)
@@ -309,11 +290,11 @@ class _Seen:
         """Return how many columns vary, and how many of them are numeric."""
         return sum(np.unique(part).size for part in self.column), self.numeric
 
-    def for_pairs(self) -> IntArray:
+    def for_pairs(self, most: int) -> IntArray:
         """Return the columns that pairs and triples are made of: of many the most varied."""
         column = np.concatenate(self.column)
-        if column.size > MOST_CORRELATED:
-            column = column[most_varied(np.concatenate(self.ties), MOST_CORRELATED)]
+        if column.size > most:
+            column = column[most_varied(np.concatenate(self.ties), most)]
         return np.unique(column)
 
     def differences(self) -> Differences:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.adjusted import Named, TableUnits
 from tellapart.scan.families.shape import WAVES
@@ -162,12 +163,6 @@ def _moments(pool: Pool, sums: TwoSampleSums) -> BinMoments:
 # longer made smaller, and p-values only become a little larger.
 
 
-KEPT_ENTRIES = 4_000_000
-"""Columns times permutations that are kept."""
-FEWEST_KEPT = 100
-"""Columns that are kept however many permutations there are."""
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnContest:
     """The scores of columns, the largest of their kinds.
@@ -201,7 +196,8 @@ class ColumnContest:
     @classmethod
     def joined(cls, parts: Sequence[ColumnContest]) -> ColumnContest:
         """Return the contest of all columns of several, one after the other."""
-        most = max(KEPT_ENTRIES // parts[0].table.shape[0], FEWEST_KEPT)
+        budget = current_budget()
+        most = max(budget.contest_entries // parts[0].table.shape[0], budget.contest_columns)
         first = np.cumsum([0, *(part.columns.size for part in parts)])
         kept = np.concatenate(
             [part.kept + start for part, start in zip(parts, first[:-1], strict=True)]

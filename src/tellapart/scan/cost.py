@@ -15,23 +15,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tellapart.budget import current_budget
 from tellapart.data.row_stores import Cut, block_rows
 from tellapart.permutation.labels import count_bins
-from tellapart.scan.blocks import PART_BYTES
 from tellapart.scan.families.pair import N_PRODUCTS
-from tellapart.scan.families.plan import (
+from tellapart.scan.families.triple import SHARE
+from tellapart.scan.features import N_DERIVED, SINGLES
+from tellapart.scan.state import (
     BYTES_PER_COLUMN,
-    MOST_CORRELATED,
-    MOST_ENTRIES,
-    MOST_PRODUCTS,
-    TRIPLES_SHARE,
-    USUAL_PERMUTATIONS,
+    affordable_groups,
     columns_for_pairs,
     columns_for_triples,
     columns_held,
     in_blocks,
 )
-from tellapart.scan.requests import N_DERIVED, SINGLES
 
 COEFFICIENTS = (0.17, 7.3e-8, 8.6e-11, 0.0, 5.5e-11, 2.8e-7)
 """c₀ … c₅, in seconds of one thread."""
@@ -137,13 +134,13 @@ class ScanCost:
         """The most that is held beyond the input: sums, a block, drawn rows, statistics."""
         block = min(block_rows(self.n_columns), max(self.n_x, self.n_y)) * self.n_columns
         drawn = min(self.n_rows, DRAWN_ROWS) * self.n_columns
-        count = self.n_permutations + 1
-        statistics = BYTES_PER_COLUMN * count * columns_held(self.n_columns, count)
+        count, budget = self.n_permutations + 1, current_budget()
+        statistics = BYTES_PER_COLUMN * count * columns_held(self.n_columns, count, budget)
         sums = 2 * self.bytes_of_sums + 48 * min(CELLS, self.n_rows) * self.n_columns
-        if in_blocks(self.n_columns, count):
+        if in_blocks(self.n_columns, count, budget):
             # Of all columns those of a part, and of each part and all pairs one after the other.
-            share = min(MOST_CORRELATED / self.n_columns, 1.0)
-            sums = min(sums, 2 * PART_BYTES) + int(share * sums) + KEPT_BYTES
+            share = min(budget.correlated_columns / self.n_columns, 1.0)
+            sums = min(sums, 2 * budget.part_bytes) + int(share * sums) + KEPT_BYTES
         return (
             sums
             + (BYTES_PER_VALUE + 4 * SCORES_PER_VALUE) * block
@@ -153,11 +150,10 @@ class ScanCost:
 
     def _columns(self) -> tuple[int, int, int]:
         """Return how many columns make pairs, pairs of other dependence, and triples."""
-        count = max(self.n_permutations + 1, USUAL_PERMUTATIONS)
-        most = min(MOST_PRODUCTS // (count * max(self.n_bins, 1)), MOST_ENTRIES // count)
+        most = affordable_groups(self.n_permutations + 1, self.n_bins, current_budget())
         columns = self.n_columns
         return (
             min(columns, columns_for_pairs(most)),
             min(columns, columns_for_pairs(most // N_PRODUCTS)),
-            min(columns, columns_for_triples(most // TRIPLES_SHARE)),
+            min(columns, columns_for_triples(most // SHARE)),
         )

@@ -12,11 +12,10 @@ from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.design_units import draw_design_units
-from tellapart.permutation.labels import Bins
+from tellapart.permutation.labels import Bins, Labels
 from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
-from tellapart.scan.families.missingness import asked_missing
-from tellapart.scan.requests import SINGLES, Pairs, Requests
+from tellapart.scan.features import SINGLES, Pairs, Product, Requests
 from tellapart.scan.sums import CorrelationSums, Sums
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.threads import one_blas_thread
@@ -43,7 +42,7 @@ class Differences:
     column, level : array and tuple of length P
         The column, and the level of a category, that each score column belongs to.
     zscores : mapping from score to array of length P
-        By `tellapart.scan.requests.SINGLES`.
+        By `tellapart.scan.features.SINGLES`.
     correlations : mapping from pair of int to float
         z-scores of the change of correlation of pairs of columns, s < t, neither of which is
         clearly shifted or spread out: such a change bends correlations, too, however little.
@@ -62,24 +61,25 @@ class Differences:
         cls,
         sums: Sums,
         tables: Tables,
-        labels: Bins,
-        pairs: Pairs | None = None,
+        labels: Labels,
+        product: Product | None = None,
     ) -> Differences:
         """Return the z-scores from sums over all rows of both samples.
 
-        `pairs` are those whose products of U were summed under the name of `CORRELATED`. Under a
-        design the sums are adjusted for its blocks, and the deviations are those of its units.
+        `product` is that of U of the pairs of columns that are judged. Under a design the sums are
+        adjusted for its blocks, and the deviations are those of its units.
         """
         table = {name: labels.zscores(sums.of(name)) for name in SINGLES}
         if not labels.by_design:
             table["far"] = table["far"] * tables.units.far_scale
         found: dict[tuple[int, int], float] = {}
-        if pairs is not None:
+        if product is not None:
+            pairs = Pairs(*product.columns)
             still = np.maximum(np.abs(table["normal"]), np.abs(table["spread"])) < CLEAR
             still &= np.array([level is None for level in tables.level], dtype=np.bool_)
             kept = np.flatnonzero(still[pairs.s] & still[pairs.t])
-            products = CorrelationSums(sums, CORRELATED.name, CORRELATED.of(pairs), labels.n_rows)
-            changes = _correlation_changes(sums, pairs, *labels.true_counts)[kept]
+            products = CorrelationSums(sums, product, labels.n_rows)
+            changes = _correlation_changes(sums, product, *labels.true_counts)[kept]
             changes = labels.product_zscores(changes, products, kept)
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
@@ -130,10 +130,8 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     tables = tables_of(samples, Outline.of(samples), n_jobs)
     rows = (samples.n_x, samples.n_y)
     numeric = tables.numeric[:MOST_PAIRED]
-    pairs = all_pairs(numeric, tables.column)
-    asked = Requests(pairs={CORRELATED.name: CORRELATED.of(pairs)}, missing=asked_missing(samples))
-    if asked.missing is not None:
-        asked.count_present()
+    product = CORRELATED.of(all_pairs(numeric, tables.column))
+    requests = Requests.of([product], pattern=samples.pattern)
     # Deviations have a closed form: that there are units is enough, none is permuted. Without a
     # design there are no bins at all: every row is one of those that keep their labels.
     bins = (
@@ -144,29 +142,30 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     with one_blas_thread():
         parts = [
             store.fold(
-                BinSums(tables, bins, asked, sample, 1 if store.side_by_side else n_jobs),
+                BinSums(tables, bins, requests, sample, 1 if store.side_by_side else n_jobs),
                 block_rows(tables.size),
             )
             for sample, store in enumerate((samples.x, samples.y))
         ]
     parts[0].adjust_with(parts[1], bins)
-    sums = Sums(parts[0], parts[1], full=True, present_of=asked.present_of)
-    return Differences.of(sums, tables, bins, pairs)
+    sums = Sums(parts[0], parts[1], full=True, requests=requests)
+    return Differences.of(sums, tables, bins, product)
 
 
-def _correlation_changes(sums: Sums, pairs: Pairs, n_x: float, n_y: float) -> FloatArray:
+def _correlation_changes(sums: Sums, product: Product, n_x: float, n_y: float) -> FloatArray:
     """Return (artanh r_x − artanh r_y)/√(1/m + 1/n) of every pair, r the correlations of U."""
-    of, squares, products = sums.of("normal"), sums.squares("normal"), sums.pairs(CORRELATED.name)
+    of, squares, products = sums.of("normal"), sums.squares("normal"), sums.feature(product)
+    pairs = Pairs(*product.columns)
     single, both = of.rows_behind(n_x, n_y), products.rows_behind(n_x, n_y)
     sides = []
     every = of.sides(), squares.sides(), products.sides()
     for k in (0, 1):
-        mean, square, product = (
+        mean, square, of_pair = (
             part[k] / np.maximum(rows, 1)
             for part, rows in zip(every, (single[k], single[k], both[k]), strict=True)
         )
         deviation = np.sqrt(np.maximum(square - mean**2, LEAST_VARIANCE))
-        r = (product - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])
+        r = (of_pair - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])
         sides.append(np.arctanh(np.clip(r, -EDGE, EDGE)))
     noise = np.sqrt(1 / np.maximum(both[0], 1) + 1 / np.maximum(both[1], 1))
     changes = (sides[0] - sides[1]) / noise

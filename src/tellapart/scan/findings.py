@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.budget import current_budget
 from tellapart.effects.columns import LEVELS, NUMERIC, Column
 from tellapart.effects.estimate import Estimate, holm
 from tellapart.effects.groups import Group
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.effects.values import FEWEST_LEVELS, value_proportions
-from tellapart.scan.adjusted import GroupScores, Kind, TableUnits, Units, step_down
+from tellapart.scan.adjusted import GroupScores, TableUnits, Units, step_down
 from tellapart.scan.column_changes import OTHERS, ColumnContest, OtherUnits, column_changes
-from tellapart.scan.families.correlation import PairScan
-from tellapart.scan.families.missingness import MissingScan
-from tellapart.scan.families.triple import TripleKind, TripleScan
-from tellapart.scan.families.values import ValuesScan
+from tellapart.scan.families.missing import MissingCandidates
+from tellapart.scan.families.values import ValueCandidates
+from tellapart.scan.family import GroupCandidates
 from tellapart.scan.finding import Finding, sort_findings
 from tellapart.scan.finding_kinds import (
     ALONE,
@@ -54,8 +54,6 @@ from tellapart.scan.pool import Pool
 # So for each kind the probability of any false one is at most α, in large samples.
 
 
-BLOCK_ENTRIES = 4_000_000
-"""Values of columns that are looked at at a time."""
 UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
 STANDARDISED = ", standardised to the strata"
@@ -161,7 +159,7 @@ class Describer:
         start = 0
         while start < len(columns):
             x, y = self._raw.values(columns[start : start + 1])
-            step = max(BLOCK_ENTRIES // (x.shape[0] + y.shape[0]), 1)
+            step = max(current_budget().described_entries // (x.shape[0] + y.shape[0]), 1)
             block = columns[start : start + step]
             if len(block) > 1:
                 x, y = self._raw.values(block)
@@ -374,17 +372,14 @@ class Findings:
 def find(
     names: tuple[str, ...],
     pool: Pool,
-    pair_scans: list[PairScan],
-    triple_scan: TripleScan | None,
-    missing_scan: MissingScan | None,
-    values_scan: ValuesScan | None = None,
+    candidates: Sequence[object],
     *,
     pvalue: float,
     alpha: float,
     raw: RawColumns,
     contest: ColumnContest | None = None,
 ) -> Findings:
-    """Name what differs and describe it by the values of `raw`.
+    """Name what differs among the candidates and describe it by the values of `raw`.
 
     Where the `contest` of all columns is known, `pool` is that of pairs and triples. No adjusted
     p-value is smaller than that of the scan itself, so nothing is named where the samples as a
@@ -393,8 +388,10 @@ def find(
     parent = pool.tables.column
     place_of = {name: place for place, name in enumerate(names)}
     contest = contest or ColumnContest.of(column_changes(pool))
-    pairs = GroupScores(_pair_kinds(pair_scans), parent)
-    triples = GroupScores(_triple_kinds(triple_scan), parent)
+    kinds = _groups(candidates, 2), _groups(candidates, 3)
+    pairs, triples = (GroupScores(groups, parent) for groups in kinds)
+    missing_scan = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
+    values_scan = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
     columns_left = contest.units()
     classes: dict[str, Units] = {"columns": columns_left}
     if pairs.candidates:
@@ -404,7 +401,7 @@ def find(
     missing_left = None if missing_scan is None else TableUnits(missing_scan.scores)
     if missing_left is not None:
         classes["missing"] = missing_left
-    values_left = None if values_scan is None else values_scan.units()
+    values_left = None if values_scan is None else TableUnits(values_scan.scores)
     if values_left is not None:
         classes["values"] = values_left
     shifts = pool.shifts
@@ -460,8 +457,8 @@ def find(
     unlisted = {}
     described: list[list[NamedGroup]] = []
     for scored, of_class, n_groups in (
-        (pairs, "pairs", _most(pairs_of.size for s in pair_scans for pairs_of in s.pairs.values())),
-        (triples, "triples", _most(kind.triples.size for kind in _kinds(triple_scan))),
+        (pairs, "pairs", _most(len(one.score_columns) for one in kinds[0])),
+        (triples, "triples", _most(len(one.score_columns) for one in kinds[1])),
     ):
         groups = scored.named(named_of[of_class], alpha) if scored.taken else []
         if groups:
@@ -491,23 +488,10 @@ def find(
     )
 
 
-def _pair_kinds(scans: list[PairScan]) -> list[Kind]:
-    return [
-        Kind(kind, largest, np.column_stack([scan.pairs[kind].s, scan.pairs[kind].t]))
-        for scan in scans
-        for kind, largest in scan.largest.items()
-    ]
-
-
-def _triple_kinds(scan: TripleScan | None) -> list[Kind]:
-    return [
-        Kind(kind.score, kind.largest, np.column_stack([*kind.triples.columns()]))
-        for kind in _kinds(scan)
-    ]
-
-
-def _kinds(scan: TripleScan | None) -> tuple[TripleKind, ...]:
-    return () if scan is None else scan.kinds
+def _groups(candidates: Sequence[object], n_members: int) -> list[GroupCandidates]:
+    """Return the kinds of groups of so many columns."""
+    groups = (one for one in candidates if isinstance(one, GroupCandidates))
+    return [one for one in groups if one.n_members == n_members]
 
 
 def _most(counts: Iterable[int]) -> int:

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from tellapart.compiling import compiled
 from tellapart.scan.cells import CELL_WIDTH, FAR_OUT
-from tellapart.scan.requests import N_WAVES, PERIOD
 
 N_CELL = 11
+N_WAVES = 12
+PERIOD = 10.5
+"""V lies within ±4.5, and images a period apart do not touch: cos and sin of 2πjV/PERIOD."""
 # Places of a period: V is rounded to 1/400 for its waves.
 STEPS = 4_096
 # Rows that are added up in single precision before double takes over.
@@ -37,7 +39,7 @@ def wave_table() -> NDArray[np.float32]:
 def sum_cells(found, cells, starts, bins, place, full, singles, derived):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the scores of one column's cells over every segment.
 
-    `singles` has shape (kinds, bins + 1, columns) by `tellapart.scan.requests.SINGLES`, of which
+    `singles` has shape (kinds, bins + 1, columns) by `tellapart.scan.features.SINGLES`, of which
     column `place` is this one's. `derived` has the squares: of every bin where `full`, else of the
     last one only, that of the rows which keep their labels.
     """

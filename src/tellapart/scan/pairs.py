@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, IntArray, Singles
 from tellapart.interrupts import check_interrupts
+from tellapart.scan.features import Pairs, Product
 from tellapart.scan.loops import correlation_changes, keep_largest, present_correlation_changes
 from tellapart.scan.pool import Moments, Pool
-from tellapart.scan.requests import Pairs, ProductOfTwo
 from tellapart.scan.sums import CorrelationSums
 
 WHOLE = {"normal", "clipped"}
@@ -24,18 +24,17 @@ Receive = Callable[[slice, slice, Singles], None]
 """Takes which permutations, which pairs, and their changes (permutations × pairs)."""
 
 
-def each_pair(pool: Pool, name: str, receive: Receive) -> None:
-    """Give the change of correlation of the pairs that were asked for by name, in blocks.
+def each_pair(pool: Pool, product: Product, receive: Receive) -> None:
+    """Give the change of correlation of the pairs of a product that was summed, in blocks.
 
     The change is (r_x − r_y)/(1 − r_x r_y), of the correlations within the two samples; where
     values are missing, products are those of rows that have both, and means and deviations those
-    of rows that have the one. Threads
-    call `receive`, each with permutations of its own.
+    of rows that have the one. Threads call `receive`, each with permutations of its own.
     """
-    asked, sums = pool.requests.pairs[name], pool.sums.pairs(name)
-    pairs, (a, b) = _with_moments(pool, asked)
+    sums = pool.sums.feature(product)
+    pairs, (a, b) = _with_moments(pool, product)
     n_x, n_y = pool.labels.counts
-    correlations = CorrelationSums(pool.sums, name, asked, pool.labels.n_rows)
+    correlations = CorrelationSums(pool.sums, product, pool.labels.n_rows)
     scale = pool.labels.null_scale(correlations)
     total = sums.total().astype(np.float32)
     both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
@@ -72,9 +71,9 @@ def each_pair(pool: Pool, name: str, receive: Receive) -> None:
         pool.each_slice(change)
 
 
-def _with_moments(pool: Pool, asked: ProductOfTwo) -> tuple[Pairs, tuple[Moments, Moments]]:
+def _with_moments(pool: Pool, product: Product) -> tuple[Pairs, tuple[Moments, Moments]]:
     """Return the pairs, by where their columns stand among the moments of both scores."""
-    pairs, names = asked.pairs, (asked.first, asked.second)
+    pairs, names = Pairs(*product.columns), product.scores
     if not pool.labels.shared or set(names) <= WHOLE:
         return pairs, (pool.moments(names[0]), pool.moments(names[1]))
     # Of many comparisons each makes the moments that it needs.

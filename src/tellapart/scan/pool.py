@@ -9,9 +9,9 @@ from threading import Lock
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.permutation.labels import PERMUTATIONS_AT_A_TIME, Bins, TwoSampleSums
+from tellapart.permutation.labels import PERMUTATIONS_AT_A_TIME, Labels, TwoSampleSums
+from tellapart.scan.features import Requests
 from tellapart.scan.loops import mean_changes, noise_ratios
-from tellapart.scan.requests import Requests
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Tables
@@ -42,7 +42,7 @@ class Pool:
         What turned values into scores.
     outline : Scores
         The scores of the rows that the tables and the plan were made from, without labels.
-    labels : Bins
+    labels : Labels
         The bins and their labels under every permutation.
     requests : Requests
         What was summed over the bins.
@@ -58,7 +58,7 @@ class Pool:
 
     tables: Tables
     outline: Scores
-    labels: Bins
+    labels: Labels
     requests: Requests
     sums: Sums
     n_jobs: int = 1

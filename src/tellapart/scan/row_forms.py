@@ -26,7 +26,7 @@ from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import DesignUnits
-from tellapart.permutation.labels import Bins
+from tellapart.permutation.labels import Labels
 from tellapart.permutation.shared_orders import SharedOrders
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
@@ -36,7 +36,7 @@ from tellapart.threads import in_slices
 ROWS_AT_A_TIME = 256
 
 
-def points_per_bin(labels: Bins) -> int:
+def points_per_bin(labels: Labels) -> int:
     """Return how many rows of each bin are kept: all of a few, else some, whatever their labels."""
     # Rows permuted one by one are kept, as many as they are: of few none may be left out.
     return min(max(current_budget().distance_rows // max(labels.n_bins, 1), 1), labels.largest)
@@ -381,7 +381,7 @@ class UnitForms(RowForms):
 
 
 @singledispatch
-def row_forms(labels: Bins, pool: Pool, products: RowProducts | None = None) -> RowForms:  # noqa: ARG001
+def row_forms(labels: Labels, pool: Pool, products: RowProducts | None = None) -> RowForms:  # noqa: ARG001
     """Return the forms of the rows of a pool, as its labels permute them."""
     return RowForms(pool, products)
 

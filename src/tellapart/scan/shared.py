@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.permutation.shared_orders import PooledFeatures, PooledSums, RowOrders, SharedOrders
 from tellapart.scan.bin_sums import BinSums
-from tellapart.scan.families.plan import FEWEST_ROWS, Asked, Plan, ask_families, make_plan
-from tellapart.scan.families.values import values_apart
+from tellapart.scan.families import registered_families
+from tellapart.scan.families.values import Values, ValuesPlan
+from tellapart.scan.family import Planned, plan_families
+from tellapart.scan.features import SINGLES, Feature, Requests
 from tellapart.scan.pool import Pool
-from tellapart.scan.requests import SINGLES, ValueRanges
 from tellapart.scan.scores import score_rows
+from tellapart.scan.state import ScanState
 from tellapart.scan.sums import Sums
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.scan.wide import WideScores, WideShifts, wide_shifts
@@ -52,30 +55,15 @@ class SharedSums(Sums):
         """Return one score of every column."""
         return self._features(name, lambda: self.x.singles[SINGLES.index(name), :-1])
 
-    def values(self, asked: ValueRanges) -> TwoSampleSums:
-        """Return which rows have values that stand apart."""
-        return self._features("values", lambda: self.x.values[:-1]).some(asked.place)
-
-    def pairs(self, name: str) -> TwoSampleSums:
-        """Return products of two."""
-        return self._features(("pairs", name), lambda: self.x.pairs[name][:-1])
-
-    def triples(self, name: str) -> TwoSampleSums:
-        """Return products of three."""
-        return self._features(("triples", name), lambda: self.x.triples[name][:-1])
-
-    def fours(self, name: str) -> TwoSampleSums:
-        """Return products of four."""
-        return self._features(("fours", name), lambda: self.x.fours[name][:-1])
+    def feature(self, feature: Feature) -> TwoSampleSums:
+        """Return a feature of every row."""
+        place = self._places[feature]
+        return self._features(("feature", place), lambda: self.x.features[place][:-1])
 
     @property
     def points(self) -> Singles:
         """V of all rows."""
         return np.asarray(self.x.singles[SINGLES.index("clipped"), :-1])
-
-    def _others(self, places: slice) -> TwoSampleSums:
-        key = ("others", places.start, places.stop)
-        return self._features(key, lambda: np.ascontiguousarray(self.x.others[:-1, places]))
 
     def _derived(
         self,
@@ -100,8 +88,6 @@ FEWEST_COLUMNS = 200
 """…but of one comparison no fewer than these."""
 MOST_ENTRIES = 3_000_000
 """Rows times columns that are looked at in full: their features take 200 bytes each."""
-ENOUGH_ROWS = max(FEWEST_ROWS.values())
-"""Rows of the smaller sample from which on every family runs."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +95,7 @@ class SharedPart:
     """What one comparison takes of what is shared: its sums, and what its families look at."""
 
     pool: Pool
-    plan: Plan
-    asked: Asked
+    planned: Planned
     labels: SharedOrders
 
 
@@ -172,7 +157,8 @@ class SharedPool:
                 f"X and Y must have a column that varies; all {whole.n_columns} are constant"
             )
         scores = score_rows(local, pooled.values, self._n_jobs)
-        self._values, self._local, self._kinds = pooled.values, local, part.kinds
+        self._values, self._local = pooled.values, local
+        self._names, self._kinds = part.names, part.kinds
         self.in_full = pooled.values, columns
         # From here on columns are told by their places among all columns of the samples.
         own = columns[local.column]
@@ -184,41 +170,60 @@ class SharedPool:
         rows_x = self._rows[number]
         rows_y = np.setdiff1d(np.arange(self._orders.n_rows), rows_x, assume_unique=True)
         labels = SharedOrders.of(self._orders, rows_x, rows_y)
-        plan, asked, summed = self._planned(min(labels.fewest, ENOUGH_ROWS))
-        values = asked.requests.values
-        if values is not None:
-            values = values.with_rows(fewest_rows(labels.n_x, labels.n_y))
-            asked = replace(asked, requests=replace(asked.requests, values=values))
+        # From so many rows of the smaller sample on every family runs.
+        enough = max(family.fewest_rows for family in registered_families())
+        planned, summed = self._planned(min(labels.fewest, enough))
+        planned = self._with_values(planned, fewest_rows(labels.n_x, labels.n_y))
         sums = SharedSums(full=False, rows_x=rows_x, rows_y=rows_y, **summed)
         shifts = None if self._shifts is None else self._shifts[number]
         pool = Pool(
-            self._tables, self.scores, labels, asked.requests, sums, 1, self._rows_made, shifts
+            self._tables, self.scores, labels, sums.requests, sums, 1, self._rows_made, shifts
         )
-        return SharedPart(pool, plan, asked, labels)
+        return SharedPart(pool, planned, labels)
 
-    def _planned(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
-        """Return plan, requests and scores of comparisons with so many rows in either sample."""
+    def _planned(self, fewest: int) -> tuple[Planned, dict[str, Any]]:
+        """Return plans and sums of comparisons with so many rows in either sample."""
         with one_blas_thread():
             return self._made.get(fewest, lambda: self._plan(fewest))
 
-    def _plan(self, fewest: int) -> tuple[Plan, Asked, dict[str, Any]]:
+    def _plan(self, fewest: int) -> tuple[Planned, dict[str, Any]]:
         n_rows, rng = self._orders.n_rows, np.random.default_rng(int(self._seeds[1]))
-        sizes = (fewest, n_rows - fewest)
-        count = self._orders.count + 1
-        plan = make_plan(self.scores, Bins.of_single_rows(sizes, count), self._effort)
+        sizes, count = (fewest, n_rows - fewest), self._orders.count + 1
+        state = ScanState.of(
+            self._names,
+            self._kinds,
+            self._tables,
+            self._values,
+            self.scores,
+            Bins.of_single_rows(sizes, count),
+            rng,
+            current_budget(),
+            effort=self._effort,
+            n_jobs=self._n_jobs,
+            fewest_with_value=FEWEST_WITH_VALUE,
+        )
+        planned = plan_families(registered_families(), state)
         if self.wide is not None:
-            _explain(plan, self.wide, self._tables)
+            planned = _with_notes(planned, self.wide, self._tables)
+        # No points are kept: V of all rows is there.
+        requests = Requests.of(planned.features())
         bins = Bins.of_single_rows((n_rows, 0), count)
-        values = values_apart(self._values, self._kinds, FEWEST_WITH_VALUE, self._n_jobs)
-        asked = ask_families(plan, self.scores, bins, rng, self._n_jobs, values=values)
-        # The points are there: V of all rows.
-        requests = replace(asked.requests, points_per_bin=0)
-        if values is not None:
-            values = replace(values, column=self.in_full[1][values.column])
-            asked = replace(asked, requests=replace(asked.requests, values=values))
         fold = BinSums(self._local, bins, requests, 0, self._n_jobs)
         held = fold.add(fold.start(), 0, self._values)
-        return plan, asked, {"x": held, "y": held, "made": MadeOnce()}
+        return planned, {"x": held, "y": held, "requests": requests, "made": MadeOnce()}
+
+    def _with_values(self, planned: Planned, fewest: int) -> Planned:
+        """Return the plans with those values only that so many of the pooled rows have."""
+        name = Values.name
+        plan = planned.plans.get(name)
+        if not isinstance(plan, ValuesPlan):
+            return planned
+        ranges = plan.ranges.with_rows(fewest, self.in_full[1])
+        plans = {one: other for one, other in planned.plans.items() if one != name}
+        if ranges is not None:
+            plans[name] = replace(plan, ranges=ranges)
+        running = tuple(family for family in planned.families if family.name in plans)
+        return replace(planned, families=running, plans=plans)
 
 
 def columns_in_full(n_rows: int, n_comparisons: int) -> int:
@@ -241,12 +246,12 @@ def _least_tied(wide: WideScores, columns: IntArray, most: int) -> IntArray:
     return np.sort(np.concatenate([other, kept]))
 
 
-def _explain(plan: Plan, wide: WideScores, tables: Tables) -> None:
+def _with_notes(planned: Planned, wide: WideScores, tables: Tables) -> Planned:
     """Say which families look at some of the columns only."""
     count = np.unique(tables.column).size
     every = np.union1d(tables.column, wide.columns).size
-    for family in ("shape", "kernel"):
-        plan.notes[family] = (
-            f"computed from {count:,} of {every:,} columns, selected blind to group: those with "
-            "the fewest ties"
-        )
+    note = (
+        f"computed from {count:,} of {every:,} columns, selected blind to group: those with the "
+        "fewest ties"
+    )
+    return replace(planned, notes={**planned.notes, "shape": note, "kernel": note})

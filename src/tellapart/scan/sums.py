@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,15 +14,8 @@ from tellapart.data.row_stores import block_rows
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.scan.bin_sums import BinSums, SampleSums
-from tellapart.scan.requests import (
-    N_WAVES,
-    POWERS,
-    SINGLES,
-    SQUARED,
-    ProductOfTwo,
-    Requests,
-    ValueRanges,
-)
+from tellapart.scan.features import POWERS, SINGLES, SQUARED, Feature, Product, Requests
+from tellapart.scan.loops import N_WAVES
 from tellapart.scan.tables import Tables
 
 
@@ -37,32 +30,19 @@ class Sums:
     full : bool
         Whether squares, powers and waves were summed over every bin; else, with rows permuted one
         by one, they are those of the scores themselves.
-    present_of : mapping from str to str
-        Where values may be missing, by which name the rows behind each product were counted.
+    requests : Requests
+        The features that were summed.
     """
 
     x: SampleSums
     y: SampleSums
     full: bool
-    present_of: Mapping[str, str] = field(default_factory=dict)
+    requests: Requests = field(default_factory=Requests)
 
     @cached_property
     def present(self) -> TwoSampleSums | None:
         """How many values of each column are there; None where none is missing."""
         return TwoSampleSums(self.x.present, self.y.present) if self.x.present.size else None
-
-    @property
-    def missing(self) -> TwoSampleSums:
-        """The sums of what rows miss."""
-        return TwoSampleSums(self.x.missing, self.y.missing)
-
-    def values(self, asked: ValueRanges) -> TwoSampleSums:
-        """Return how many rows have values that stand apart."""
-        every = TwoSampleSums(self.x.values, self.y.values)
-        if not asked.missing:
-            return every
-        places = np.arange(asked.column.size)
-        return replace(every.some(places), present=every.some(places.size + places))
 
     def of(self, name: str) -> TwoSampleSums:
         """Return the sums of one score of every column."""
@@ -86,42 +66,18 @@ class Sums:
         cosine = self._derived(first, "clipped", lambda v: np.cos(turn * v), at_zero=1.0)
         return cosine, self._derived(first + N_WAVES, "clipped", lambda v: np.sin(turn * v))
 
-    def pairs(self, name: str) -> TwoSampleSums:
-        """Return the sums of products of two."""
-        return self._products(self.x.pairs, self.y.pairs, name)
+    def feature(self, feature: Feature) -> TwoSampleSums:
+        """Return the sums of a feature that was requested, and the rows behind them."""
+        count = self.requests.rows_behind.get(feature)
+        return self._summed(feature, None if count is None else self._summed(count))
 
-    def triples(self, name: str) -> TwoSampleSums:
-        """Return the sums of products of three."""
-        return self._products(self.x.triples, self.y.triples, name)
+    def _summed(self, feature: Feature, present: TwoSampleSums | None = None) -> TwoSampleSums:
+        place = self._places[feature]
+        return TwoSampleSums(self.x.features[place], self.y.features[place], present)
 
-    def fours(self, name: str) -> TwoSampleSums:
-        """Return the sums of products of four."""
-        return self._products(self.x.fours, self.y.fours, name)
-
-    def _products(
-        self, x: Mapping[str, Singles], y: Mapping[str, Singles], name: str
-    ) -> TwoSampleSums:
-        rows = self.present_of.get(name)
-        present = None if rows is None else TwoSampleSums(x[rows], y[rows])
-        return TwoSampleSums(x[name], y[name], present)
-
-    @property
-    def directions(self) -> TwoSampleSums:
-        """The sums of the waves along directions."""
-        return self._others(slice(None, -1))
-
-    @property
-    def row_score(self) -> TwoSampleSums:
-        """The sums of the score of whole rows."""
-        return self._others(slice(-1, None))
-
-    def _others(self, places: slice) -> TwoSampleSums:
-        present = None
-        if self.x.others_present.size:
-            present = TwoSampleSums(
-                self.x.others_present[:, places], self.y.others_present[:, places]
-            )
-        return TwoSampleSums(self.x.others[:, places], self.y.others[:, places], present)
+    @cached_property
+    def _places(self) -> dict[Feature, int]:
+        return {feature: place for place, feature in enumerate(self.requests.features)}
 
     @property
     def points(self) -> Singles:
@@ -177,7 +133,7 @@ def sum_bins(
         fold = BinSums(tables, bins, requests, sample, threads)
         parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
     parts[0].adjust_with(parts[1], labels)
-    return Sums(parts[0], parts[1], labels.full, requests.present_of)
+    return Sums(parts[0], parts[1], labels.full, requests)
 
 
 # Sums over bins of the features that changes of correlations and of cumulants move with.
@@ -197,20 +153,19 @@ class CorrelationSums:
     """
 
     sums: Sums
-    name: str
-    requested: ProductOfTwo
+    product: Product
     n_rows: int
 
     @property
     def size(self) -> int:
         """Number of pairs."""
-        return self.requested.pairs.size
+        return self.product.size
 
     @cached_property
     def _moments(self) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
         """Sums of squares over bins, means and variances of both scores, by column."""
         moments = []
-        for score in (self.requested.first, self.requested.second):
+        for score in self.product.scores:
             squares = self.sums.squares(score).stacked()
             mean = self.sums.of(score).stacked().sum(axis=0) / self.n_rows
             variance = squares.sum(axis=0) / self.n_rows - mean**2
@@ -220,8 +175,8 @@ class CorrelationSums:
     def stacked(self, features: slice) -> FloatArray:
         """Return the sums of some pairs over the bins of X and then of Y (G × k)."""
         (squares_a, mean_a, variance_a), (squares_b, mean_b, variance_b) = self._moments
-        s, t = self.requested.pairs.s[features], self.requested.pairs.t[features]
-        moved = self.sums.pairs(self.name).stacked(features)
+        s, t = (columns[features] for columns in self.product.columns)
+        moved = self.sums.feature(self.product).stacked(features)
         unit = np.sqrt(variance_a[s] * variance_b[t])
         r = (moved.sum(axis=0) / self.n_rows - mean_a[s] * mean_b[t]) / unit
         r = np.clip(r, -EDGE, EDGE)

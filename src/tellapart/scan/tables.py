@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.columns import place_of_yes
 from tellapart.data.samples import Samples, draw_rows
@@ -152,10 +153,6 @@ def level_part(
 # Pooled rows that make the tables and the plan: all of them, or some drawn without labels.
 
 
-COMPLETE_ROWS = 16_384
-"""Rows of both samples up to which ranks are those of all rows, if all of them were drawn."""
-OUTLINE_ENTRIES = 40_000_000
-FEWEST_OUTLINED = 2_000
 OUTLINED = ("normal", "clipped", "sign", "rank")
 """The scores that the plan looks at."""
 # A sparse sample is made dense so many columns at a time.
@@ -182,7 +179,7 @@ class Outline:
         pattern = samples.pattern
         if pattern is not None:
             values = pattern.values(values)
-        complete = every and values.shape[0] <= COMPLETE_ROWS
+        complete = every and values.shape[0] <= current_budget().complete_rows
         return cls(values, limits, complete=complete, missing=pattern is not None)
 
     @classmethod
@@ -201,7 +198,9 @@ class Outline:
 
     def some_rows(self, n_scores: int, rng: np.random.Generator) -> FloatArray:
         """Return the rows that the plan looks at: all, or some where they are many."""
-        most = min(COMPLETE_ROWS, max(OUTLINE_ENTRIES // max(n_scores, 1), FEWEST_OUTLINED))
+        budget = current_budget()
+        most = max(budget.planning_entries // max(n_scores, 1), budget.planning_rows)
+        most = min(budget.complete_rows, most)
         if self.values.shape[0] <= most:
             return self.values
         return np.asfortranarray(self.values[draw_rows(self.values.shape[0], most, rng)])

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.canonical_order import canonical_order, in_order
 from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.row_order import canonical_order, in_order
 from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier

@@ -10,7 +10,7 @@ from tellapart.arguments import check_integer, check_labels, check_random_state,
 from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import is_chunked
+from tellapart.data.sources import is_chunked
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel

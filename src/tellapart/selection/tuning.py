@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.canonical_order import MOST_ENTRIES, MOST_SORTED, by_content
+from tellapart.data.row_order import MOST_ENTRIES, MOST_SORTED, by_content
 from tellapart.data.samples import Samples
 from tellapart.kernels import FittedKernel, Kernel
 from tellapart.kernels.bandwidth import multipliers_to_try, with_multiplier

@@ -12,7 +12,10 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.data.columns import Column, as_series, read_column, to_arrow
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import NamedMatrix, Source, is_anndata, open_matrix
+from tellapart.data.sources import open_held
+from tellapart.data.sources.anndata import is_anndata
+from tellapart.data.sources.array import NamedMatrix
+from tellapart.data.sources.source import HeldSource
 from tellapart.data.times import part_of, parts_of, split_name
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
@@ -43,7 +46,7 @@ def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
     have gets the code −1, which equals none of theirs. Arrays hold codes for categories.
     """
     if sparse.issparse(points) or isinstance(points, NamedMatrix) or is_anndata(points):
-        return _from_matrix(open_matrix("points", points), like, needed)
+        return _from_matrix(open_held("points", points, any_rows=True), like, needed)
     frame = nw.from_native(points, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_table(frame, like, needed)
@@ -60,7 +63,7 @@ def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
     return _checked(values[:, needed], like, needed)
 
 
-def _from_matrix(source: Source, like: Samples, needed: IntArray) -> FloatArray:
+def _from_matrix(source: HeldSource, like: Samples, needed: IntArray) -> FloatArray:
     if source.names is None:
         if source.shape[1] != like.n_columns:
             raise InputError(f"points must have {like.n_columns} columns; got shape {source.shape}")

@@ -10,8 +10,8 @@ import numpy as np
 from tellapart.arguments import check_random_state, with_checked
 from tellapart.arrays import IntArray
 from tellapart.budget import current_budget
-from tellapart.data.canonical_order import drawn_by_content, split_by_content
 from tellapart.data.chunked_samples import ChunkedSamples, Halves, in_chunks
+from tellapart.data.row_order import drawn_by_content, split_by_content
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.kernels import FittedKernel

@@ -12,7 +12,7 @@ from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
-from tellapart.data.sources.source import is_chunked
+from tellapart.data.sources import is_chunked
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress, progress_reporter
@@ -41,6 +41,7 @@ def two_sample_test(
     strata: object = None,
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
+    design: object = None,
     labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -115,6 +116,11 @@ def two_sample_test(
         Rows that belong together, such as repeated measurements: the labels of whole clusters are
         permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
         that share a cluster are swapped together. See docs/designs.md.
+    design : str, object, or None
+        How labels are permuted within strata, where they may not be permuted freely, such as by
+        shifts in time: an object with a `name` and a method `draw(units, n_permutations, rng)`, or
+        the name of one that `tellapart.data.design.register_scheme` has added. See
+        docs/own_design.md.
     labels : pair of str
         What to call the two samples.
     random_state : int, numpy Generator or None
@@ -165,7 +171,7 @@ def two_sample_test(
     ...     print(finding.summary())
     x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
-    design = DesignArguments(strata, paired, clusters)
+    design = DesignArguments(strata, paired, clusters, design)
     settings = settings_from(TestSettings, locals())
     names = check_labels(labels)
     titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from tellapart.data.sources.dataset import ahead
+from tellapart.data.sources.source import ahead
 
 
 def threads():

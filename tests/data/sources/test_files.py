@@ -18,7 +18,6 @@ from scipy import sparse
 
 from annotated_data import annotated
 from tellapart.data.reader import read_samples
-from tellapart.data.sources import files
 from tellapart.data.sources.files import READERS, bytes_in_memory, read_stream, read_table
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.text import safe
@@ -259,22 +258,22 @@ def test_wide_files_are_read_in_blocks_of_many_lines(tmp_path, ending):
         ("a,b,c,d\n0.5,1.5,2.5,3.5\n", ["double"] * 4),
     ],
 )
-def test_wide_text_has_the_types_that_arrow_finds(tmp_path, monkeypatch, text, kinds):
+def test_wide_text_has_the_types_that_arrow_finds(tmp_path, set_budget, text, kinds):
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
     as_usual = read_table(path)
-    monkeypatch.setattr(files, "WIDE_COLUMNS", 3)
+    set_budget(wide_text_columns=3)
     found = read_table(path)
     assert [str(kind) for kind in found.schema.types] == kinds
     assert found.equals(as_usual)
 
 
-def test_wide_text_through_a_pipe_or_gzip_reads_the_same(tmp_path, monkeypatch):
+def test_wide_text_through_a_pipe_or_gzip_reads_the_same(tmp_path, set_budget):
     text = "a,b,c,d\n0.5,1,x,-2.5e3\n1.5,2,y,7\n"
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(text.encode()))
     as_usual = read_table(packed)
-    monkeypatch.setattr(files, "WIDE_COLUMNS", 3)
+    set_budget(wide_text_columns=3)
     assert read_table(packed).equals(as_usual)
     assert read_stream(io.BytesIO(text.encode())).equals(as_usual)
 

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from tellapart.data.sources import files as hdf_trial
-from tellapart.data.sources.files import read_table, try_hdf
+from tellapart.data.sources import anndata as hdf_trial
+from tellapart.data.sources.anndata import try_hdf
+from tellapart.data.sources.files import read_table
 from tellapart.errors import InputError
 
 SAY = "import os, sys; sys.stdout.write('begun'); sys.stdout.flush(); "

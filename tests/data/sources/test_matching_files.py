@@ -6,8 +6,7 @@ import os
 import pytest
 
 from tellapart.cli.files import files_of
-from tellapart.data.sources import dataset as matching_files
-from tellapart.data.sources.dataset import files_in, files_matching, is_pattern
+from tellapart.data.sources.files import files_in, files_matching, is_pattern
 from tellapart.errors import InputError
 
 FILES = (
@@ -62,14 +61,14 @@ def test_links_are_not_followed_in_circles(folder):
     assert len(files_in(".")) == 7
 
 
-def test_a_walk_that_would_not_end_is_one_clear_error(folder, monkeypatch):
-    monkeypatch.setattr(matching_files, "MOST_MET", 6)
+def test_a_walk_that_would_not_end_is_one_clear_error(folder, set_budget):
+    set_budget(walked_files=6)
     for find, path in ((files_in, "."), (files_matching, "**/*.csv"), (files_of, ".")):
         with pytest.raises(
             InputError, match=r"expected a folder or a pattern .* more than 6 files"
         ):
             find(path)
-    monkeypatch.setattr(matching_files, "MOST_MET", 2)
+    set_budget(walked_files=2)
     with pytest.raises(InputError, match="more than 2 files"):
         files_matching("*.*")
 

@@ -12,8 +12,7 @@ from pyarrow import feather, parquet
 
 from row_sums import numbers, table, write_parts
 from tellapart.data.reader import read_chunked, read_samples
-from tellapart.data.sources.dataset import open_dataset
-from tellapart.data.sources.files import read_table
+from tellapart.data.sources.files import open_dataset, read_table
 from tellapart.errors import InputError
 
 

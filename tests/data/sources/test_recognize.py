@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyarrow import dataset as ds
 from pyarrow import parquet
 
-from tellapart.data.sources.dataset import open_dataset
-from tellapart.data.sources.source import is_chunked
+from tellapart.data.sources import is_chunked
+from tellapart.data.sources.files import open_dataset
 
 
 def test_what_counts_as_chunked(tmp_path):
@@ -32,7 +32,7 @@ def test_nothing_is_loaded_for_data_in_memory():
     code = (
         "import sys, numpy as np, pyarrow as pa\n"
         "from tellapart.data.reader import read_chunked\n"
-        "from tellapart.data.sources.source import is_chunked\n"
+        "from tellapart.data.sources import is_chunked\n"
         "assert not is_chunked(np.eye(3)) and not is_chunked(pa.table({'a': [1]}))\n"
         "read_chunked(np.eye(3), np.eye(3))\n"
         "assert not {'pyarrow.dataset', 'dask', 'distributed'} & set(sys.modules), 'loaded'"

@@ -1,9 +1,7 @@
 """Fours and directions: found without labels, tested with them."""
 
 import numpy as np
-from pools import plan_pool
-
-from tellapart.scan.families.higher import higher_statistics
+from pools import plan_pool, run_family
 
 
 def _pair(change):
@@ -13,18 +11,19 @@ def _pair(change):
     return plan_pool(x, y, 199)
 
 
-def _ranks(pool, plan, asked):
-    found = higher_statistics(pool, asked.higher)
-    return (found >= found[0]).mean(axis=0), asked.higher
+def _ranks(pool, planned):
+    """Return the share of permutations beyond each statistic, and fours, fours and directions."""
+    statistics = run_family(pool, planned, "higher").statistics
+    return (statistics >= statistics[0]).mean(axis=0), planned.plans["higher"].features
 
 
 def test_parity_of_four_columns_is_seen():
     def parity(x, rng):
         x[:, 3] = np.abs(x[:, 3]) * np.sign(x[:, 0] * x[:, 1] * x[:, 2])
 
-    ranks, found = _ranks(*_pair(parity))
+    ranks, (signs, _, _) = _ranks(*_pair(parity))
     assert ranks[0] == 1 / 200
-    assert [0, 1, 2, 3] in np.sort(found.fours["signs"], axis=1).tolist()
+    assert [0, 1, 2, 3] in np.sort(np.transpose(signs.columns), axis=1).tolist()
 
 
 def test_a_bimodal_direction_across_four_columns_is_seen():
@@ -34,9 +33,9 @@ def test_a_bimodal_direction_across_four_columns_is_seen():
         modes = rng.choice([-0.95, 0.95], len(x)) + 0.3 * rng.normal(size=len(x))
         x += np.outer(modes - x @ v, v)
 
-    ranks, found = _ranks(*_pair(bimodal))
+    ranks, (_, _, directions) = _ranks(*_pair(bimodal))
     assert ranks[2] == 1 / 200
-    support = [set(np.flatnonzero(row)) for row in found.directions.weights]
+    support = [set(np.flatnonzero(row)) for row in directions.weights]
     assert {0, 1, 2, 3} in support
 
 
@@ -45,10 +44,10 @@ def test_levels_of_one_category_are_never_taken_together():
     import pandas as pd
 
     table = pd.DataFrame({f"c{i}": rng.choice(list("abc"), 80) for i in range(5)})
-    pool, plan, asked = plan_pool(table[:40], table[40:], 19)
-    _, found = _ranks(pool, plan, asked)
-    for fours in found.fours.values():
+    pool, planned = plan_pool(table[:40], table[40:], 19)
+    _, (signs, ranks, directions) = _ranks(pool, planned)
+    for fours in (np.transpose(signs.columns), np.transpose(ranks.columns)):
         assert all(len(set(row)) == 4 for row in pool.tables.column[fours].tolist())
-    for row in found.directions.weights:
+    for row in directions.weights:
         own = pool.tables.column[np.flatnonzero(row)]
         assert len(set(own.tolist())) == own.size

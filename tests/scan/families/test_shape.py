@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from pools import plan_pool
-
-from tellapart.scan.families.shape import shape_statistics
+from pools import plan_pool, run_family
 
 
 def _flag(rng):
@@ -33,13 +31,13 @@ def _signs(rng):
 @pytest.mark.parametrize("table", [_flag, _levels, _one_hot, _complement, _signs])
 def test_a_length_that_the_columns_determine_is_no_score(table):
     pooled = table(np.random.default_rng(0))
-    pool, _, asked = plan_pool(pooled[:300], pooled[300:], n_permutations=50)
-    assert not asked.requests.row_score.scores.any()
-    assert (shape_statistics(pool)[:, -1] == 0).all()
+    pool, planned = plan_pool(pooled[:300], pooled[300:], n_permutations=50)
+    assert not planned.plans["shape"].row_score.normal_scores.any()
+    assert (run_family(pool, planned, "shape").statistics[:, -1] == 0).all()
 
 
 def test_lengths_of_rows_are_scored_where_columns_leave_them_free():
     rng = np.random.default_rng(0)
-    pool, _, _ = plan_pool(3 * rng.normal(size=(100, 4)), rng.normal(size=(100, 4)))
-    scale = shape_statistics(pool)[:, -1]
+    made = plan_pool(3 * rng.normal(size=(100, 4)), rng.normal(size=(100, 4)))
+    scale = run_family(*made, "shape").statistics[:, -1]
     assert scale[0] > scale[1:].max()

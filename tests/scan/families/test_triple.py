@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from pools import is_x, plan_pool
+from pools import is_x, plan_pool, run_family
 
 from tellapart.data.reader import read_samples
 from tellapart.scan.families.triple import (
     all_triples,
     screened_triples,
-    triple_statistics,
     usable_scores,
 )
 from tellapart.scan.scores import make_scores, score_rows
@@ -37,11 +36,11 @@ def test_levels_of_one_column_are_no_triple():
 def test_the_largest_change_is_that_of_the_third_cumulant(n_x, n_y):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(n_x, 4)) + 0.5, rng.normal(size=(n_y, 4))
-    pool, plan, asked = plan_pool(x, y, n_permutations=6)
-    found = triple_statistics(pool, asked.triples)
+    pool, planned = plan_pool(x, y, n_permutations=6)
+    found = run_family(pool, planned, "triple")
     scores = score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
     values = scores.of("sign").astype(float)
-    triples = plan.triples
+    triples = planned.plans["triple"].groups[0].triples
     for e in range(pool.count):
         own = []
         for s, t, u in zip(triples.s, triples.t, triples.u, strict=True):

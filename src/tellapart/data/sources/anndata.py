@@ -1,14 +1,63 @@
-"""AnnData: which of its matrices is compared. X, unless a layer or raw is asked for."""
+"""AnnData, of which X is compared unless a layer or raw is asked for; and files of it."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from tellapart.arguments import check_flag
-from tellapart.data.column_choice import nearest
-from tellapart.data.sources.source import NamedMatrix, check_in_memory, distinct, is_anndata
-from tellapart.data.sources.table import described
-from tellapart.errors import InputError
+from tellapart.data.sources.array import NamedMatrix
+from tellapart.data.sources.hdf_walk import BEGUN
+from tellapart.data.sources.source import HeldSource, distinct
+from tellapart.errors import InputError, MissingDependencyError
+from tellapart.text import described, nearest, package_of, safe
+
+
+class AnnDataSource(HeldSource):
+    """AnnData in memory: its matrix X over var_names."""
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is AnnData, without importing it."""
+        return is_anndata(data)
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> NamedMatrix:
+        """Return the matrix X with the names of the variables."""
+        names = distinct(title, data.var_names)
+        matrix = data.X
+        if matrix is None:
+            raise InputError(
+                f"{title} must be AnnData with a matrix X; it has none; for a layer pass "
+                'from_anndata(adata, layer="…")'
+            )
+        check_in_memory(title, matrix)
+        shape: tuple[int, ...] = matrix.shape
+        if len(shape) == 2 and len(names) != shape[1]:
+            raise InputError(
+                f"{title} must be AnnData with one name per column of its X, {shape[1]} in all; "
+                f"got {len(names)} var_names"
+            )
+        return NamedMatrix(matrix, names)
+
+
+def is_anndata(data: object) -> bool:
+    """Say whether this is AnnData, without importing it."""
+    return package_of(data) == "anndata" and hasattr(data, "var_names") and hasattr(data, "obs")
+
+
+def check_in_memory(title: str, matrix: object) -> None:
+    """Raise if a matrix of AnnData is still in its file."""
+    if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)):
+        got = f"its matrix is {described(matrix)}: call .to_memory()"
+        raise InputError(f"{title} must be AnnData in memory; {got}")
 
 
 def from_anndata(adata: Any, *, layer: str | None = None, raw: bool = False) -> NamedMatrix:
@@ -46,7 +95,7 @@ def from_anndata(adata: Any, *, layer: str | None = None, raw: bool = False) -> 
     else:
         matrix, names = adata.X if layer is None else adata.layers[layer], adata.var_names
     check_in_memory("adata", matrix)
-    return NamedMatrix(matrix, distinct("adata", tuple(str(name) for name in names)))
+    return NamedMatrix(matrix, distinct("adata", names))
 
 
 def with_matrix(data: Any, *, layer: str | None = None, raw: bool = False) -> Any:
@@ -71,6 +120,68 @@ def _check(adata: Any, layer: str | None, raw: bool) -> None:
     if raw and getattr(adata, "raw", None) is None:
         raise InputError("raw=True needs AnnData that has a raw matrix; it has none")
     if layer is not None and layer not in adata.layers:
-        known = [str(name) for name in adata.layers]
-        hint = nearest(str(layer), known) if known else "there is none"
+        layers = [str(name) for name in adata.layers]
+        hint = nearest(str(layer), layers) if layers else "there is none"
         raise InputError(f"layer must be a layer of the AnnData; got {layer!r}; {hint}")
+
+
+# Damaged HDF5 files, met in a process of their own.
+#
+# HDF5 is C code that believes a file: a few flipped bits make it loop for ever, or end the process,
+# while anndata asks for an attribute. Nothing in Python can catch that. So a file is first walked
+# through by another process, which may be lost.
+
+
+WALK = Path(__file__).with_name("hdf_walk.py")
+SECONDS, BYTES_PER_SECOND = 10, 10_000_000
+"""How long a walk may compute, and for how many bytes it has a second more."""
+PATIENCE = 20
+"""How many times as long it may take on a machine that has other things to do."""
+
+
+def try_hdf(path: Path) -> None:
+    """Raise ValueError if HDF5 crashes on a file, or never comes to an end.
+
+    Where no Python can be started, as in programs that have one built in, nothing is tried.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):
+        return
+    seconds = SECONDS + path.stat().st_size // BYTES_PER_SECOND
+    # -P, or its folder would come first among those that modules are sought in.
+    command = [sys.executable, "-P", str(WALK), str(path.absolute()), str(seconds)]
+    place = os.pathsep.join(folder for folder in sys.path if folder)
+    try:
+        end = subprocess.run(
+            command,
+            env=os.environ | {"PYTHONPATH": place},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE * seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"HDF5 came to no end within {PATIENCE * seconds} s") from None
+    except OSError:
+        return
+    if end.stdout.decode(errors="replace") != BEGUN or end.returncode == 0:
+        return
+    raise ValueError(
+        f"it is damaged: HDF5 crashed, or did not end within {seconds} s of computing "
+        f"(a trial in another process, status {end.returncode})"
+    )
+
+
+def read_h5ad(path: Path) -> Any:
+    """Read a file of AnnData, which HDF5 is tried on first."""
+    try:
+        anndata = import_module("anndata")
+    except ImportError as cause:
+        raise MissingDependencyError(
+            f'{safe(path)}: reading it needs anndata; run: pip install "tellapart[anndata]"'
+        ) from cause
+    try_hdf(path)
+    try:
+        return anndata.read_h5ad(path)
+    except Exception as error:  # it has errors of its own, and passes on those of HDF5
+        raise ValueError(str(error)) from error

@@ -1,25 +1,128 @@
-"""Arrays of anything as arrays of numbers: whatever else is in them is refused, with its place."""
+"""Arrays of numbers, with or without names for their columns; anything else in them is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tellapart.data.column_store import ColumnStore, MappedColumns
 from tellapart.data.columns import (
-    LARGEST_WHOLE,
     as_float,
     check_rounded,
+    floats_of,
+    has_large_whole,
     is_number,
     looks_numeric,
     rounded_extremes,
 )
-from tellapart.data.sources.table import EXPECTED, described
+from tellapart.data.sources.source import EXPECTED, HeldSource, distinct
+from tellapart.data.sources.sparse import SparseSource
+from tellapart.data.sources.table import TableSource
 from tellapart.errors import InputError
+from tellapart.text import described
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[Any]]
+
+
+class ArraySource(HeldSource):
+    """NumPy arrays, and whatever NumPy makes an array of."""
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is an array."""
+        return isinstance(data, np.ndarray)
+
+    @classmethod
+    def opened(cls, title: str, data: Any) -> HeldSource:
+        """Open an array of two dimensions."""
+        if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "mM":
+            return _open_moments(title, data)
+        values = as_array(title, data)
+        is_mapped = isinstance(data, np.memmap)
+        numbers = _mapped(title, values) if is_mapped else as_numbers(title, values)
+        return cls(title, None, values.shape, numbers)
+
+
+@dataclass(frozen=True)
+class NamedMatrix:
+    """A matrix with names for its columns: made by `with_names`."""
+
+    matrix: Any
+    names: tuple[str, ...]
+
+
+class NamedSource(HeldSource):
+    """Arrays and sparse matrices with names for their columns."""
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether `with_names` made this."""
+        return isinstance(data, NamedMatrix)
+
+    @classmethod
+    def opened(cls, title: str, data: Any) -> HeldSource:
+        """Open the matrix."""
+        kind = SparseSource if sparse.issparse(data.matrix) else ArraySource
+        return replace(kind.opened(title, data.matrix), names=data.names)
+
+
+def with_names(matrix: Any, names: Iterable[object]) -> NamedMatrix:
+    """Give names to the columns of an array or a sparse matrix, which have none of their own.
+
+    For a layer of AnnData see `from_anndata`.
+
+    Parameters
+    ----------
+    matrix : NumPy array or SciPy sparse matrix
+        Rows × columns.
+    names : iterable of str
+        One name per column, all distinct.
+
+    Returns
+    -------
+    NamedMatrix
+        To be passed as X or Y wherever a table can be.
+
+    Examples
+    --------
+    >>> import numpy as np, tellapart as ta
+    >>> from scipy import sparse
+    >>> rng = np.random.default_rng(0)
+    >>> genes = ["CD3E", "MS4A1", "NKG7"]
+    >>> X = ta.with_names(sparse.csr_array(rng.poisson(0.2, (80, 3))), genes)
+    >>> Y = ta.with_names(sparse.csr_array(rng.poisson([0.2, 2, 0.2], (90, 3))), genes)
+    >>> ta.select_variables(X, Y, 1).variables
+    ('MS4A1',)
+    """
+    is_matrix = sparse.issparse(matrix) or isinstance(matrix, np.ndarray)
+    shape: tuple[int, ...] = getattr(matrix, "shape", ()) if is_matrix else ()
+    if len(shape) != 2:
+        raise InputError(
+            f"matrix must be a NumPy array or a SciPy sparse matrix of two dimensions; "
+            f"got {described(matrix)}"
+        )
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise InputError(f"names must be a sequence of column names; got {described(names)}")
+    every = tuple(str(name) for name in names)
+    if len(every) != shape[1]:
+        raise InputError(f"names must be one per column, {shape[1]} in all; got {len(every)}")
+    return NamedMatrix(matrix, distinct("names", every))
+
+
+def _open_moments(title: str, data: NDArray[Any]) -> HeldSource:
+    """Open an array of dates or durations as a table: their parts need names."""
+    try:
+        moments = data.astype(f"{data.dtype.kind}8[us]")
+    except TypeError:  # months have no length
+        raise InputError(f"{title} must hold numbers; got an array of dtype {data.dtype}") from None
+    columns = {f"x{s}": pa.array(moments[:, s]) for s in range(data.shape[1])}
+    return TableSource.opened(title, pa.table(columns))
 
 
 def as_array(title: str, data: object) -> Matrix:
@@ -54,7 +157,7 @@ def as_array(title: str, data: object) -> Matrix:
     return cast(Matrix, values)
 
 
-def mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:
+def _mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:
     """Return a memory-mapped array, never as a copy of the whole; see `as_numbers`."""
     if values.dtype.kind in "iuf" and values.dtype != np.float64 and not has_large_whole(values):
         return MappedColumns(values)
@@ -67,11 +170,10 @@ def as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:
     Whole numbers beyond 2⁵³ stay as they are, to be looked at column by column.
     """
     kind = values.dtype.kind
-    if kind == "b" or has_large_whole(values):
+    if kind == "b":
         return values
     if kind in "iuf":
-        with np.errstate(over="ignore"):  # long doubles: infinite values are refused later
-            return values.astype(np.float64, copy=False)
+        return floats_of(values)
     if kind == "O":
         return _from_objects(title, values)
     if kind in "US":
@@ -79,13 +181,6 @@ def as_numbers(title: str, values: NDArray[Any]) -> NDArray[Any]:
         place = next((p for p in places if not looks_numeric(str(values[p]))), (0, 0))
         raise _not_a_number(title, values[place].item(), place)
     raise InputError(f"{title} must hold numbers; got an array of dtype {values.dtype}")
-
-
-def has_large_whole(values: NDArray[Any]) -> bool:
-    """Say whether an array holds whole numbers beyond those of which float64 holds every one."""
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
-        return False
-    return bool(int(values.max()) > LARGEST_WHOLE or int(values.min()) < -LARGEST_WHOLE)
 
 
 def _from_objects(title: str, values: NDArray[Any]) -> NDArray[Any]:

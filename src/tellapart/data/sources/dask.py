@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import accumulate
@@ -22,14 +22,15 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.data.columns import to_arrow
-from tellapart.data.reading import ColumnKind, Labels, Reading, kind_of
+from tellapart.data.reading import ColumnKind, Reading, kind_of
 from tellapart.data.row_stores import A, Cut, Fold, RowsDone, RowStore, lanes_of
-from tellapart.data.sources.source import dead_workers_told, distinct
-from tellapart.data.summary import ChunkSource, Summary, Survey
+from tellapart.data.sources.source import Source, distinct
+from tellapart.data.summary import Summary, Survey
 from tellapart.errors import InputError, MissingDependencyError
+from tellapart.text import package_of
 
 
-class DaskSource(ChunkSource):
+class DaskSource(Source):
     """A sample in a Dask array or DataFrame, opened but not yet computed."""
 
     def __init__(self, title: str, data: Any) -> None:
@@ -37,12 +38,24 @@ class DaskSource(ChunkSource):
         self.names: tuple[str, ...] | None = None
         self._lengths: list[int] = []
         if hasattr(data, "columns"):
-            self.names = distinct(title, tuple(str(name) for name in data.columns))
+            self.names = distinct(title, data.columns)
             self.n_columns = len(self.names)
         else:
             data = _checked_array(title, data)
             self.n_columns = int(data.shape[1])
         self._data = data
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is a Dask array or DataFrame."""
+        is_dask = package_of(data) in ("dask", "dask_expr")
+        return is_dask and type(data).__name__ in ("Array", "DataFrame")
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:
+        """Return what the workers compute."""
+        with explained_deaths(title):
+            return data.compute()
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
@@ -51,12 +64,12 @@ class DaskSource(ChunkSource):
             return ()
         # Dask keeps a frame of no rows: of objects it tells nothing.
         rows = self._data._meta
-        found = []
+        kinds = []
         for place in range(self.n_columns):
             series = nw.from_native(rows.iloc[:, place], series_only=True)
             arrow = None if series.dtype == nw.Object else to_arrow(series)
-            found.append(ColumnKind() if arrow is None else kind_of(arrow.type))
-        return tuple(found)
+            kinds.append(ColumnKind() if arrow is None else kind_of(arrow.type))
+        return tuple(kinds)
 
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds; rows are counted first, since marks go by row number."""
@@ -64,10 +77,14 @@ class DaskSource(ChunkSource):
         starts = [0, *accumulate(self._lengths)]
         return cast(Summary, _fold(survey, self._chunks(), starts, progress))
 
-    def store(self, reading: Reading, labels: Labels, n_rows: int) -> RowStore:
+    def open(self, reading: Reading) -> RowStore:
         """Return the rows as numbers, in the chunks of the data."""
-        assert sum(self._lengths) == n_rows
-        return DaskRows(self._chunks(), self._lengths, reading, labels)
+        assert sum(self._lengths) == reading.n_rows
+        return DaskRows(self._chunks(), self._lengths, reading)
+
+    def chunks(self, places: Sequence[int]) -> Iterator[Any]:
+        """Give out the chunks one by one: not in use, as workers go through them."""
+        raise NotImplementedError
 
     def _chunks(self) -> list[Any]:
         if self.names is None:
@@ -96,20 +113,17 @@ class DaskRows(RowStore):
         Rows of each.
     reading : Reading
         How chunks are read.
-    labels : tuple
-        Labels of the columns that have any.
     """
 
     chunks: list[Any]
     lengths: list[int]
     reading: Reading
-    labels: Labels
     side_by_side: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
         """Rows and columns."""
-        return sum(self.lengths), len(self.labels)
+        return self.reading.shape
 
     def fold(self, fold: Fold[A], step: int, progress: RowsDone | None = None) -> A:
         """Return the sum over all rows: see `tellapart.data.row_stores`."""
@@ -120,11 +134,9 @@ class DaskRows(RowStore):
     def _blocks(self, step: int) -> list[Any]:
         """Return the blocks: chunks cut and joined by row number."""
         dask, da = _dask(), import_module("dask.array")
-        reading, labels = _whole(self.reading), _whole(self.labels)
+        reading, n_columns = _whole(self.reading), self.shape[1]
         parts = [
-            da.from_delayed(
-                dask.delayed(_numbers)(reading, labels, chunk), (n, len(self.labels)), np.float64
-            )
+            da.from_delayed(dask.delayed(_numbers)(reading, chunk), (n, n_columns), np.float64)
             for chunk, n in zip(self.chunks, self.lengths, strict=True)
             if n
         ]
@@ -151,11 +163,26 @@ def _fold(fold: Any, chunks: Sequence[Any], starts: Sequence[int], progress: Any
     for held in lanes[1:]:
         total = merge(settings, total, held)
     client = None if progress is None else _client()
-    with dead_workers_told("X and Y"):
+    with explained_deaths("X and Y"):
         if client is not None and progress is not None:
             return _computed_by(client, total, lanes, done, progress)
         with nullcontext() if progress is None else _telling(done, progress):
             return total.compute()
+
+
+@contextmanager
+def explained_deaths(title: str) -> Iterator[None]:
+    """Say in one line that no worker of Dask could compute a block; other errors go through."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise InputError(
+            f"{title} must be Dask data that its workers can compute; those that tried a block "
+            "died one after the other, often for want of memory; use smaller chunks or larger "
+            "workers"
+        ) from error
 
 
 def _telling(done: dict[str, int], progress: RowsDone) -> Any:
@@ -197,12 +224,8 @@ def _merged(fold: Any, left: Any, right: Any) -> Any:
     return fold.merge(copy.deepcopy(left), right)
 
 
-def _numbers(reading: Reading, labels: Labels, chunk: Any) -> FloatArray:
-    opened = reading.open(chunk)
-    values = np.empty((opened.n_rows, len(labels)), order="F")
-    for s, column in enumerate(opened.numbers(labels)):
-        values[:, s] = column
-    return values
+def _numbers(reading: Reading, chunk: Any) -> FloatArray:
+    return reading.matrix(reading.open(chunk))
 
 
 def _whole(settings: object) -> Any:

@@ -1,16 +1,20 @@
-"""Tables from files and streams: CSV, tab-separated text, Parquet, Feather, Arrow and AnnData."""
+"""Tables from files and streams, and files that together hold one sample, opened only.
+
+CSV, tab-separated text, Parquet, Feather, Arrow and AnnData.
+"""
 
 from __future__ import annotations
 
 import csv as text_lines
+import glob
 import gzip
 import os
 import re
 import stat
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatch
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,65 +22,20 @@ import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
 from tellapart.arguments import check_choice
-from tellapart.data.column_notes import without_row_labels
-from tellapart.data.sources.hdf_walk import BEGUN
-from tellapart.errors import InputError, MissingDependencyError
-from tellapart.text import safe
-
-# Damaged HDF5 files, met in a process of their own.
-#
-# HDF5 is C code that believes a file: a few flipped bits make it loop for ever, or end the process,
-# while anndata asks for an attribute. Nothing in Python can catch that. So a file is first walked
-# through by another process, which may be lost.
-
-
-WALK = Path(__file__).with_name("hdf_walk.py")
-SECONDS, BYTES_PER_SECOND = 10, 10_000_000
-"""How long a walk may compute, and for how many bytes it has a second more."""
-PATIENCE = 20
-"""How many times as long it may take on a machine that has other things to do."""
-
-
-def try_hdf(path: Path) -> None:
-    """Raise ValueError if HDF5 crashes on a file, or never comes to an end.
-
-    Where no Python can be started, as in programs that have one built in, nothing is tried.
-    """
-    if not sys.executable or getattr(sys, "frozen", False):
-        return
-    seconds = SECONDS + path.stat().st_size // BYTES_PER_SECOND
-    # -P, or its folder would come first among those that modules are sought in.
-    command = [sys.executable, "-P", str(WALK), str(path.absolute()), str(seconds)]
-    place = os.pathsep.join(folder for folder in sys.path if folder)
-    try:
-        end = subprocess.run(
-            command,
-            env=os.environ | {"PYTHONPATH": place},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=PATIENCE * seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ValueError(f"HDF5 came to no end within {PATIENCE * seconds} s") from None
-    except OSError:
-        return
-    if end.stdout.decode(errors="replace") != BEGUN or end.returncode == 0:
-        return
-    raise ValueError(
-        f"it is damaged: HDF5 crashed, or did not end within {seconds} s of computing "
-        f"(a trial in another process, status {end.returncode})"
-    )
-
+from tellapart.budget import current_budget
+from tellapart.data.column_notes import row_labels, warn_of_row_labels, without_row_labels
+from tellapart.data.columns import is_arrow_number
+from tellapart.data.sources.anndata import read_h5ad
+from tellapart.data.sources.dataset import FileDataset, one_line
+from tellapart.data.sources.source import distinct
+from tellapart.errors import InputError
+from tellapart.text import quoted, safe
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP_MAGIC = b"\x1f\x8b"
 # What Arrow reads of delimited text at a time: its own block, or so many lines where they are wide.
 LEAST_BLOCK_BYTES, MOST_BLOCK_BYTES = 1 << 20, 1 << 28
 LINES_PER_BLOCK = 64
-# Columns from which on their number is what takes time.
-WIDE_COLUMNS = 5_000
 # What a number takes in memory, and how much text is looked at to count the numbers in a file.
 VALUE_BYTES, SAMPLED_BYTES = 8, 1 << 20
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
@@ -154,10 +113,7 @@ def bytes_in_memory(path: str | os.PathLike[str], form: str | None = None) -> in
             groups = (found.row_group(k).total_byte_size for k in range(found.num_row_groups))
             return int(max(VALUE_BYTES * found.num_rows * found.num_columns, sum(groups)))
         if form == "feather":
-            # Arrow's datasets take half a second to load: only those who need one wait for it.
-            from pyarrow import dataset
-
-            opened = dataset.dataset(str(file), format="feather")
+            opened = _arrow_datasets().dataset(str(file), format="feather")
             return int(max(VALUE_BYTES * opened.count_rows() * len(opened.schema), size))
         if form in DELIMITERS:
             return _delimited_bytes(file, size, DELIMITERS[form])
@@ -278,7 +234,7 @@ def _decimals(content: Content, delimiter: str) -> list[str]:
     column whose first value is a decimal number holds such numbers, or it is read again.
     """
     text = _beginning(content, 2)
-    if text.count(delimiter.encode(), 0, text.find(b"\n")) < WIDE_COLUMNS:
+    if text.count(delimiter.encode(), 0, text.find(b"\n")) < current_budget().wide_text_columns:
         return []
     lines = text.decode(errors="replace").splitlines()
     header, *rows = text_lines.reader(lines[:2], delimiter=delimiter)
@@ -325,17 +281,7 @@ def _read_arrow(content: Content) -> pa.Table:
 def _read_annotated(content: Content) -> Any:
     if isinstance(content, bytes):
         raise InputError("AnnData is read from a file, not from a pipe")
-    try:
-        anndata = import_module("anndata")
-    except ImportError as cause:
-        raise MissingDependencyError(
-            f'{safe(content)}: reading it needs anndata; run: pip install "tellapart[anndata]"'
-        ) from cause
-    try_hdf(content)
-    try:
-        return anndata.read_h5ad(content)
-    except Exception as error:  # it has errors of its own, and passes on those of HDF5
-        raise ValueError(str(error)) from error
+    return read_h5ad(content)
 
 
 def _open(content: Content) -> Any:
@@ -392,3 +338,286 @@ def _check_readable(file: Path) -> None:
         raise InputError(f"{title}: expected a file or a pipe; got a device or a socket")
     if found.st_size == 0 and stat.S_ISREG(found.st_mode):
         raise InputError(f"{title}: the file is empty")
+
+
+# Files that together hold one sample, opened without reading them.
+#
+# Links to folders are not followed below a folder or by `**`: in a file system that describes
+# itself (`/proc`) they lead round in circles, and a call on "/" would never end.
+
+
+WILD = "*?["
+ANY_FOLDERS = "**"
+# Files that programs leave beside the data begin so; pyarrow passes over them, too.
+HIDDEN = ("_", ".")
+
+
+def is_pattern(path: str) -> bool:
+    """Say whether a path is a pattern for several files, and not the name of one."""
+    return any(mark in path for mark in WILD) and not os.path.exists(path)
+
+
+def files_in(folder: str) -> list[str]:
+    """Return the files below a folder, sorted; hidden ones and hidden folders are passed over."""
+    return sorted(os.path.join(folder, *names) for names in _below(folder, HIDDEN, folder))
+
+
+def files_matching(pattern: str) -> list[str]:
+    """Return the files that a pattern matches, sorted; `**` stands for any folders, or none.
+
+    >>> _matches(["**", "*.csv"], ["2024", "may", "a.csv"]), _matches(["*.csv"], [".a.csv"])
+    (True, False)
+    """
+    every = Path(pattern).parts
+    # Any folders below any folders are any folders: said once, there are fewer ways to match.
+    parts = [
+        part
+        for k, part in enumerate(every)
+        if part != ANY_FOLDERS or every[max(k - 1, 0) : k] != (ANY_FOLDERS,)
+    ]
+    if ANY_FOLDERS not in parts:
+        most = current_budget().walked_files
+        matched = list(islice(glob.iglob(pattern), most + 1))
+        if len(matched) > most:
+            raise _too_many(pattern)
+    else:
+        fixed = next(k for k, part in enumerate(parts) if any(mark in part for mark in WILD))
+        base = os.path.join(*parts[:fixed]) if fixed else ""
+        if not os.path.isdir(base or "."):
+            return []
+        matched = [
+            os.path.join(base, *names)
+            for names in _below(base or ".", (), pattern)
+            if _matches(parts[fixed:], names)
+        ]
+    return sorted(file for file in matched if os.path.isfile(file))
+
+
+def _below(folder: str, hidden: tuple[str, ...], pattern: str) -> Iterator[list[str]]:
+    """Yield the files below a folder as the names that lead to them."""
+    met = 0
+    for root, folders, files in os.walk(folder):
+        met += len(folders) + len(files)
+        if met > current_budget().walked_files:
+            raise _too_many(pattern)
+        folders[:] = [name for name in folders if not name.startswith(hidden)]
+        way = [] if root == folder else os.path.relpath(root, folder).split(os.sep)
+        for name in files:
+            if not name.startswith(hidden) and os.path.isfile(os.path.join(root, name)):
+                yield [*way, name]
+
+
+def _matches(parts: Sequence[str], names: Sequence[str]) -> bool:
+    """Say whether names, one for each folder and the last for the file, are as a pattern says."""
+    if not parts or not names:
+        return not names and all(part == ANY_FOLDERS for part in parts)
+    first, rest = names[0], names[1:]
+    # As in a shell, a leading dot has to be asked for.
+    seen = parts[0].startswith(".") or not first.startswith(".")
+    if parts[0] == ANY_FOLDERS:
+        return _matches(parts[1:], names) or (seen and _matches(parts, rest))
+    return seen and fnmatch(first, parts[0]) and _matches(parts[1:], rest)
+
+
+def _too_many(path: str) -> InputError:
+    return InputError(
+        f"{safe(path)}: expected a folder or a pattern of data files; got one with more than "
+        f"{current_budget().walked_files:,} files and folders to look through"
+    )
+
+
+FORMS = ("csv", "tsv", "parquet", "feather")
+
+
+def open_dataset(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    form: str | None = None,
+) -> FileDataset:
+    r"""Open files that together hold one sample, however large, without reading them.
+
+    A test of it goes through the files block by block: memory is that of a few blocks.
+
+    Parameters
+    ----------
+    paths : path, or several
+        A file, a folder (with the folders in it), a pattern such as "2024-*.parquet", or a list
+        of them. Files end in .parquet, .pq, .feather, .arrow, .ipc, .csv, .csv.gz, .tsv, .tsv.gz
+        or .txt (tab-separated), all in one format. Rows are in the order of the files: as given,
+        in a folder or a pattern by name.
+    columns : sequence of str or None
+        The columns to compare; None for all.
+    drop : sequence of str
+        Columns to leave out.
+    form : {"csv", "tsv", "parquet", "feather"} or None
+        The format, whatever the names end in.
+
+    Returns
+    -------
+    FileDataset
+        To be passed as X or Y to `tellapart.two_sample_test`.
+
+    Raises
+    ------
+    InputError
+        One line that names the file and says what is wrong with it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("id,age\n1,31\n2,47\n")
+    >>> _ = (folder / "b.csv").write_text("id,age\n3,52\n")
+    >>> open_dataset(folder, drop=["id"])
+    <FileDataset of 2 files, 1 columns>
+    """
+    files = _files(paths)
+    if form is not None:
+        check_choice("form", form, FORMS)
+    forms = {file: form or form_of(Path(file)) for file in files}
+    form = forms[files[0]]
+    other = next((file for file in files if forms[file] != form), None)
+    if other is not None:
+        raise InputError(
+            f"{safe(other)}: all files must be of one format; got {forms[other]} beside "
+            f"{form}, as {safe(files[0])}"
+        )
+    if form not in FORMS:
+        raise InputError(f"{safe(files[0])}: a dataset must be of {', '.join(FORMS)}; got {form}")
+    dataset = _opened(files, form)
+    return FileDataset(dataset, _chosen(safe(files[0]), dataset.schema.names, columns, drop))
+
+
+def _files(paths: Any) -> list[str]:
+    """Return the files that are meant."""
+    every = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not every:
+        raise InputError("paths must name at least one file; got an empty list")
+    found: list[str] = []
+    for path in every:
+        text = os.fspath(path)
+        if not isinstance(text, str):
+            raise InputError(f"paths must be str or path; got {path!r}")
+        if os.path.isdir(text):
+            matched = files_in(text)
+        elif is_pattern(text):
+            matched = files_matching(text)
+        else:
+            matched = [text]
+            if not os.path.exists(text):
+                raise InputError(f"{safe(text)}: there is no such file")
+        if not matched:
+            raise InputError(f"{safe(text)}: no file of {', '.join(FORMS)} matches")
+        found.extend(matched)
+    for file in found:
+        if os.path.getsize(file) == 0:
+            raise InputError(f"{safe(file)}: the file is empty")
+    return found
+
+
+def _arrow_datasets() -> Any:
+    """Return the module, which takes half a second to load: only those who need it wait."""
+    return import_module("pyarrow.dataset")
+
+
+def _format(form: str) -> Any:
+    ds = _arrow_datasets()
+    if form in DELIMITERS:
+        return ds.CsvFileFormat(
+            parse_options=csv.ParseOptions(delimiter=DELIMITERS[form], newlines_in_values=True),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True),
+        )
+    return ds.ParquetFileFormat() if form == "parquet" else ds.IpcFileFormat()
+
+
+def _opened(files: list[str], form: str) -> Any:
+    """Return the dataset, with a type for every column that holds what all the files have."""
+    kind = _format(form)
+    schema = _schema(files[0], kind, form)
+    for file in files[1:]:
+        here = _schema(file, kind, form)
+        _check_names(file, here.names, files[0], schema.names, form)
+        for place, column in enumerate(schema):
+            common = _common_type(file, column, here.field(column.name).type, form)
+            schema = schema.set(place, pa.field(column.name, common))
+    return _arrow_datasets().dataset(files, format=kind, schema=schema)
+
+
+def _schema(file: str, kind: Any, form: str) -> pa.Schema:
+    title = safe(file)
+    try:
+        schema = _arrow_datasets().dataset(file, format=kind).schema
+        if form in DELIMITERS:
+            check_delimited(schema, DELIMITERS[form])
+    except UnicodeDecodeError:
+        raise InputError(f"{title}: the column names are not UTF-8") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{title}: the file cannot be read: {one_line(error)}") from None
+    distinct(title, tuple(schema.names))
+    if form not in DELIMITERS:
+        return pa.schema(list(schema))
+    # Whole numbers in the first rows may well have fractions further on.
+    return pa.schema([pa.field(c.name, _with_fractions(c.type)) for c in schema])
+
+
+def _with_fractions(kind: Any) -> Any:
+    return pa.float64() if pa.types.is_integer(kind) else kind
+
+
+def _check_names(file: str, here: list[str], first: str, names: list[str], form: str) -> None:
+    title = safe(file)
+    parts = [
+        f"{words}: {quoted(extra)}"
+        for words, extra in (
+            ("missing", [name for name in names if name not in set(here)]),
+            ("beyond them", [name for name in here if name not in set(names)]),
+        )
+        if extra
+    ]
+    if parts:
+        raise InputError(
+            f"{title}: must have the same columns as {safe(first)}; got {'; '.join(parts)}"
+        )
+    if form in DELIMITERS and here != names:
+        raise InputError(f"{title}: must have the columns in the same order as {safe(first)}")
+
+
+def _common_type(file: str, column: Any, here: Any, form: str) -> Any:
+    """Return the type of a column that holds the values of both."""
+    known = column.type
+    if here == known or pa.types.is_null(here):
+        return known
+    if pa.types.is_null(known):
+        return here
+    if is_arrow_number(here) and is_arrow_number(known):
+        return pa.float64()
+    if form in DELIMITERS:
+        return pa.string()
+    raise InputError(
+        f"{safe(file)}: column {column.name!r} must be of one type in all files; "
+        f"got {here} beside {known}"
+    )
+
+
+def _chosen(
+    title: str, every: list[str], columns: Sequence[str] | None, drop: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the names of the columns to compare."""
+    for argument, given in (("columns", columns), ("drop", drop)):
+        if isinstance(given, str):
+            raise InputError(f"{argument} must be a sequence of names; got {given!r}")
+        unknown = [name for name in given or () if name not in set(every)]
+        if unknown:
+            raise InputError(
+                f"{argument} must name columns of {title}; it has none called {quoted(unknown)}"
+            )
+    if columns is None:
+        labels = row_labels([name for name in every if name not in set(drop)])
+        warn_of_row_labels(title, labels)
+        columns = [name for name in every if name not in set(labels)]
+    chosen = tuple(name for name in columns if name not in set(drop))
+    if not chosen:
+        raise InputError(f"{title} must have at least one column that is not dropped")
+    return distinct("columns", chosen)

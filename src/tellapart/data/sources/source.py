@@ -1,184 +1,60 @@
-"""One sample as it came: an array, a table, a sparse matrix or AnnData, opened but not yet read."""
+"""The contract of an input: one sample as it came, opened but not yet read.
+
+A kind of input is one class and its line in the registry of `tellapart.data.sources`. An input
+that can be held in memory says what it claims and turns it into a table, a matrix or an array; one
+that comes in chunks names its columns and gives its chunks out, as often as it is asked to:
+
+    class Records(HeldSource):                      class Query(Source):
+        @classmethod                                    def __init__(self, title, query):
+        def claims(cls, data):                              self.title, self.query = title, query
+            return isinstance(data, RecordList)             self.names = query.columns
+        @classmethod                                        self.n_columns = len(query.columns)
+        def load(cls, title, data):                     @classmethod
+            return pa.Table.from_pylist(data.rows)      def claims(cls, data):
+                                                            return isinstance(data, SqlQuery)
+                                                        def chunks(self, places):
+                                                            for rows in self.query.batches():
+                                                                yield np.array(rows)[:, places]
+"""
 
 from __future__ import annotations
 
-import sys
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Any, ClassVar, TypeVar
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy import sparse
 
-from tellapart.data.column_notes import remembered
-from tellapart.data.column_store import ColumnStore, SparseColumns
-from tellapart.data.columns import (
-    BOOLEAN_LABELS,
-    LARGEST_WHOLE,
-    Column,
-    Series,
-    check_rounded,
-    read_column,
-    rounded_extremes,
-)
+from tellapart.arrays import FloatArray
+from tellapart.data.column_store import ColumnStore
+from tellapart.data.columns import Column, Series, read_column, to_arrow
 from tellapart.data.missing import FEWEST_ROWS
+from tellapart.data.reading import ColumnKind, Reading, number_column, read_part
+from tellapart.data.row_stores import A, ArrayRows, Cut, Fold, RowsDone, RowStore, fold_stream
 from tellapart.data.samples import Values
-from tellapart.data.sources.array import as_array, as_numbers, mapped
-from tellapart.data.sources.sparse import check_structure
-from tellapart.data.sources.table import EXPECTED, described, package_of, quoted
+from tellapart.data.summary import Summary, Survey
+from tellapart.data.times import parts_of
 from tellapart.errors import InputError
+from tellapart.interrupts import check_interrupts
+from tellapart.text import quoted
 
-# What counts as a sample in chunks, told without loading what could read it.
-
-
-def is_chunked(data: object) -> bool:
-    """Say whether this is a sample in chunks: a dataset of files, or a Dask array or DataFrame.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow as pa, pyarrow.dataset as ds
-    >>> is_chunked(np.eye(3)), is_chunked(ds.dataset(pa.table({"a": [1, 2]})))
-    (False, True)
-    """
-    return is_file_dataset(data) or is_arrow_dataset(data) or is_dask(data)
+EXPECTED = (
+    "a 2-dimensional array, a SciPy sparse matrix, a pandas, polars or pyarrow table, or AnnData"
+)
+_TIMES = (nw.Date, nw.Datetime, nw.Time, nw.Duration, nw.Object)
 
 
-def is_file_dataset(data: object) -> bool:
-    """Say whether `tellapart.open_dataset` made this."""
-    return _is_a(data, "tellapart.data.sources.dataset", "FileDataset")
-
-
-def is_arrow_dataset(data: object) -> bool:
-    """Say whether this is a dataset of pyarrow."""
-    return _is_a(data, "pyarrow.dataset", "Dataset")
-
-
-def is_dask(data: object) -> bool:
-    """Say whether this is a Dask array or DataFrame."""
-    kind = type(data)
-    package = kind.__module__.partition(".")[0]
-    return package in ("dask", "dask_expr") and kind.__name__ in ("Array", "DataFrame")
-
-
-def _is_a(data: object, module: str, name: str) -> bool:
-    # Whoever has such an object has loaded its module.
-    loaded = sys.modules.get(module)
-    return loaded is not None and isinstance(data, getattr(loaded, name))
-
-
-# Data in chunks as one table or array in memory, for calls that need all of it there.
-
-
-def in_memory(title: str, data: Any) -> Any:
-    """Return Dask data and datasets of files as what they hold; all else as it is.
-
-    Parameters
-    ----------
-    title : str
-        What messages call the data.
-    data : object
-        Anything that may hold a sample.
-
-    Examples
-    --------
-    >>> import pyarrow as pa, pyarrow.dataset as ds
-    >>> in_memory("X", ds.dataset(pa.table({"age": [31, 47]}))).to_pydict()
-    {'age': [31, 47]}
-    """
-    if is_dask(data):
-        with dead_workers_told(title):
-            return data.compute()
-    if is_file_dataset(data) or is_arrow_dataset(data) or _is_scanner(data):
-        return data.to_table()
-    return data
-
-
-@contextmanager
-def dead_workers_told(title: str) -> Iterator[None]:
-    """Say in one line that no worker of Dask could compute a block; other errors go through."""
-    try:
-        yield
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":
-            raise
-        raise InputError(
-            f"{title} must be Dask data that its workers can compute; those that tried a block "
-            "died one after the other, often for want of memory; use smaller chunks or larger "
-            "workers"
-        ) from error
-
-
-def _is_scanner(data: object) -> bool:
-    kind = type(data)
-    return kind.__module__.partition(".")[0] == "pyarrow" and kind.__name__ == "Scanner"
-
-
-# --- what the module is for
-
-
-Frame = nw.DataFrame[Any]
-_LONG_INTEGERS = (nw.Int64, nw.UInt64)
-
-
-@dataclass(frozen=True)
-class NamedMatrix:
-    """A matrix with names for its columns: made by `with_names`."""
-
-    matrix: Any
-    names: tuple[str, ...]
-
-
-def with_names(matrix: Any, names: Iterable[object]) -> NamedMatrix:
-    """Give names to the columns of an array or a sparse matrix, which have none of their own.
-
-    For a layer of AnnData see `from_anndata`.
-
-    Parameters
-    ----------
-    matrix : NumPy array or SciPy sparse matrix
-        Rows × columns.
-    names : iterable of str
-        One name per column, all distinct.
-
-    Returns
-    -------
-    NamedMatrix
-        To be passed as X or Y wherever a table can be.
-
-    Examples
-    --------
-    >>> import numpy as np, tellapart as ta
-    >>> from scipy import sparse
-    >>> rng = np.random.default_rng(0)
-    >>> genes = ["CD3E", "MS4A1", "NKG7"]
-    >>> X = ta.with_names(sparse.csr_array(rng.poisson(0.2, (80, 3))), genes)
-    >>> Y = ta.with_names(sparse.csr_array(rng.poisson([0.2, 2, 0.2], (90, 3))), genes)
-    >>> ta.select_variables(X, Y, 1).variables
-    ('MS4A1',)
-    """
-    is_matrix = sparse.issparse(matrix) or isinstance(matrix, np.ndarray)
-    shape: tuple[int, ...] = getattr(matrix, "shape", ()) if is_matrix else ()
-    if len(shape) != 2:
-        raise InputError(
-            f"matrix must be a NumPy array or a SciPy sparse matrix of two dimensions; "
-            f"got {described(matrix)}"
-        )
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        raise InputError(f"names must be a sequence of column names; got {described(names)}")
-    every = tuple(str(name) for name in names)
-    if len(every) != shape[1]:
-        raise InputError(f"names must be one per column, {shape[1]} in all; got {len(every)}")
-    return NamedMatrix(matrix, distinct("names", every))
-
-
-@dataclass(frozen=True)
-class Source:
-    """One sample as it came.
+class Source(ABC):
+    """One sample: what it is called, its columns, and how to go through its rows.
 
     Attributes
     ----------
@@ -186,6 +62,190 @@ class Source:
         What messages call it.
     names : tuple of str, or None
         Names of the columns, if they have any.
+    n_columns : int
+        Number of columns.
+    row_labels : tuple of str
+        Columns of a file that are not compared: saved row labels.
+    unchosen : tuple of str
+        Columns of a file that the user excluded.
+    waits : bool
+        Whether going through it leaves a core idle now and then.
+    in_memory : bool
+        Whether all rows are held in memory.
+    """
+
+    title: str
+    names: tuple[str, ...] | None
+    n_columns: int
+    row_labels: tuple[str, ...] = ()
+    unchosen: tuple[str, ...] = ()
+    waits: bool = False
+    in_memory: ClassVar[bool] = False
+
+    @classmethod
+    @abstractmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this kind of input reads an object; nothing may be loaded to find out."""
+
+    @classmethod
+    def opened(cls, title: str, data: Any) -> Source:
+        """Open an object that was claimed."""
+        return cls(title, data)  # type: ignore[call-arg]
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:
+        """Return what an object holds as a table, a matrix or an array in memory."""
+        source = cls.opened(title, data)
+        chunks = list(source.chunks(range(source.n_columns)))
+        if isinstance(chunks[0], np.ndarray):
+            return np.concatenate(chunks)
+        if isinstance(chunks[0], pa.RecordBatch):
+            return pa.Table.from_batches(chunks).rename_columns(list(source.names or ()))
+        return pa.concat_tables([pa.Table.from_pandas(c, preserve_index=False) for c in chunks])
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the types of the columns say; empty where there are none, as in a matrix."""
+        return ()
+
+    def is_empty(self, place: int) -> bool:
+        """Say whether a column of a table has no value at all, as far as its type says so."""
+        return self.kinds[place].empty
+
+    @abstractmethod
+    def chunks(self, places: Sequence[int]) -> Iterator[Any]:
+        """Give out consecutive rows of the columns at some places.
+
+        A chunk is an array, an Arrow record batch, or a pandas frame.
+        """
+
+    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
+        """Return what the sample holds, after one pass over it."""
+        places, reading = survey.reading.projected()
+        survey = replace(survey, reading=reading)
+        held = survey.start()
+        with closing(ahead(self.chunks(places))) as waiting:
+            for chunk in waiting:
+                check_interrupts()
+                held = survey.add(held, held.n_rows, chunk)
+                if progress is not None:
+                    progress(held.n_rows)
+        return held
+
+    def open(self, reading: Reading) -> RowStore:
+        """Return the rows as numbers, to be summed over: once it is known what they hold."""
+        return StreamedRows(self, reading)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRows(RowStore):
+    """Rows in chunks, read again for every sum: never more than a few blocks of them are held."""
+
+    source: Source
+    reading: Reading
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return self.reading.shape
+
+    def fold(self, fold: Fold[A], step: int, progress: RowsDone | None = None) -> A:
+        """Return the sum over all rows: see `tellapart.data.row_stores`."""
+        cut = Cut(self.shape[0], step)
+        with closing(ahead(self._blocks(cut))) as blocks:
+            return fold_stream(fold, blocks, cut, progress)
+
+    def _blocks(self, cut: Cut) -> Iterator[FloatArray]:
+        """Give out the blocks: chunks as they come, cut and joined by row number."""
+        places, reading = self.reading.projected()
+        block, filled, done = self._empty(cut, 0), 0, 0
+        for chunk in self.source.chunks(places):
+            columns = reading.numbers(reading.open(chunk))
+            taken, n_rows = 0, columns[0].size
+            if done + n_rows > cut.n_rows:
+                raise self._changed()
+            while taken < n_rows:
+                count = min(n_rows - taken, block.shape[0] - filled)
+                for s, column in enumerate(columns):
+                    block[filled : filled + count, s] = column[taken : taken + count]
+                taken, filled, done = taken + count, filled + count, done + count
+                if filled == block.shape[0]:
+                    yield block
+                    block, filled = self._empty(cut, done), 0
+        if done < cut.n_rows:
+            raise self._changed()
+
+    def _empty(self, cut: Cut, first_row: int) -> FloatArray:
+        return np.empty((min(cut.step, cut.n_rows - first_row), self.shape[1]), order="F")
+
+    def _changed(self) -> InputError:
+        return InputError(
+            f"{self.source.title}: the rows were changed while they were read: there were "
+            f"{self.shape[0]} rows"
+        )
+
+
+T = TypeVar("T")
+# How long the thread waits before it looks whether anyone still wants what it has read.
+_LOOK_SECONDS = 0.1
+
+
+def ahead(items: Iterable[T], depth: int = 1) -> Generator[T]:
+    """Give out items in order, the next read by a thread; an error comes out in its turn.
+
+    Examples
+    --------
+    >>> list(ahead(iter(range(4))))
+    [0, 1, 2, 3]
+    """
+    waiting: Queue[tuple[T | None, BaseException | None]] = Queue(depth)
+    closed = Event()
+
+    def put(item: T | None, error: BaseException | None = None) -> None:
+        while not closed.is_set():
+            try:
+                return waiting.put((item, error), timeout=_LOOK_SECONDS)
+            except Full:
+                continue
+        return None
+
+    def read() -> None:
+        try:
+            for item in items:
+                put(item)
+                if closed.is_set():
+                    return
+        except BaseException as error:  # whatever it is, the caller gets it
+            put(None, error)
+        else:
+            put(None, StopIteration())
+
+    reader = Thread(target=read, name="tellapart-ahead", daemon=True)
+    reader.start()
+    try:
+        while True:
+            item, error = waiting.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item  # type: ignore[misc]
+    finally:
+        closed.set()
+        while not waiting.empty():
+            try:
+                waiting.get_nowait()
+            except Empty:
+                break
+        reader.join()
+
+
+@dataclass(frozen=True, eq=False)
+class HeldSource(Source):
+    """A sample in memory.
+
+    Attributes
+    ----------
     shape : pair of int
         Rows and columns.
     data : float or bool array, column store, or tuple of columns
@@ -194,8 +254,6 @@ class Source:
         Whether a sparse matrix held truth values.
     dtypes : tuple of narwhals dtypes
         Those of a table's columns; empty for a matrix.
-    row_labels : tuple of str
-        Columns that a file had and the table has not: saved row labels.
     """
 
     title: str
@@ -205,11 +263,29 @@ class Source:
     boolean: bool = False
     dtypes: tuple[Any, ...] = ()
     row_labels: tuple[str, ...] = ()
+    _parts: dict[tuple[int, str], Column] = field(default_factory=dict, repr=False)
+
+    in_memory: ClassVar[bool] = True
+
+    @classmethod
+    def opened(cls, title: str, data: Any) -> Source:
+        """Open an object that was claimed; one that `load` converts never comes here."""
+        raise TypeError(f"{cls.__name__} must convert {data!r} for {title}, or open it")
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:  # noqa: ARG003
+        """Return what an object holds as a table, a matrix or an array in memory."""
+        return data
 
     @property
-    def n_columns(self) -> int:
+    def n_columns(self) -> int:  # type: ignore[override]
         """Number of columns, D."""
         return self.shape[1]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns: x0, x1, … where they have none."""
+        return self.names or tuple(f"x{s}" for s in range(self.n_columns))
 
     @property
     def numbers(self) -> Values | None:
@@ -220,117 +296,84 @@ class Source:
             return None
         return self.data
 
-    def column(self, place: int, name: str) -> Column:
-        """Return one column, under the name that both samples use."""
+    @cached_property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the types of the columns say; empty for a matrix."""
+        known: dict[Any, ColumnKind] = {}
+        kinds = []
+        for place, dtype in enumerate(self.dtypes):
+            if isinstance(dtype, _TIMES):
+                arrow = self.arrow(place)
+                parts = () if arrow is None else parts_of(arrow.type)
+                kinds.append(ColumnKind(parts, dtype=str(dtype)))
+            else:
+                if dtype not in known:
+                    known[dtype] = ColumnKind(whole=dtype.is_integer(), dtype=str(dtype))
+                kinds.append(known[dtype])
+        return tuple(kinds)
+
+    def is_empty(self, place: int) -> bool:
+        """Say whether a column of a table has no value at all."""
+        values = self.arrow(place)
+        return values is not None and values.null_count == len(values)
+
+    def arrow(self, place: int) -> Any:
+        """Return a column as an Arrow array, or None where Arrow has no type for it."""
+        if isinstance(self.data, tuple):
+            return to_arrow(self.data[place])
+        return pa.array(np.ascontiguousarray(self.data[:, place]))
+
+    def column(self, place: int, name: str, part: str | None = None) -> Column:
+        """Return one column under the name that both samples use, or a part of its dates."""
+        if part is not None:
+            # Read twice, to see what varies and to compare it: held in between.
+            held = self._parts.pop((place, part), None)
+            return held or read_part(self.title, name, self.arrow(place), part)
         if isinstance(self.data, tuple):
             return read_column(self.title, name, self.data[place])
-        values = self.data[:, place]
-        boolean = self.boolean or values.dtype == np.bool_
-        floats = values.astype(np.float64, copy=False)
-        if boolean:
-            return Column(self.title, name, "boolean", "bool", floats, BOOLEAN_LABELS)
-        rounded = rounded_extremes(values)
-        return Column(self.title, name, "numeric", str(values.dtype), floats, rounded=rounded)
+        return number_column(self.title, name, self.data[:, place], boolean=self.boolean)
 
+    def hold_part(self, place: int, name: str, part: str) -> Column:
+        """Return a part of dates or times, and keep it until it is asked for again."""
+        column = self._parts[place, part] = self.column(place, name, part)
+        return column
 
-def open_source(title: str, data: object) -> Source:
-    """Open anything that may hold a sample; what cannot is one clear error."""
-    data = _as_named_matrix(title, in_memory(title, data))
-    is_matrix = isinstance(data, NamedMatrix) or is_anndata(data) or sparse.issparse(data)
-    frame = None if is_matrix else as_frame(title, data)
-    if frame is not None:
-        return from_frame(title, frame_names(title, frame), frame)
-    if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "mM":
-        return _from_moments(title, data)
-    source = open_matrix(title, data)
-    check_shape(title, *source.shape)
-    return source
+    def numbers_of(self, place: int) -> FloatArray:
+        """Return the numbers of one column that are not missing."""
+        if isinstance(self.data, np.ndarray):
+            values = self.data[:, place]
+            return np.asarray(values[~np.isnan(values)])
+        present = self.arrow(place).cast(pa.float64(), safe=False).drop_null()
+        return np.asarray(present.to_numpy())
 
+    def extremes(self, places: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest number of some columns."""
+        if isinstance(self.data, np.ndarray):
+            chosen = self.data[:, list(places)]
+            return chosen.min(axis=0), chosen.max(axis=0)
+        every = [self.numbers_of(place) for place in places]
+        low = [values.min(initial=np.inf) for values in every]
+        return np.array(low), np.array([values.max(initial=-np.inf) for values in every])
 
-def _from_moments(title: str, data: NDArray[Any]) -> Source:
-    """Open an array of dates or durations as a table: their parts need names."""
-    try:
-        moments = data.astype(f"{data.dtype.kind}8[us]")
-    except TypeError:  # months have no length
-        raise InputError(f"{title} must hold numbers; got an array of dtype {data.dtype}") from None
-    columns = {f"x{s}": pa.array(moments[:, s]) for s in range(data.shape[1])}
-    return from_frame(title, tuple(columns), nw.from_native(pa.table(columns), eager_only=True))
+    def columns(self, reading: Reading) -> list[Column]:
+        """Return the columns that are read."""
+        asked = zip(reading.places, reading.names, reading.parts, strict=True)
+        return [reading.resolved(self.column(*one)) for one in asked]
 
+    def chunks(self, places: Sequence[int]) -> Iterator[Any]:
+        """Give out all rows at once: not in use, as columns are read one by one."""
+        raise NotImplementedError
 
-def open_matrix(title: str, data: object) -> Source:
-    """Open a matrix with or without names, or AnnData; any number of rows will do."""
-    if isinstance(data, NamedMatrix):
-        names, matrix = data.names, data.matrix
-    elif is_anndata(data):
-        names, matrix = _of_anndata(title, data)
-    else:
-        names, matrix = None, data
-    if sparse.issparse(matrix):
-        return _from_sparse(title, names, matrix)
-    values = as_array(title, matrix)
-    numbers = mapped(title, values) if isinstance(matrix, np.memmap) else as_numbers(title, values)
-    return Source(title, names, values.shape, numbers)
+    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
+        """Return what the sample holds."""
+        summary = survey.add_columns(survey.start(), 0, self.columns(survey.reading))
+        if progress is not None:
+            progress(summary.n_rows)
+        return summary
 
-
-def is_anndata(data: object) -> bool:
-    """Say whether this is AnnData, without importing it."""
-    return package_of(data) == "anndata" and hasattr(data, "var_names") and hasattr(data, "obs")
-
-
-def from_frame(title: str, names: tuple[str, ...], frame: Frame) -> Source:
-    """Open a table."""
-    n_rows, n_columns = frame.shape
-    check_shape(title, n_rows, n_columns)
-    gone = remembered(frame.to_native())
-    frame, dtypes = _without_long_integers(title, frame)
-    if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
-        values = frame.to_numpy()
-        whole = np.array([dtype in _LONG_INTEGERS for dtype in dtypes])
-        # Not where a library hands out objects, or has rounded large whole numbers beside floats.
-        if values.dtype.kind in "iu" or (
-            values.dtype.kind == "f"
-            and not (np.abs(values[:, whole].astype(np.float64)) > LARGEST_WHOLE).any()
-        ):
-            numbers = as_numbers(title, values)
-            return Source(title, names, (n_rows, n_columns), numbers, False, dtypes, gone)
-    # All columns at once: narwhals takes time in proportion to D to find a single one.
-    columns = tuple(frame.iter_columns())
-    return Source(title, names, (n_rows, n_columns), columns, False, dtypes, gone)
-
-
-def _without_long_integers(title: str, frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
-    """Return a table and its dtypes, integers of 128 bits as floats: NumPy has none of these."""
-    schema = frame.schema
-    long = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
-    for name in long:
-        least, greatest = frame[name].min() or 0, frame[name].max() or 0
-        if max(-least, greatest) > LARGEST_WHOLE:
-            check_rounded(f"column {name!r} of {title}", least, greatest, exact=False)
-    if long:
-        frame = frame.with_columns(nw.col(*long).cast(nw.Float64))
-        schema = frame.schema
-    return frame, tuple(schema.values())
-
-
-def as_frame(title: str, data: object) -> Frame | None:
-    """Return the data as a narwhals frame, or None if it is no table."""
-    data = in_memory(title, data)
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    elif isinstance(data, pa.RecordBatchReader):
-        data = data.read_all()
-    try:
-        frame = nw.from_native(data, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        labels = cast(Any, data)
-        labels = labels.column_names if isinstance(data, pa.Table) else labels.columns
-        raise _repeated(title, tuple(map(str, labels))) from None
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def frame_names(title: str, frame: Frame) -> tuple[str, ...]:
-    """Return the names of a table's columns, which must be distinct as texts."""
-    return distinct(title, tuple(str(name) for name in frame.columns))
+    def open(self, reading: Reading) -> RowStore:
+        """Return the rows as one array."""
+        return ArrayRows(reading.matrix(self.columns(reading)))
 
 
 def check_shape(title: str, n_rows: int, n_columns: int) -> None:
@@ -346,73 +389,12 @@ def check_columns(title: str, n_columns: int) -> None:
         raise InputError(f"{title} must have at least one column; got none")
 
 
-def _as_named_matrix(title: str, data: Any) -> object:
-    """Return a pandas table whose columns are all sparse as a sparse matrix, all else as it is."""
-    # pandas has the accessor for such tables only, and for tables without any column.
-    if package_of(data) != "pandas" or not hasattr(getattr(data, "sparse", None), "to_coo"):
-        return data
-    if len(data.columns) == 0:
-        return data
-    try:
-        matrix = data.sparse.to_coo()
-    except ValueError as error:
-        raise InputError(f"{title} must have sparse columns with 0 left out; {error}") from None
-    return NamedMatrix(matrix, distinct(title, tuple(str(name) for name in data.columns)))
-
-
-def _of_anndata(title: str, data: Any) -> tuple[tuple[str, ...], Any]:
-    """Return the names of the variables and the matrix X."""
-    names = distinct(title, tuple(str(name) for name in data.var_names))
-    matrix = data.X
-    if matrix is None:
+def distinct(title: str, names: Iterable[object]) -> tuple[str, ...]:
+    """Return names as texts if no two are the same."""
+    every = tuple(map(str, names))
+    if len(set(every)) < len(every):  # such as 1 and "1"
+        repeated = [name for name, count in Counter(every).items() if count > 1]
         raise InputError(
-            f"{title} must be AnnData with a matrix X; it has none; for a layer pass "
-            'from_anndata(adata, layer="…")'
+            f"{title} must have distinct column names; got more than one {quoted(repeated)}"
         )
-    check_in_memory(title, matrix)
-    shape: tuple[int, ...] = cast(Any, matrix).shape
-    if len(shape) == 2 and len(names) != shape[1]:
-        raise InputError(
-            f"{title} must be AnnData with one name per column of its X, {shape[1]} in all; "
-            f"got {len(names)} var_names"
-        )
-    return names, matrix
-
-
-def check_in_memory(title: str, matrix: object) -> None:
-    """Raise if a matrix of AnnData is still in its file."""
-    if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)):
-        got = f"its matrix is {described(matrix)}: call .to_memory()"
-        raise InputError(f"{title} must be AnnData in memory; {got}")
-
-
-def _from_sparse(title: str, names: tuple[str, ...] | None, matrix: Any) -> Source:
-    if matrix.ndim != 2:
-        raise InputError(
-            f"{title} must be {EXPECTED}; got {described(matrix)} of {matrix.ndim} dimensions"
-        )
-    if matrix.dtype.kind not in "biuf":
-        raise InputError(f"{title} must hold numbers; got a sparse matrix of dtype {matrix.dtype}")
-    entries = np.asarray(matrix.data) if hasattr(matrix, "data") else np.empty(0)
-    rounded = rounded_extremes(entries) if entries.dtype != object else None
-    if rounded is not None:
-        check_rounded(title, min(rounded[0], 0), max(rounded[1], 0))
-    held = SparseColumns.from_scipy(check_structure(title, matrix))
-    boolean = matrix.dtype.kind == "b"
-    if boolean:
-        held.matrix.data[held.matrix.data != 0] = 1.0  # entries given twice were added up
-    return Source(title, names, held.shape, held, boolean)
-
-
-def distinct(title: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names if no two are the same."""
-    if len(set(names)) < len(names):  # such as 1 and "1"
-        raise _repeated(title, names)
-    return names
-
-
-def _repeated(title: str, names: tuple[str, ...]) -> InputError:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    return InputError(
-        f"{title} must have distinct column names; got more than one {quoted(repeated)}"
-    )
+    return every

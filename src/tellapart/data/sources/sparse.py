@@ -1,4 +1,7 @@
-"""Sparse matrices taken at their word would crash the process: their structure is checked first."""
+"""Sparse matrices of SciPy, whose structure is checked first.
+
+SciPy and Numba trust the arrays inside: an index out of range would crash the process.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,43 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from tellapart.data.column_store import SparseColumns
+from tellapart.data.columns import check_rounded, rounded_extremes
+from tellapart.data.sources.source import EXPECTED, HeldSource
 from tellapart.errors import InputError
+from tellapart.text import described
+
+
+class SparseSource(HeldSource):
+    """Sparse matrices and arrays of SciPy, held as sparse columns."""
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is a sparse matrix or array."""
+        return bool(sparse.issparse(data))
+
+    @classmethod
+    def opened(cls, title: str, data: Any) -> HeldSource:
+        """Open a sparse matrix of real numbers or truth values."""
+        if data.ndim != 2:
+            raise InputError(
+                f"{title} must be {EXPECTED}; got {described(data)} of {data.ndim} dimensions"
+            )
+        if data.dtype.kind not in "biuf":
+            raise InputError(
+                f"{title} must hold numbers; got a sparse matrix of dtype {data.dtype}"
+            )
+        entries = np.asarray(data.data) if hasattr(data, "data") else np.empty(0)
+        rounded = rounded_extremes(entries) if entries.dtype != object else None
+        if rounded is not None:
+            check_rounded(title, min(rounded[0], 0), max(rounded[1], 0))
+        held = SparseColumns.from_scipy(check_structure(title, data))
+        boolean = data.dtype.kind == "b"
+        if boolean:
+            held.matrix.data[held.matrix.data != 0] = 1.0  # entries given twice were added up
+        return cls(title, None, held.shape, held, boolean)
 
 
 def check_structure(title: str, matrix: Any) -> Any:

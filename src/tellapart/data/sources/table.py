@@ -1,12 +1,100 @@
-"""Tables to hand back: pandas, polars or pyarrow, as the user has them."""
+"""Tables of pandas, polars and pyarrow: read through narwhals, and made to be handed back."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
+import narwhals as nw
+import numpy as np
 import pyarrow as pa
+
+from tellapart.data.column_notes import remembered
+from tellapart.data.columns import LARGEST_WHOLE, check_rounded, floats_of
+from tellapart.data.sources.source import HeldSource, check_shape, distinct
+from tellapart.data.sources.sparse import SparseSource
+from tellapart.errors import InputError
+from tellapart.text import package_of
+
+Frame = nw.DataFrame[Any]
+_LONG_INTEGERS = (nw.Int64, nw.UInt64)
+
+
+class TableSource(HeldSource):
+    """Tables of pandas, polars, pyarrow, and of whatever narwhals knows as one."""
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is a table."""
+        if isinstance(data, pa.RecordBatch | pa.RecordBatchReader) or _is_scanner(data):
+            return True
+        try:
+            frame = nw.from_native(cast(Any, data), eager_only=True, pass_through=True)
+        except nw.exceptions.DuplicateError:
+            return True
+        return isinstance(frame, nw.DataFrame)
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:  # noqa: ARG003
+        """Return batches, and what reads or scans them, as one table."""
+        if isinstance(data, pa.RecordBatch):
+            return pa.Table.from_batches([data])
+        if isinstance(data, pa.RecordBatchReader):
+            return data.read_all()
+        return data.to_table() if _is_scanner(data) else data
+
+    @classmethod
+    def opened(cls, title: str, data: Any) -> HeldSource:
+        """Open a table; one of sparse columns as a sparse matrix."""
+        # pandas has the accessor for such tables only, and for tables without any column.
+        is_sparse = package_of(data) == "pandas" and hasattr(
+            getattr(data, "sparse", None), "to_coo"
+        )
+        if is_sparse and len(data.columns):
+            return _open_sparse(title, data)
+        frame = as_frame(title, data)
+        assert frame is not None
+        return cls.of_frame(title, frame)
+
+    @classmethod
+    def of_frame(cls, title: str, frame: Frame) -> HeldSource:
+        """Open a table that narwhals holds."""
+        names, (n_rows, n_columns) = frame_names(title, frame), frame.shape
+        check_shape(title, n_rows, n_columns)
+        row_labels = remembered(frame.to_native())
+        frame, dtypes = _without_long_integers(title, frame)
+        if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
+            values = frame.to_numpy()
+            whole = np.array([dtype in _LONG_INTEGERS for dtype in dtypes])
+            # Not where a library hands out objects, or has rounded large whole numbers beside
+            # floats.
+            if values.dtype.kind in "iu" or (
+                values.dtype.kind == "f"
+                and not (np.abs(values[:, whole].astype(np.float64)) > LARGEST_WHOLE).any()
+            ):
+                numbers = floats_of(values)
+                return cls(title, names, frame.shape, numbers, False, dtypes, row_labels)
+        # All columns at once: narwhals takes time in proportion to D to find a single one.
+        columns = tuple(frame.iter_columns())
+        return cls(title, names, (n_rows, n_columns), columns, False, dtypes, row_labels)
+
+
+def as_frame(title: str, data: object) -> Frame | None:
+    """Return data in memory as a narwhals frame, or None if they are no table."""
+    try:
+        frame = nw.from_native(cast(Any, data), eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        table = cast(Any, data)
+        distinct(title, table.column_names if isinstance(data, pa.Table) else table.columns)
+        raise
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def frame_names(title: str, frame: Frame) -> tuple[str, ...]:
+    """Return the names of a table's columns, which must be distinct as texts."""
+    return distinct(title, frame.columns)
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
@@ -25,30 +113,29 @@ def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None = None)
     return table.to_pandas() if library == "pandas" else table
 
 
-# What messages call the data that came: its package and type, and names of columns.
+def _open_sparse(title: str, data: Any) -> HeldSource:
+    """Open a pandas table whose columns are all sparse."""
+    try:
+        matrix = data.sparse.to_coo()
+    except ValueError as error:
+        raise InputError(f"{title} must have sparse columns with 0 left out; {error}") from None
+    names = distinct(title, data.columns)
+    return replace(SparseSource.opened(title, matrix), names=names)
 
 
-EXPECTED = (
-    "a 2-dimensional array, a SciPy sparse matrix, a pandas, polars or pyarrow table, or AnnData"
-)
-MOST_NAMED = 5
+def _without_long_integers(title: str, frame: Frame) -> tuple[Frame, tuple[nw.dtypes.DType, ...]]:
+    """Return a table and its dtypes, integers of 128 bits as floats: NumPy has none of these."""
+    schema = frame.schema
+    long = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    for name in long:
+        least, greatest = frame[name].min() or 0, frame[name].max() or 0
+        if max(-least, greatest) > LARGEST_WHOLE:
+            check_rounded(f"column {name!r} of {title}", least, greatest, exact=False)
+    if long:
+        frame = frame.with_columns(nw.col(*long).cast(nw.Float64))
+        schema = frame.schema
+    return frame, tuple(schema.values())
 
 
-def described(data: object) -> str:
-    """Return what messages call an object: its package and type."""
-    package = package_of(data)
-    name = type(data).__name__ if package == "builtins" else f"{package} {type(data).__name__}"
-    return f"{name} {data!r}" if isinstance(data, str) else name
-
-
-def quoted(names: Iterable[str]) -> str:
-    """Return "'a', 'b' and 3 more"."""
-    every = list(names)
-    more = len(every) - MOST_NAMED
-    shown = ", ".join(repr(name) for name in every[:MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
-def package_of(data: object) -> str:
-    """Return the package that an object's type is from."""
-    return type(data).__module__.partition(".")[0]
+def _is_scanner(data: object) -> bool:
+    return package_of(data) == "pyarrow" and type(data).__name__ == "Scanner"

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import Budget
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, GroupCandidates, Skipped
+from tellapart.scan.features import Pairs, Product
 from tellapart.scan.loops import spectral_norms
 from tellapart.scan.pairs import Largest, each_pair
 from tellapart.scan.pool import Pool
-from tellapart.scan.requests import Pairs, ProductOfTwo
+from tellapart.scan.state import ScanState, columns_for_pairs
 
 # Values kept of each permutation, for the maxima of what is not named: of all pairs, and of those
 # looked at apart.
@@ -40,27 +43,80 @@ class ProductKind:
         """Whether the two columns themselves are multiplied."""
         return self.first == self.second == "normal"
 
-    @property
-    def name(self) -> str:
-        """By which the sums of the products are asked for."""
-        return f"{self.first} × {self.second}" + (", screened" if self.screened else "")
-
-    def of(self, pairs: Pairs) -> ProductOfTwo:
+    def of(self, pairs: Pairs) -> Product:
         """Return what is to be summed over bins for these pairs."""
-        return ProductOfTwo(self.first, self.second, pairs)
+        return Product((self.first, self.second), pairs)
 
 
 CORRELATED = ProductKind("normal", "normal")
 CORRELATED_SCREENED = ProductKind("normal", "normal", screened=True)
 
 
-@dataclass(frozen=True)
-class PairScan:
-    """The statistics of a family of pairs, and the largest changes of each kind of product."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorrelationPlan(FamilyPlan):
+    """The products of all pairs and of those looked at apart, and the columns of the core."""
 
-    statistics: FloatArray
-    largest: dict[ProductKind, Largest]
-    pairs: dict[ProductKind, Pairs]
+    every: Product
+    screened: Product
+    core: IntArray
+
+
+class Correlation(Family):
+    """Two columns that move together in one sample more than in the other, or many."""
+
+    name = "correlation"
+    weight = 1.0
+    description = "correlations of pairs of columns"
+    work = 4
+    fewest_rows = 4
+
+    def plan(self, state: ScanState, budget: Budget) -> CorrelationPlan | Skipped:
+        """Look at the pairs of the columns that depend most on others."""
+        dependence = state.dependence
+        columns = dependence.most(columns_for_pairs(state.affordable(budget)))
+        pairs = all_pairs(columns, state.scores.column)
+        needed = None if pairs.size else "two columns that vary"
+        reason = state.why_skipped(self.fewest_rows, needed)
+        if reason is not None:
+            return Skipped(reason)
+        chosen = screened_pairs(dependence.correlation, pairs.size)
+        apart = Pairs(dependence.columns[chosen.s], dependence.columns[chosen.t])
+        every, screened = CORRELATED.of(pairs), CORRELATED_SCREENED.of(apart)
+        return CorrelationPlan(
+            features=(every, screened),
+            note=state.screening_note("pairs", columns, state.n_varying),
+            correlations=every,
+            every=every,
+            screened=screened,
+            core=dependence.most(CORE_COLUMNS),
+        )
+
+    def run(self, contrasts: Pool, plan: CorrelationPlan) -> FamilyResult:
+        """Return the three statistics of the pairs."""
+        pairs = Pairs(*plan.every.columns)
+        largest = Largest.empty(contrasts.count, MANY_KEPT, pairs.size)
+        inner = np.isin(pairs.s, plan.core) & np.isin(pairs.t, plan.core)
+        place: IntArray = np.cumsum(inner) - inner
+        within = Pairs(pairs.s[inner], pairs.t[inner])
+        of_core = np.empty((contrasts.count, within.size), dtype=np.float32)
+
+        def take(rows: slice, block: slice, changes: Singles) -> None:
+            largest.add(rows, block, changes)
+            of_core[rows, place[block][inner[block]]] = changes[:, inner[block]]
+
+        each_pair(contrasts, plan.every, take)
+        length = np.zeros(contrasts.count)
+        if within.size:
+            length = _lengths(contrasts, of_core, within)
+        apart = Largest.empty(contrasts.count, SOME_KEPT, plan.screened.size)
+        each_pair(contrasts, plan.screened, apart.add)
+        return FamilyResult(
+            np.column_stack([largest.maximum(), apart.maximum(), np.square(length)]),
+            (
+                GroupCandidates(CORRELATED, largest, np.column_stack(pairs)),
+                GroupCandidates(CORRELATED_SCREENED, apart, np.column_stack(plan.screened.columns)),
+            ),
+        )
 
 
 def all_pairs(columns: IntArray, parent: IntArray) -> Pairs:
@@ -69,36 +125,6 @@ def all_pairs(columns: IntArray, parent: IntArray) -> Pairs:
     s, t = columns[i], columns[j]
     apart = parent[s] != parent[t]
     return Pairs(s[apart], t[apart])
-
-
-def correlation_statistics(pool: Pool, pairs: Pairs, screened: Pairs, core: IntArray) -> PairScan:
-    """Return the three statistics of the pairs.
-
-    `screened` are the pairs to look at apart, `core` the columns whose matrix of changes is
-    measured.
-    """
-    largest = Largest.empty(pool.count, MANY_KEPT, pairs.size)
-    length = np.zeros(pool.count)
-    inner = np.isin(pairs.s, core) & np.isin(pairs.t, core)
-    place: IntArray = np.cumsum(inner) - inner
-    within = Pairs(pairs.s[inner], pairs.t[inner])
-    of_core = np.empty((pool.count, within.size), dtype=np.float32)
-
-    def take(rows: slice, block: slice, changes: Singles) -> None:
-        largest.add(rows, block, changes)
-        of_core[rows, place[block][inner[block]]] = changes[:, inner[block]]
-
-    each_pair(pool, CORRELATED.name, take)
-    if within.size:
-        length = _lengths(pool, of_core, within)
-    apart = Largest.empty(pool.count, SOME_KEPT, screened.size)
-    each_pair(pool, CORRELATED_SCREENED.name, apart.add)
-    statistics = np.column_stack([largest.maximum(), apart.maximum(), np.square(length)])
-    return PairScan(
-        statistics,
-        {CORRELATED: largest, CORRELATED_SCREENED: apart},
-        {CORRELATED: pairs, CORRELATED_SCREENED: screened},
-    )
 
 
 def screened_pairs(correlation: FloatArray, n_pairs: int) -> Pairs:

@@ -11,102 +11,103 @@ pooled rows, without labels, name the few candidates, and the permutations test 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.samples import draw_rows
+from tellapart.budget import Budget
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.families.triple import SCORES, usable_scores
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
+from tellapart.scan.features import Directions, Feature, Product
 from tellapart.scan.pool import Pool
-from tellapart.scan.requests import Directions, ProductOfFour, Requests
 from tellapart.scan.scores import Scores
+from tellapart.scan.state import ScanState
 
 # Columns among which fours are sought: their pairs are multiplied with their pairs.
 FOUR_COLUMNS = 40
-MOST_FOURS_WORK = 8_000_000_000
 FOURS = 50
 DIRECTION_COLUMNS = 40
 FREQUENCY = 2.5
 # Directions of one size that are extended by a further column, and that are tested.
 EXTENDED = {3: 1000, 4: 200}
 TESTED = 60
-# Rows that name the candidates.
-MOST_ROWS = 2_000
 # A deviation below this share of the largest value is rounding.
 FLAT = 1e-6
 
 
-def four_columns(n_rows: int) -> int:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HigherPlan(FamilyPlan):
+    """Fours and directions, found without labels, and 1/deviation of each in the pooled rows.
+
+    The scale of what does not vary is 0.
+    """
+
+    scales: dict[Feature, FloatArray]
+
+
+class Higher(Family):
+    """Four columns whose product changes, and directions across three to five columns."""
+
+    name = "higher"
+    weight = 0.5
+    description = "interactions of four columns, and projections of three to five"
+    work = 5
+    fewest_rows = 16
+
+    def plan(self, state: ScanState, budget: Budget) -> HigherPlan | Skipped:
+        """Find the fours and directions that stand out in the pooled rows."""
+        share, scores = state.effort ** (1 / 4), state.scores
+        most = four_columns(scores.normal.shape[0], budget)
+        for_fours = state.dependence.most(int(most * share))
+        needed = None if for_fours.size >= 4 else "four columns that vary"
+        reason = state.why_skipped(self.fewest_rows, needed)
+        if reason is not None:
+            return Skipped(reason)
+        for_directions = state.dependence.most(int(DIRECTION_COLUMNS * share), scores.numeric)
+        found = plan_higher(scores, for_fours, for_directions, state.screening)
+        return HigherPlan(features=tuple(found), scales=found)
+
+    def run(self, contrasts: Pool, plan: HigherPlan) -> FamilyResult:
+        """Return the largest δ² of the fours, by signs and ranks, and of the directions."""
+        largest = [
+            _largest(contrasts, contrasts.sums.feature(feature), scale)
+            for feature, scale in plan.scales.items()
+        ]
+        return FamilyResult(np.column_stack(largest))
+
+
+def four_columns(n_rows: int, budget: Budget) -> int:
     """Return how many columns can be searched for fours: N·P⁴/2 multiplications.
 
-    >>> four_columns(400), four_columns(40_000)
+    >>> four_columns(400, Budget()), four_columns(40_000, Budget())
     (40, 40)
     """
-    return min(int((2 * MOST_FOURS_WORK / min(n_rows, MOST_ROWS)) ** 0.25), FOUR_COLUMNS)
-
-
-@dataclass(frozen=True, eq=False)
-class HigherGroups:
-    """Fours and directions, found without labels.
-
-    Attributes
-    ----------
-    fours : mapping from str to array of shape (k, 4)
-        By the score whose products stand out.
-    scales : mapping from str to array
-        1/deviation of those products in the pooled rows; 0 where they do not vary.
-    directions : Directions
-        With mean and deviation of the sums along each in the pooled rows.
-    wave_scale : array
-        1/deviation of their waves.
-    """
-
-    fours: dict[str, IntArray]
-    scales: dict[str, FloatArray]
-    directions: Directions
-    wave_scale: FloatArray
-
-    def ask(self, requests: Requests) -> Requests:
-        """Return the requests with what the statistics need."""
-        for name, columns in self.fours.items():
-            requests.fours[name] = ProductOfFour(SCORES[name], columns)
-        return replace(requests, directions=self.directions)
-
-
-def screening_rows(n_rows: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows that name the candidates: of many some, drawn from both samples alike."""
-    return draw_rows(n_rows, MOST_ROWS, rng)
+    n_rows = min(n_rows, budget.screening_rows)
+    return min(int((2 * budget.four_products / n_rows) ** 0.25), FOUR_COLUMNS)
 
 
 def plan_higher(
     outline: Scores, for_fours: IntArray, for_directions: IntArray, seen: IntArray
-) -> HigherGroups:
-    """Return the candidates among some columns; the rows `seen` name them."""
-    fours: dict[str, IntArray] = {}
-    scales: dict[str, FloatArray] = {}
-    for name in SCORES:
+) -> dict[Feature, FloatArray]:
+    """Return the candidates among some columns with their scales; the rows `seen` name them."""
+    candidates: dict[Feature, FloatArray] = {}
+    for name, score in SCORES.items():
         values = usable_scores(outline, name)
-        fours[name] = found = _fours(values[seen], for_fours, outline.column)
-        scales[name] = _inverse_deviation(np.prod(values[:, found], axis=2))
+        columns = _fours(values[seen], for_fours, outline.column)
+        scale = _inverse_deviation(np.prod(values[:, columns], axis=2))
         if outline.present is not None:
             # A product with a missing value is 0: of the rows that have all four, it varies more.
-            scales[name] *= np.sqrt(np.prod(outline.present[:, found], axis=2).mean(axis=0))
+            scale *= np.sqrt(np.prod(outline.present[:, columns], axis=2).mean(axis=0))
+        candidates[Product((score,) * 4, tuple(columns.T))] = scale
     weights = _directions(outline.normal[seen], for_directions, outline.column)
     sums = outline.normal.astype(np.float64) @ weights.T
     mean, inverse = sums.mean(axis=0), _inverse_deviation(sums)
     waves = np.cos(FREQUENCY * (sums - mean) * inverse)
-    directions = Directions(weights, mean, inverse, FREQUENCY)
-    return HigherGroups(fours, scales, directions, _inverse_deviation(waves))
-
-
-def higher_statistics(pool: Pool, groups: HigherGroups) -> FloatArray:
-    """Return the largest δ² of the products of four, by signs and ranks, and of the directions."""
-    columns = [_largest(pool, pool.sums.fours(name), groups.scales[name]) for name in groups.fours]
-    columns.append(_largest(pool, pool.sums.directions, groups.wave_scale))
-    return np.column_stack(columns)
+    candidates[Directions(weights, mean, inverse, FREQUENCY)] = _inverse_deviation(waves)
+    return candidates
 
 
 def _largest(pool: Pool, sums: TwoSampleSums, scale: FloatArray) -> FloatArray:
@@ -129,19 +130,19 @@ def _fours(values: Singles, columns: IntArray, parent: IntArray) -> IntArray:
     """Return the fours of columns whose product stands out in the pooled rows."""
     if columns.size < 4:
         return np.zeros((0, 4), dtype=np.intp)
-    own = values[:, columns]
+    scores, n_rows = values[:, columns], values.shape[0]
     i, j = np.triu_indices(columns.size, 1)
-    products = own[:, i] * own[:, j]
+    products = scores[:, i] * scores[:, j]
     products -= products.mean(axis=0)
-    correlation = own.T @ own / own.shape[0]
+    correlation = scores.T @ scores / n_rows
     # What normal variables of these correlations would have: r_ac r_bd + r_ad r_bc.
     explained = correlation[i][:, i] * correlation[j][:, j]
     explained += correlation[i][:, j] * correlation[j][:, i]
-    strength = np.abs(products.T @ products / own.shape[0] - explained)
+    strength = np.abs(products.T @ products / n_rows - explained)
     squares = np.square(products)
-    strength /= np.sqrt(np.maximum(squares.T @ squares / own.shape[0], 1e-6))
-    family = parent[columns]
-    pairs = np.stack([family[i], family[j]])
+    strength /= np.sqrt(np.maximum(squares.T @ squares / n_rows, 1e-6))
+    source = parent[columns]
+    pairs = np.stack([source[i], source[j]])
     distinct = i[:, np.newaxis] < i
     for a in range(2):
         for b in range(2):

@@ -7,13 +7,16 @@ form, so that it is chosen again under every permutation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tellapart.arrays import FloatArray, Singles
+from tellapart.arrays import Singles
+from tellapart.budget import Budget
+from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
+from tellapart.scan.loops import N_WAVES, PERIOD
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.requests import N_WAVES, PERIOD
+from tellapart.scan.state import ScanState
 from tellapart.scan.tails import tail_pvalues
 
 NUMBERS = (1, 3, 8)
@@ -29,30 +32,46 @@ SHARED_WAVES = 6
 FREQUENCIES = 2 * np.pi / PERIOD * np.arange(1, N_WAVES + 1)
 
 
-@dataclass(frozen=True)
-class KernelScan:
-    """The statistics of the kernel family, and how many columns its best choice has."""
+class Kernel(ColumnFamily):
+    """The largest MMD² of few columns, reselected under every permutation."""
 
-    statistics: FloatArray
-    n_variables: int
+    name = "kernel"
+    weight = 0.5
+    description = "any difference of single columns: the largest MMD² of a few of them"
+    work = 2
+    n_kept = max(PATH)
+
+    def plan(self, state: ScanState, budget: Budget) -> FamilyPlan:  # noqa: ARG002
+        """Look at every column: the sums of waves are always there."""
+        return FamilyPlan()
+
+    def column_statistics(self, contrasts: Pool) -> Iterator[Singles]:
+        """Yield the squares of a_s of every column."""
+        yield np.square(column_mmd(contrasts))
+
+    def run(self, contrasts: Pool, plan: FamilyPlan) -> FamilyResult:  # noqa: ARG002
+        """Return S_d² for d = 1, 3, 8, and the number of columns that carries nearly all."""
+        return _result(*self.column_statistics(contrasts))
+
+    def from_largest(
+        self,
+        contrasts: Pool,  # noqa: ARG002
+        largest: Sequence[Singles],
+        rows: WholeRowSums,  # noqa: ARG002
+    ) -> FamilyResult:
+        """Return the same from blocks of columns: the ten largest are enough."""
+        return _result(largest[0])
 
 
-def kernel_statistics(pool: Pool) -> KernelScan:
-    """Return S_d² for d = 1, 3, 8, and the number of columns that carries nearly all."""
-    return kernel_scan(np.square(column_mmd(pool)))
-
-
-def kernel_scan(squares: Singles) -> KernelScan:
-    """Return the same of the squares of a_s under every permutation, of all columns or the largest.
-
-    The ten largest of each permutation are enough.
-    """
+def _result(squares: Singles) -> FamilyResult:
+    """Return the statistics by the squares of a_s, of all columns or the largest."""
     path = [d for d in PATH if d <= squares.shape[1]]
     lengths = np.column_stack(top_sums(squares, tuple(path)))
     surprise = -np.log(tail_pvalues(np.cbrt(lengths))[0])
     # A few columns that carry nearly all of the difference tell more than many that carry it all.
     enough = int(np.argmax(surprise >= NEARLY * surprise.max()))
-    return KernelScan(np.column_stack(top_sums(squares, NUMBERS)), path[enough])
+    statistics = np.column_stack(top_sums(squares, NUMBERS))
+    return FamilyResult(statistics, n_variables=path[enough])
 
 
 def column_mmd(pool: Pool) -> Singles:

@@ -6,11 +6,16 @@ With δ(S) = mean_x S − mean_y S: the largest δ(U)², the sum of the five lar
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from tellapart.arrays import FloatArray, Singles
+from tellapart.budget import Budget
+from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.row_forms import RowProducts, row_forms
+from tellapart.scan.state import ScanState
 
 FEW = 5
 LARGEST = (1, FEW)
@@ -18,24 +23,43 @@ LARGEST = (1, FEW)
 RIDGE = 0.3
 
 
-def location_statistics(pool: Pool) -> FloatArray:
-    """Return the four statistics, one row per permutation."""
-    return np.column_stack([*_largest(pool), *whole_row_statistics(pool)])
+class Location(ColumnFamily):
+    """Means of columns, and distances between whole rows."""
+
+    name = "location"
+    weight = 4.0
+    description = (
+        "means of columns, and distances between whole rows (which also respond to "
+        "differences in dependence)"
+    )
+    work = 3
+    n_kept = FEW
+
+    def plan(self, state: ScanState, budget: Budget) -> FamilyPlan:  # noqa: ARG002
+        """Look at every column: the sums of single scores are always there."""
+        return FamilyPlan()
+
+    def column_statistics(self, contrasts: Pool) -> Iterator[Singles]:
+        """Yield δ(U)² of every column."""
+        yield np.square(contrasts.differences("normal"))
+
+    def run(self, contrasts: Pool, plan: FamilyPlan) -> FamilyResult:  # noqa: ARG002
+        """Return the four statistics."""
+        if contrasts.shifts is not None:
+            largest = contrasts.shifts.top_sums(FEW)
+        else:
+            largest = top_sums(next(self.column_statistics(contrasts)), LARGEST)
+        return FamilyResult(np.column_stack([*largest, *_whole_rows(contrasts)]))
+
+    def from_largest(
+        self, contrasts: Pool, largest: Sequence[Singles], rows: WholeRowSums
+    ) -> FamilyResult:
+        """Return the same four from blocks of columns."""
+        whole = _whole_rows(contrasts, rows.products)
+        return FamilyResult(np.column_stack([*top_sums(largest[0], LARGEST), *whole]))
 
 
-def whole_row_statistics(pool: Pool, products: RowProducts | None = None) -> list[FloatArray]:
-    """Return the last two of the statistics, of `products` of rows over all columns if given."""
+def _whole_rows(pool: Pool, products: RowProducts | None = None) -> list[FloatArray]:
+    """Return δᵀ(Σ + 0.3 I)⁻¹δ and the energy distance, of `products` over all columns if given."""
     rows = row_forms(pool.labels, pool, products)
     return [rows.decorrelated(RIDGE), rows.energy()]
-
-
-def _largest(pool: Pool) -> list[FloatArray]:
-    """Return the largest δ(U)² and the sum of the five largest."""
-    if pool.shifts is not None:
-        return pool.shifts.top_sums(FEW)
-    return top_sums(shifts(pool), LARGEST)
-
-
-def shifts(pool: Pool) -> Singles:
-    """Return δ(U)² of every column and permutation."""
-    return np.square(pool.differences("normal"))

@@ -6,17 +6,21 @@ leaves alone, and δ(r)² of whole rows, r the normal score of ‖V‖².
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import Budget
 from tellapart.permutation.labels import TwoSampleSums
 from tellapart.permutation.pvalues import beyond_rounding
+from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
+from tellapart.scan.features import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.requests import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.scores import Scores
+from tellapart.scan.state import ScanState
 
 FEW = 3
 # Rows for each column without which a regression fits noise.
@@ -31,17 +35,48 @@ SAME_LENGTH = 4e-7
 WAVES = ("wave 2", "wave 3", "wave 4")
 
 
-def shape_statistics(pool: Pool) -> FloatArray:
-    """Return the statistics of shape, one row per permutation."""
-    columns = [top_sums(table, (FEW,))[0] for table in shape_changes(pool)]
-    return np.column_stack([*columns, scale_changes(pool, pool.sums.row_score)])
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShapePlan(FamilyPlan):
+    """How whole rows are scored by their length."""
+
+    row_score: RowScore
 
 
-def shape_changes(pool: Pool) -> Iterator[Singles]:
-    """Give δ(S)² of every column and permutation, of one score after the other."""
-    for name in ("spread", "skew", "fourth", "atom"):
-        yield np.square(pool.differences(name))
-    yield wave_changes(pool)
+class Shape(ColumnFamily):
+    """Spread, tails, skewness and multimodality of single columns, and the scale of whole rows."""
+
+    name = "shape"
+    weight = 1.0
+    description = "standard deviations, skewness, tails and multimodality of single columns"
+    work = 1
+    n_kept = FEW
+
+    def plan(self, state: ScanState, budget: Budget) -> ShapePlan:  # noqa: ARG002
+        """Score the lengths of the pooled rows."""
+        score = row_score(state.scores)
+        return ShapePlan(features=(score,), row_score=score)
+
+    def column_statistics(self, contrasts: Pool) -> Iterator[Singles]:
+        """Yield δ(S)² of every column, of one score after the other."""
+        for name in ("spread", "skew", "fourth", "atom"):
+            yield np.square(contrasts.differences(name))
+        yield wave_changes(contrasts)
+
+    def run(self, contrasts: Pool, plan: ShapePlan) -> FamilyResult:
+        """Return a sum of the few largest for every score, and the scale of rows."""
+        sums = contrasts.sums.feature(plan.row_score)
+        return _result(contrasts, self.column_statistics(contrasts), sums)
+
+    def from_largest(
+        self, contrasts: Pool, largest: Sequence[Singles], rows: WholeRowSums
+    ) -> FamilyResult:
+        """Return the same from blocks of columns."""
+        return _result(contrasts, largest, rows.row_score)
+
+
+def _result(pool: Pool, tables: Iterable[Singles], row_score: TwoSampleSums) -> FamilyResult:
+    columns = [top_sums(table, (FEW,))[0] for table in tables]
+    return FamilyResult(np.column_stack([*columns, scale_changes(pool, row_score)]))
 
 
 def scale_changes(pool: Pool, row_score: TwoSampleSums) -> FloatArray:
@@ -66,23 +101,23 @@ def row_score(outline: Scores) -> RowScore:
     values = outline.clipped.astype(np.float64)
     lengths = np.square(outline.clipped).sum(axis=1, dtype=np.float32)
     if outline.present is not None:
-        there = outline.present.sum(axis=1)
-        lengths = full_lengths(lengths, there, outline.present.shape[1])[there > 0]
-        values = values[there > 0]
-    known, scores, place = _ranked(lengths)
+        n_present = outline.present.sum(axis=1)
+        lengths = full_lengths(lengths, n_present, outline.present.shape[1])[n_present > 0]
+        values = values[n_present > 0]
+    distinct, scores, place = _ranked(lengths)
     slopes = np.zeros(values.shape[1])
     if values.shape[1] <= values.shape[0] / FEWEST_ROWS_PER_COLUMN:
         slopes = np.asarray(np.linalg.lstsq(values, scores[place], rcond=RANK_TOLERANCE)[0])
-    left = scores[place] - values @ slopes
-    if left.std() <= FLAT * scores[place].std():
-        return RowScore(known[:1].astype(np.float64), np.zeros(1), np.zeros_like(slopes))
-    return _thinned(known, scores, slopes)
+    rest = scores[place] - values @ slopes
+    if rest.std() <= FLAT * scores[place].std():
+        return RowScore(distinct[:1].astype(np.float64), np.zeros(1), np.zeros_like(slopes))
+    return _thinned(distinct, scores, slopes)
 
 
 def score_of_lengths(lengths: Singles) -> RowScore:
     """Return what gives the normal score of ‖V‖² of a row where columns are many."""
-    known, scores, _ = _ranked(lengths)
-    return _thinned(known, scores, np.empty(0))
+    distinct, scores, _ = _ranked(lengths)
+    return _thinned(distinct, scores, np.empty(0))
 
 
 def _ranked(lengths: Singles) -> tuple[Singles, FloatArray, IntArray]:
@@ -90,13 +125,14 @@ def _ranked(lengths: Singles) -> tuple[Singles, FloatArray, IntArray]:
 
     Lengths that differ by the rounding of their squares are one.
     """
-    known, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
-    first = np.append(True, np.diff(known) > SAME_LENGTH * known[1:])
+    distinct, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    first = np.append(True, np.diff(distinct) > SAME_LENGTH * distinct[1:])
     counts = np.add.reduceat(counts, np.flatnonzero(first))
     ranks = np.cumsum(counts) - counts / 2
-    return known[first], special.ndtri(ranks / lengths.size), (np.cumsum(first) - 1)[place]
+    return distinct[first], special.ndtri(ranks / lengths.size), (np.cumsum(first) - 1)[place]
 
 
-def _thinned(known: Singles, scores: FloatArray, slopes: FloatArray) -> RowScore:
-    kept = np.unique(np.linspace(0, known.size - 1, min(known.size, KNOWN_LENGTHS)).astype(np.intp))
-    return RowScore(known[kept].astype(np.float64), scores[kept], slopes)
+def _thinned(lengths: Singles, scores: FloatArray, slopes: FloatArray) -> RowScore:
+    count = min(lengths.size, KNOWN_LENGTHS)
+    kept = np.unique(np.linspace(0, lengths.size - 1, count).astype(np.intp))
+    return RowScore(lengths[kept].astype(np.float64), scores[kept], slopes)

@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import Budget
 from tellapart.interrupts import check_interrupts
-from tellapart.scan.bin_sums import Segments, add_triples
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, GroupCandidates, Skipped
+from tellapart.scan.features import Pairs, Product, Segments, Triples, add_triples
 from tellapart.scan.loops import cumulant_changes, present_cumulant_changes
 from tellapart.scan.pairs import BLOCK_ENTRIES, Largest
 from tellapart.scan.pool import Pool
-from tellapart.scan.requests import Pairs, ProductOfThree, ProductOfTwo, Requests, Triples
 from tellapart.scan.scores import Scores
+from tellapart.scan.state import ScanState, columns_for_triples
 from tellapart.scan.sums import CumulantSums
 
 # Values kept of each permutation, for the maxima of what is not named.
@@ -34,9 +36,8 @@ MOST_KURTOSIS = 8.0
 LEAST_VARIANCE = 1e-6
 # Triples that stand out in the pooled rows and are looked at apart.
 SCREENED = 200
-# Multiplications of the pooled rows that look for them.
-MOST_SCREENING = 4_000_000_000
-MOST_SCREENED_COLUMNS = 100
+# All triples take part of what a family can afford: those that stand out come on top.
+SHARE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,60 +46,72 @@ class TripleGroup:
 
     Attributes
     ----------
-    name : str
-        By which the sums of the products are asked for.
     score : str
         "signs" or "ranks".
     triples : Triples
         The triples.
     scale : array
         1/deviation of abc in the pooled rows; 0 where it hardly varies.
-    pairs : Pairs
-        Every pair ab that occurs in them.
     opposite : three arrays
         Where bc, ac and ab of each triple stand among the pairs.
+    products, pairs : Product
+        What is summed: abc of all triples, or of more than these, and every ab that occurs.
     within : array or None
-        Where the triples stand among those of the group of the same name, which has the sums;
-        None where this group has its own.
+        Where the triples stand among those of `products`; None where they are the same.
     """
 
-    name: str
     score: str
     triples: Triples
     scale: Singles
-    pairs: Pairs
     opposite: tuple[IntArray, IntArray, IntArray]
+    products: Product
+    pairs: Product
     within: IntArray | None = None
 
-    @property
-    def pairs_name(self) -> str:
-        """By which the sums of the products of two are asked for."""
-        return f"pairs of {self.name}"
 
-    def ask(self, requests: Requests) -> None:
-        """Ask for the sums that the changes need, unless another group has them."""
-        if self.within is not None:
-            return
-        score = SCORES[self.score]
-        requests.triples[self.name] = ProductOfThree(score, self.triples)
-        requests.pairs[self.pairs_name] = ProductOfTwo(score, score, self.pairs)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TriplePlan(FamilyPlan):
+    """The triples to look at, in groups."""
+
+    groups: tuple[TripleGroup, ...]
 
 
-@dataclass(frozen=True)
-class TripleKind:
-    """The largest changes of signs or of ranks, among all triples or those that stand out."""
+class Triple(Family):
+    """Three columns whose product changes, though no two of them do."""
 
-    score: str
-    largest: Largest
-    triples: Triples
+    name = "triple"
+    weight = 0.5
+    description = "three-way interactions that no pair of the columns shows"
+    work = 7
+    fewest_rows = 8
 
+    def plan(self, state: ScanState, budget: Budget) -> TriplePlan | Skipped:
+        """Look at all triples of some columns, and at those that stand out among more columns."""
+        dependence, scores = state.dependence, state.scores
+        columns = dependence.most(columns_for_triples(state.affordable(budget, SHARE)))
+        triples = all_triples(columns, scores.column)
+        needed = None if triples.size else "three columns that vary"
+        reason = state.why_skipped(self.fewest_rows, needed)
+        if reason is not None:
+            return Skipped(reason)
+        most = screening_columns(scores.normal.shape[0], budget) * state.effort ** (1 / 3)
+        groups = plan_triples(scores, triples, dependence.most(int(most)))
+        return TriplePlan(
+            features=tuple(f for group in groups for f in (group.products, group.pairs)),
+            note=state.screening_note("triples", columns, state.n_varying),
+            groups=groups,
+        )
 
-@dataclass(frozen=True)
-class TripleScan:
-    """The statistics of the triples, and their largest changes of each kind."""
-
-    statistics: FloatArray
-    kinds: tuple[TripleKind, ...]
+    def run(self, contrasts: Pool, plan: TriplePlan) -> FamilyResult:
+        """Return the largest change of every group."""
+        candidates: list[GroupCandidates] = []
+        for group in plan.groups:
+            kept = Largest.empty(contrasts.count, MANY_KEPT, group.triples.size)
+            _each_triple(contrasts, group, kept)
+            members = np.column_stack(group.triples)
+            candidates.append(GroupCandidates(group.score, kept, members))
+        largest = [one.largest.maximum() for one in candidates]
+        return FamilyResult(np.column_stack(largest).astype(np.float64), tuple(candidates))
 
 
 SCORES = {"signs": "sign", "ranks": "rank"}
@@ -132,115 +145,102 @@ def _triangle(size: int) -> tuple[IntArray, IntArray, IntArray]:
 def plan_triples(outline: Scores, triples: Triples, wider: IntArray) -> tuple[TripleGroup, ...]:
     """Return what to look at: `triples`, and those that stand out among more columns, `wider`."""
     groups: list[TripleGroup] = []
-    there = outline.present
+    present = outline.present
     for name in SCORES:
         values = usable_scores(outline, name)
         chosen = screened_triples(values, wider, outline.column)
         # Signs see most of what ranks see, at half the cost of looking at all triples by both.
         if name == "signs":
-            groups.append(_group(f"{name}, all", name, values, there, triples))
-            groups.append(
-                _part(groups[-1], chosen) or _group(f"{name}, few", name, values, there, chosen)
-            )
+            groups.append(_group(name, values, present, triples))
+            groups.append(_some_of(groups[-1], chosen) or _group(name, values, present, chosen))
         else:
-            groups.append(_group(f"{name}, few", name, values, there, chosen))
+            groups.append(_group(name, values, present, chosen))
     return tuple(groups)
 
 
-def _part(group: TripleGroup, chosen: Triples) -> TripleGroup | None:
+def _some_of(group: TripleGroup, chosen: Triples) -> TripleGroup | None:
     """Return a group of some of the triples of another one, if all of them are there."""
-    size = max((int(c.max()) + 1 for c in group.triples.columns() if c.size), default=1)
+    size = max((int(c.max()) + 1 for c in group.triples if c.size), default=1)
     codes, wanted = (
         (triples.s * size + triples.t) * size + triples.u for triples in (group.triples, chosen)
     )
     order = np.argsort(codes, kind="stable")
-    found = np.searchsorted(codes[order], wanted)
-    if codes.size == 0 or (found == codes.size).any() or (codes[order[found]] != wanted).any():
+    places = np.searchsorted(codes[order], wanted)
+    if codes.size == 0 or (places == codes.size).any() or (codes[order[places]] != wanted).any():
         return None
-    within = order[found]
+    within = order[places]
     tu, su, st = (member[within] for member in group.opposite)
     return replace(
         group, triples=chosen, scale=group.scale[within], opposite=(tu, su, st), within=within
     )
 
 
-def _group(
-    name: str, score: str, values: Singles, there: Singles | None, triples: Triples
-) -> TripleGroup:
-    s, t, u = triples.columns()
+def _group(score: str, values: Singles, present: Singles | None, triples: Triples) -> TripleGroup:
+    s, t, u = triples
     size = values.shape[1]
     codes = np.concatenate([a * size + b for a, b in ((t, u), (s, u), (s, t))])
-    present, place = np.unique(codes, return_inverse=True)
+    distinct, place = np.unique(codes, return_inverse=True)
     tu, su, st = place.reshape(3, -1)
+    name = SCORES[score]
     return TripleGroup(
-        name=name,
         score=score,
         triples=triples,
-        scale=_scale(values, there, triples),
-        pairs=Pairs(present // size, present % size),
+        scale=_scale(values, present, triples),
         opposite=(tu, su, st),
+        products=Product((name,) * 3, triples),
+        pairs=Product((name,) * 2, Pairs(distinct // size, distinct % size)),
     )
 
 
-def _scale(values: Singles, there: Singles | None, triples: Triples) -> Singles:
+def _scale(values: Singles, present: Singles | None, triples: Triples) -> Singles:
     """Return 1/deviation of the products over the pooled rows, 0 for what hardly varies.
 
-    Where values are missing, of the rows that have all three: those `there`.
+    Where values are missing, of the rows that have all three.
     """
     whole = Segments(np.array([0, values.shape[0]]), np.array([0]))
 
-    def total(own: Singles) -> FloatArray:
+    def total(scores: Singles) -> FloatArray:
         sums = np.zeros((1, triples.size), dtype=np.float32)
         if triples.size:
-            add_triples(triples, np.ascontiguousarray(own.T), whole, sums)
+            add_triples(triples, np.ascontiguousarray(scores.T), whole, sums)
         return np.asarray(sums[0], dtype=np.float64)
 
-    rows = values.shape[0] if there is None else np.maximum(total(there), 1.0)
-    moments = [total(own) / rows for own in (values, np.square(values))]
+    rows = values.shape[0] if present is None else np.maximum(total(present), 1.0)
+    moments = [total(scores) / rows for scores in (values, np.square(values))]
     variance = moments[1] - np.square(moments[0])
     scale = np.where(variance > LEAST_VARIANCE, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
     return np.asarray(scale, dtype=np.float32)
 
 
-def triple_statistics(pool: Pool, groups: tuple[TripleGroup, ...]) -> TripleScan:
-    """Return the statistics of the triples."""
-    kinds: list[TripleKind] = []
-    for group in groups:
-        kept = Largest.empty(pool.count, MANY_KEPT, group.triples.size)
-        _each_triple(pool, group, kept)
-        kinds.append(TripleKind(group.score, kept, group.triples))
-    statistics = np.column_stack([kind.largest.maximum() for kind in kinds]).astype(np.float64)
-    return TripleScan(statistics, tuple(kinds))
-
-
-def screening_columns(n_rows: int) -> int:
+def screening_columns(n_rows: int, budget: Budget) -> int:
     """Return how many columns can be screened for triples: N·P³ multiplications."""
-    return min(int((MOST_SCREENING / n_rows) ** (1 / 3)), MOST_SCREENED_COLUMNS)
+    by_work = int((budget.triple_screening_products / n_rows) ** (1 / 3))
+    return min(by_work, budget.triple_screening_columns)
 
 
 def screened_triples(values: Singles, columns: IntArray, parent: IntArray) -> Triples:
     """Return the triples whose mean product over the pooled rows is largest."""
     used = np.ascontiguousarray(values[:, columns])
-    family = parent[columns]
-    found: list[tuple[FloatArray, IntArray, IntArray, IntArray]] = []
+    source = parent[columns]
+    strongest: list[tuple[FloatArray, IntArray, IntArray, IntArray]] = []
     for i in range(columns.size - 2):
         check_interrupts()
         later = used[:, i + 1 :]
         # mean(a_i a_j a_k) for all i < j < k: one product of matrices for each i.
         means = np.abs((later * used[:, i : i + 1]).T @ later) / used.shape[0]
-        own = family[i + 1 :]
-        means[~((own != family[i]) & (own != family[i])[:, np.newaxis])] = 0.0
-        means[own[:, np.newaxis] == own] = 0.0
-        j, k = np.triu_indices(own.size, 1)
+        others = source[i + 1 :]
+        means[~((others != source[i]) & (others != source[i])[:, np.newaxis])] = 0.0
+        means[others[:, np.newaxis] == others] = 0.0
+        j, k = np.triu_indices(others.size, 1)
         strength = means[j, k]
         if strength.size > SCREENED:
             top = np.argpartition(-strength, SCREENED)[:SCREENED]
             j, k, strength = j[top], k[top], strength[top]
-        found.append((strength, np.full(j.size, i), j + i + 1, k + i + 1))
-    if not found:
+        strongest.append((strength, np.full(j.size, i), j + i + 1, k + i + 1))
+    if not strongest:
         none = np.zeros(0, dtype=np.intp)
         return Triples(none, none, none)
-    strength, first, second, third = (np.concatenate(part) for part in zip(*found, strict=True))
+    strength, first, second, third = map(np.concatenate, zip(*strongest, strict=True))
     best = np.argsort(-strength, kind="stable")[:SCREENED]
     best = best[strength[best] > 0]
     return Triples(columns[first[best]], columns[second[best]], columns[third[best]])
@@ -250,16 +250,16 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     """Take the changes of all triples of a group into `kept`."""
     if group.triples.size == 0:
         return
-    sums = pool.sums.triples(group.name)
+    sums = pool.sums.feature(group.products)
     if group.within is not None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
-    plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.pairs(group.pairs_name)
+    plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.feature(group.pairs)
     mean_x, mean_y = pool.score_means(SCORES[group.score])
     pairs_x, pairs_y = pool.means(pairs)
     n_x, n_y = pool.labels.counts
-    members, opposite = group.triples.columns(), group.opposite
-    cumulants = CumulantSums(sums, plain, pairs, members, opposite, pool.labels.n_rows)
+    triples, opposite = group.triples, group.opposite
+    cumulants = CumulantSums(sums, plain, pairs, triples, opposite, pool.labels.n_rows)
     scale = pool.labels.null_scale(cumulants, group.scale)
     assert scale is not None
     present = sums.present
@@ -270,7 +270,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     for start in range(0, group.triples.size, step):
         check_interrupts()
         block = slice(start, start + step)
-        s, t, u = (member[block] for member in group.triples.columns())
+        s, t, u = (member[block] for member in group.triples)
         tu, su, st = (member[block] for member in group.opposite)
         of_products = pool.labels.sums_over_x(sums, block)
         if present is not None:

@@ -12,15 +12,18 @@ value stands apart, as in most tables of continuous columns, the family does not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import Budget
 from tellapart.effects.values import Candidate, candidate_values, may_stand_apart
-from tellapart.scan.adjusted import TableUnits
+from tellapart.permutation.labels import TwoSampleSums
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
+from tellapart.scan.features import ValueRanges
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.requests import ValueRanges
+from tellapart.scan.state import ScanState
 from tellapart.scan.tails import BinMoments
 from tellapart.threads import in_threads
 
@@ -34,20 +37,15 @@ BLOCK_ENTRIES = 250_000
 
 
 @dataclass(frozen=True, eq=False)
-class ValuesScan:
-    """The statistics of the family, and how much the proportion of each value changed.
+class ValueCandidates:
+    """How much the proportion of each value that stands apart changed.
 
     `scores` are those of `tellapart.scan.tails`, one row per permutation and one entry for
     every value of `ranges`.
     """
 
-    statistics: FloatArray
     scores: FloatArray
     ranges: ValueRanges
-
-    def units(self) -> TableUnits:
-        """Return the values as units to be named."""
-        return TableUnits(self.scores)
 
     def column_pvalues(self, adjusted: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return the columns with such values, rising, and the least adjusted p-value of each."""
@@ -72,6 +70,55 @@ class ValuesScan:
                 limits = zip(ranges.low[own].tolist(), ranges.high[own].tolist(), strict=True)
                 found.append((int(columns[k]), list(limits), float(pvalues[k])))
         return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValuesPlan(FamilyPlan):
+    """The values to look at."""
+
+    ranges: ValueRanges
+
+
+class Values(Family):
+    """Values that stand apart: whether rows of one sample have them more often."""
+
+    name = "values"
+    weight = 1.0
+    description = "values that occur in one sample only"
+
+    def plan(self, state: ScanState, budget: Budget) -> ValuesPlan | Skipped:  # noqa: ARG002
+        """Find values that stand apart in the pooled rows."""
+        ranges = values_apart(state.rows, state.kinds, state.fewest_with_value, state.n_jobs)
+        return Skipped() if ranges is None else ValuesPlan(features=(ranges,), ranges=ranges)
+
+    def run(self, contrasts: Pool, plan: ValuesPlan) -> FamilyResult:
+        """Return the two statistics of values that stand apart."""
+        sums = value_sums(contrasts, plan.ranges)
+        changes = contrasts.changes(sums)
+        scale = contrasts.labels.null_scale(sums)
+        if scale is not None:
+            changes = np.asarray(changes * scale)
+        else:
+            share = sums.total() / contrasts.labels.n_rows
+            deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12))
+            changes = np.asarray(changes / deviation, dtype=np.float32)
+        moved = contrasts.labels.n_moved_of
+        moments = BinMoments.of(sums.permuted(moved), moved[0] / sum(moved))
+        scores = moments.of_sum().scores(changes)
+        (few,) = top_sums(np.square(changes), (FEW,))
+        statistics = np.column_stack([scores.max(axis=1), few])
+        return FamilyResult(statistics, (ValueCandidates(scores, plan.ranges),))
+
+
+def value_sums(pool: Pool, ranges: ValueRanges) -> TwoSampleSums:
+    """Return how many rows have these values, and how many have any."""
+    if ranges.source is not None and ranges.place is not None:
+        return pool.sums.feature(ranges.source).some(ranges.place)
+    every = pool.sums.feature(ranges)
+    if not ranges.missing:
+        return every
+    places = np.arange(ranges.column.size)
+    return replace(every.some(places), present=every.some(places.size + places))
 
 
 def values_apart(
@@ -123,26 +170,5 @@ def values_apart(
         np.array([own.low for _, own in found]),
         np.array([own.high for _, own in found]),
         np.array([own.count for _, own in found], dtype=np.intp),
-        np.arange(len(found)),
         missing=any(gaps for _, gaps in parts),
     )
-
-
-def values_statistics(pool: Pool) -> ValuesScan:
-    """Return the two statistics of values that stand apart."""
-    ranges = pool.requests.values
-    assert ranges is not None
-    sums = pool.sums.values(ranges)
-    changes = pool.changes(sums)
-    scale = pool.labels.null_scale(sums)
-    if scale is not None:
-        changes = np.asarray(changes * scale)
-    else:
-        share = sums.total() / pool.labels.n_rows
-        deviation = np.sqrt(np.maximum(share * (1 - share), 1e-12))
-        changes = np.asarray(changes / deviation, dtype=np.float32)
-    moved = pool.labels.n_moved_of
-    moments = BinMoments.of(sums.permuted(moved), moved[0] / sum(moved))
-    scores = moments.of_sum().scores(changes)
-    (few,) = top_sums(np.square(changes), (FEW,))
-    return ValuesScan(np.column_stack([scores.max(axis=1), few]), scores, ranges)

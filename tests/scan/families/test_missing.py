@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from pools import run_family
 from scipy import stats
 
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan as scan_module
 from tellapart.scan.column_changes import column_changes
-from tellapart.scan.families.correlation import CORRELATED
-from tellapart.scan.families.missingness import missing_statistics
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.scan import scan
 
@@ -38,8 +37,7 @@ def run(x, y, missing="pairwise", seed=0, n_permutations=199):
 
 def test_statistics_follow_their_definitions():
     x, y = gappy(0), gappy(1, 50)
-    pool, _, _ = make_pool(x, y)
-    found = missing_statistics(pool)
+    found = run_family(*make_pool(x, y), "missing")
     of_x, of_y = np.isnan(x), np.isnan(y)
     pooled = np.concatenate([of_x, of_y])
     share = pooled.mean(axis=0)
@@ -63,7 +61,7 @@ def test_statistics_follow_their_definitions():
 @pytest.mark.parametrize("rows", [60, 3000])
 def test_means_are_those_of_the_values_that_are_there(rows):
     x, y = gappy(2, rows), gappy(3, rows)
-    pool, _, _ = make_pool(x, y, n_permutations=3)
+    pool, _ = make_pool(x, y, n_permutations=3)
     scores = pool.sums.of("clipped")
     mean_x, _ = pool.means(scores)
     units = pool.tables.units
@@ -79,16 +77,17 @@ def test_means_are_those_of_the_values_that_are_there(rows):
 
 def test_correlations_are_those_of_rows_that_have_both():
     x, y = gappy(4, 80), gappy(5, 70)
-    pool, _, _ = make_pool(x, y, n_permutations=1)
-    pairs = pool.requests.pairs[CORRELATED.name].pairs
+    pool, planned = make_pool(x, y, n_permutations=1)
+    product = planned.correlations
+    first, second = product.columns
     found = {}
 
     def receive(rows, block, changes):
         for q, value in zip(range(block.start, block.stop), changes[0], strict=True):
             if rows.start == 0:
-                found[int(pairs.s[q]), int(pairs.t[q])] = float(value)
+                found[int(first[q]), int(second[q])] = float(value)
 
-    each_pair(pool, CORRELATED.name, receive)
+    each_pair(pool, product, receive)
     values = scan_module.score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
     u = np.where(values.present > 0, values.normal, np.nan).astype(float)
     sides = []
@@ -144,7 +143,7 @@ def test_columns_of_nothing_in_a_sample_do_not_change():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(50, 3)), rng.normal(size=(50, 3))
     x[:, 2] = np.nan
-    pool, _, _ = make_pool(x, y)
+    pool, _ = make_pool(x, y)
     assert np.all(pool.differences("normal")[0, 2] == 0)
     assert np.isfinite(column_changes(pool).largest()[0]).all()
 

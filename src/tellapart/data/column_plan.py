@@ -1,0 +1,511 @@
+"""Which columns of the samples are compared, and as what: one set of rules for every input.
+
+Columns are matched by name, dates and times are split into parts, and columns that appear to be
+identifiers are left out with a warning. All of it is decided by pooled values, whatever sample they
+are of: every permutation of the labels would be decided alike, and p-values stay valid.
+
+Of data in chunks the same is found out in one pass and memory of a few numbers: texts are counted
+up to a limit, beyond which a column is left out; whole numbers are consecutive by their sums
+(`tellapart.data.identifiers`); and whether those of a column called "id" repeat is seen in rows
+drawn from both samples together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import narwhals as nw
+import numpy as np
+
+from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.identifiers import (
+    FEWEST_NAMED,
+    WholeNumbers,
+    are_whole,
+    is_named_like_one,
+    may_be_consecutive,
+    why_numbers_name_rows,
+    why_text_names_rows,
+)
+from tellapart.data.reading import ColumnKind, Reading
+from tellapart.data.row_order import draw_pooled
+from tellapart.data.sources.source import HeldSource, Source, distinct
+from tellapart.data.summary import ColumnSummary, Summary, pooled_counts
+from tellapart.data.times import HOUR, SECONDS, part_name
+from tellapart.errors import InputError, warn_caller
+from tellapart.text import described, nearest, quoted
+
+_LIKE_A_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}\b.*")
+
+
+class Heading(NamedTuple):
+    """What a sample is called, and its columns: their names, if they have any, and their number."""
+
+    title: str
+    names: tuple[str, ...] | None
+    n_columns: int
+
+
+def match_columns(
+    left: Heading | Source, right: Heading | Source
+) -> tuple[tuple[str, ...], IntArray | None]:
+    """Return the common names, and where each stands in the right sample if not in its place."""
+    n_columns = left.n_columns
+    if left.names is None or right.names is None:
+        if n_columns != right.n_columns:
+            raise InputError(
+                f"{left.title} and {right.title} must have the same number of columns; "
+                f"got {n_columns} and {right.n_columns}"
+            )
+        names = left.names or right.names or tuple(f"x{s}" for s in range(n_columns))
+        return names, None
+    if set(left.names) != set(right.names):
+        differences = [
+            f"only in {here.title}: {quoted(extra)}"
+            for here, there in ((left, right), (right, left))
+            if (extra := [n for n in here.names or () if n not in set(there.names or ())])
+        ]
+        raise InputError(
+            f"{left.title} and {right.title} must have the same columns; "
+            f"got {'; '.join(differences)}"
+        )
+    if left.names == right.names:
+        return left.names, None
+    place_of = {name: s for s, name in enumerate(right.names)}
+    return left.names, np.array([place_of[name] for name in left.names], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """How the samples are read, before it is known what their columns hold.
+
+    Attributes
+    ----------
+    readings : tuple of Reading
+        One for each sample.
+    origins : tuple of str
+        The column of the input that each column comes from.
+    kept : tuple of str, or None
+        Columns to compare even if they appear to be identifiers; None takes all as they are.
+    """
+
+    readings: tuple[Reading, ...]
+    origins: tuple[str, ...]
+    kept: tuple[str, ...] | None
+
+    def resolve(self, pooled: PooledColumns) -> tuple[list[Reading], ColumnNotes]:
+        """Return how to read the columns that are compared, and what became of the others."""
+        names = self.readings[0].names
+        pooled.refuse_many(names if self.kept is None else self.kept)
+        if self.kept is None:
+            return list(self.readings), ColumnNotes()
+        reasons = pooled.identifiers()
+        gone = {name: reasons[name] for name in names if name in reasons and name not in self.kept}
+        if len(gone) == len(names):
+            gone.popitem()  # something must be left, to be refused or compared as it is
+            pooled.refuse_many([name for name in names if name not in gone])
+        titles = " and ".join(reading.title for reading in self.readings)
+        for name, reason in gone.items():
+            warn_caller(
+                f"column {name!r} of {titles} is excluded: it appears to be an identifier "
+                f"({reason}); pass keep=[{name!r}] to compare it"
+            )
+        compared = self._varying_parts(pooled)
+        left = [s for s in range(len(names)) if names[s] not in gone and compared.get(s, True)]
+        parts: dict[str, tuple[str, ...]] = {}
+        for s in compared:
+            part = self.readings[0].parts[s]
+            if compared[s] and part is not None and names[s] not in gone:
+                parts[self.origins[s]] = (*parts.get(self.origins[s], ()), part)
+        readings = [reading.columns(left) for reading in self.readings]
+        return readings, ColumnNotes(gone, parts=parts, kept=self.kept)
+
+    def _varying_parts(self, pooled: PooledColumns) -> dict[int, bool]:
+        """Return, for each part of dates or times, whether it is compared.
+
+        Those that vary are; where none of a column does, its first part is.
+        """
+        parts_of_column: dict[str, list[int]] = {}
+        for s, (origin, part) in enumerate(zip(self.origins, self.readings[0].parts, strict=True)):
+            if part is not None:
+                parts_of_column.setdefault(origin, []).append(s)
+        compared = {}
+        for parts in parts_of_column.values():
+            varying = {s: pooled.varies(s) for s in parts}
+            compared.update(varying if any(varying.values()) else {s: s == parts[0] for s in parts})
+        return compared
+
+
+def plan_columns(
+    sources: Sequence[Source],
+    names: tuple[str, ...],
+    orders: Sequence[IntArray | None],
+    keep: object = None,
+) -> ColumnPlan:
+    """Return how to read samples whose columns were matched; see `match_columns`.
+
+    `orders` say where the columns stand in each sample; None where they are as named. With `keep`,
+    dates get as many columns as they have parts; None takes columns as they are.
+    """
+    kept = None if keep is None else checked_keep(keep, sources)
+    categories = frozenset(kept or ())
+    as_is = tuple(
+        Reading.as_is(source.title, names, order, categories)
+        for source, order in zip(sources, orders, strict=True)
+    )
+    kinds_of_sources = [() if kept is None else source.kinds for source in sources]
+    if not all(kinds_of_sources):
+        return ColumnPlan(as_is, names, kept)
+    rows: list[tuple[str, str, str | None, int, bool]] = []
+    for s, name in enumerate(names):
+        kinds = [
+            of_source[reading.places[s]]
+            for of_source, reading in zip(kinds_of_sources, as_is, strict=True)
+        ]
+        whole = all(kind.whole for kind in kinds)
+        parts: tuple[str, ...] = ()
+        if any(kind.parts for kind in kinds):
+            empty = [
+                source.is_empty(reading.places[s])
+                for source, reading in zip(sources, as_is, strict=True)
+            ]
+            parts = _common_parts(name, kinds, empty, [source.title for source in sources])
+        for part in parts or (None,):
+            shown = name if part is None else part_name(name, part)
+            rows.append((shown, name, part, s, whole))
+    shown_names, origins, parts_read, places, wholes = zip(*rows, strict=True)
+    distinct(sources[0].title, shown_names)
+    readings = tuple(
+        replace(reading.columns(places), names=shown_names, parts=parts_read, whole=wholes)
+        for reading in as_is
+    )
+    return ColumnPlan(readings, origins, kept)
+
+
+def _common_parts(
+    name: str, kinds: Sequence[ColumnKind], empty: Sequence[bool], titles: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the parts of a column of dates or times, which must be the same in all samples."""
+    parts = next(kind.parts for kind in kinds if kind.parts)
+    for kind, title, is_empty in zip(kinds, titles, empty, strict=True):
+        if kind.parts != parts and not is_empty:
+            raise InputError(
+                f"column {name!r} must be of one kind in {' and '.join(titles)}; got dates, times "
+                f"or durations in one, and {kind.dtype or 'no dates'} in {title}"
+            )
+    return parts
+
+
+def checked_keep(keep: object, sources: Sequence[Source]) -> tuple[str, ...]:
+    """Return the names of columns to keep, which some sample must have."""
+    if isinstance(keep, str | bytes) or not isinstance(keep, Iterable):
+        raise InputError(f"keep must be a sequence of column names; got {described(keep)}")
+    names = tuple(str(name) for name in keep)
+    if not names:
+        return ()
+    known = dict.fromkeys(name for source in sources for name in source.names or ())
+    absent = [name for name in names if name not in known]
+    if absent:
+        hint = nearest(absent[0], known) if known else "the columns have no names"
+        raise InputError(f"keep must name columns; got {quoted(absent)}; {hint}")
+    return names
+
+
+# What decides: the pooled values of all samples, held in memory or summarised in one pass.
+
+
+class PooledColumns(Protocol):
+    """The values of all samples together, as far as rules need them."""
+
+    def identifiers(self) -> dict[str, str]:
+        """Return the columns that appear to be identifiers, each with the reason."""
+        ...
+
+    def varies(self, s: int) -> bool:
+        """Say whether a column has more than one value."""
+        ...
+
+    def refuse_many(self, names: Sequence[str]) -> None:
+        """Refuse columns that must be compared, and have more texts than can be held."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class HeldColumns:
+    """Samples in memory: values are looked at where a rule asks for them."""
+
+    sources: Sequence[HeldSource]
+    readings: Sequence[Reading]
+
+    @cached_property
+    def _sides(self) -> list[tuple[HeldSource, Reading]]:
+        return list(zip(self.sources, self.readings, strict=True))
+
+    def identifiers(self) -> dict[str, str]:
+        """Return the columns that appear to be identifiers, each with the reason."""
+        return {**self._whole_numbers(), **self._texts()}
+
+    def varies(self, s: int) -> bool:
+        """Say whether a part of dates or times has more than one value."""
+        least, greatest = np.inf, -np.inf
+        for source, reading in self._sides:
+            part = reading.parts[s]
+            assert part is not None
+            values = source.hold_part(reading.places[s], reading.names[s], part).values
+            present = values[~np.isnan(values)]
+            least = min(least, float(present.min(initial=np.inf)))
+            greatest = max(greatest, float(present.max(initial=-np.inf)))
+        return greatest > least
+
+    def refuse_many(self, names: Sequence[str]) -> None:
+        """Refuse nothing: memory that holds the samples holds their labels."""
+
+    def _texts(self) -> dict[str, str]:
+        n_rows = sum(source.shape[0] for source in self.sources)
+        if not all(source.dtypes for source in self.sources):
+            return {}
+        reasons = {}
+        for s, name in enumerate(self.readings[0].names):
+            # Where one of them has categories, that is the user's word on it.
+            if not all(src.dtypes[reading.places[s]] == nw.String for src, reading in self._sides):
+                continue
+            counts: Counter[str] = Counter()
+            for source, reading in self._sides:
+                counts.update(source.column(reading.places[s], name).label_counts())
+            reason = why_texts_name_rows(counts, n_rows, len(self.sources))
+            if reason is not None:
+                reasons[name] = reason
+        return reasons
+
+    def _whole_numbers(self) -> dict[str, str]:
+        whole = [s for s, is_whole in enumerate(self.readings[0].whole) if is_whole]
+        if not whole:
+            return {}
+        extremes = [src.extremes([r.places[s] for s in whole]) for src, r in self._sides]
+        low, high = np.array(extremes).swapaxes(0, 1)
+        n_rows, n_samples = sum(src.shape[0] for src in self.sources), len(self.sources)
+        likely = may_be_consecutive(low.min(axis=0), high.max(axis=0), n_rows, n_samples)
+        reasons = {}
+        for s, may_be in zip(whole, likely, strict=True):
+            name = self.readings[0].names[s]
+            if may_be or is_named_like_one(name):
+                pooled = np.concatenate([src.numbers_of(r.places[s]) for src, r in self._sides])
+                reason = why_numbers_name_rows(name, pooled, n_samples)
+                if reason is not None:
+                    reasons[name] = reason
+        return reasons
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyedColumns:
+    """Two samples in chunks, after the first pass over each."""
+
+    summaries: Sequence[Summary]
+
+    @property
+    def _columns(self) -> list[tuple[ColumnSummary, ...]]:
+        return list(zip(*(one.columns for one in self.summaries), strict=True))
+
+    def identifiers(self) -> dict[str, str]:
+        """Return the columns that appear to be identifiers, each with the reason."""
+        reasons = {}
+        n_rows = sum(one.n_rows for one in self.summaries)
+        for columns in self._columns:
+            forms = {column.form for column in columns} - {"empty"}
+            counts, most = pooled_counts(columns), columns[0].most_levels
+            too_many = any(column.too_many for column in columns)
+            if most is not None and (too_many or len(counts) > most):
+                reasons[columns[0].name] = f"more than {most:,} distinct texts"
+            elif forms == {"text"}:
+                reason = why_texts_name_rows(counts, n_rows, len(columns))
+                if reason is not None:
+                    reasons[columns[0].name] = reason
+        return {**reasons, **self._whole_numbers()}
+
+    def varies(self, s: int) -> bool:
+        """Say whether a part of dates or times has more than one value."""
+        columns = self._columns[s]
+        least = min(column.least for column in columns)
+        greatest = max(column.greatest for column in columns)
+        return len(pooled_counts(columns)) > 1 or greatest > least
+
+    def refuse_many(self, names: Sequence[str]) -> None:
+        """Refuse columns that must be compared, and have more texts than can be held."""
+        wanted = set(names)
+        for one in self.summaries:
+            for column in one.columns:
+                if column.too_many and column.name in wanted:
+                    raise InputError(
+                        f"column {column.name!r} of {column.title} looks like an identifier: more "
+                        f"than {column.most_levels} distinct labels; drop the column"
+                    )
+
+    def _whole_numbers(self) -> dict[str, str]:
+        x, y = self.summaries
+        asked = [
+            s
+            for s, (a, b) in enumerate(zip(x.columns, y.columns, strict=True))
+            if a.numbers is not None
+            and b.numbers is not None
+            and (is_named_like_one(a.name) or (a.numbers.possible and b.numbers.possible))
+        ]
+        if not asked:
+            return {}
+        sketches = [one.of(np.array(asked)).sketch for one in self.summaries]
+        drawn = draw_pooled(sketches[0], sketches[1], x.sketch.most)
+        all_drawn = drawn.rows.size == x.n_rows + y.n_rows
+        reasons = {}
+        for k, s in enumerate(asked):
+            values = drawn.values[:, k]
+            reason = _why_numbers(
+                (x.columns[s], y.columns[s]), values[~np.isnan(values)], all_drawn=all_drawn
+            )
+            if reason is not None:
+                reasons[x.columns[s].name] = reason
+        return reasons
+
+
+def _why_numbers(
+    columns: Sequence[ColumnSummary], drawn: FloatArray, *, all_drawn: bool
+) -> str | None:
+    """Say why a column of whole numbers identifies rows, from some of its values and its sums."""
+    name = columns[0].name
+    if not are_whole(drawn):
+        return None
+    if all_drawn:
+        return why_numbers_name_rows(name, drawn, len(columns))
+    pooled = WholeNumbers(len(columns))
+    for column in columns:
+        assert column.numbers is not None
+        pooled.merge(column.numbers)
+    least = min(column.least for column in columns)
+    greatest = max(column.greatest for column in columns)
+    if pooled.are_consecutive(least, greatest):
+        return "consecutive whole numbers, each at most once in a sample"
+    if drawn.size < FEWEST_NAMED or not is_named_like_one(name):
+        return None
+    if np.unique(drawn, return_counts=True)[1].max() > len(columns):
+        return None
+    return f"its name, and whole numbers that do not repeat among {drawn.size:,} drawn rows"
+
+
+def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
+    """Say why a column of text identifies rows, None if it does not; dates as text, too."""
+    reason = why_text_names_rows(counts, n_rows, n_samples)
+    if reason is None or not all(map(_LIKE_A_DATE.fullmatch, counts)):
+        return reason
+    return f"{reason}, to be converted to dates if they are such"
+
+
+# Columns as a reference decides: what is left out of it is left out of every batch.
+#
+# Of dates and times a batch has its own by design: it comes later, from one day or one week, and
+# would differ in day, weekday and month whatever happens. What can be compared is the time of
+# day, and how long something took. No batch has a say in it, so that all are compared over the
+# same columns.
+
+
+COMPARED_PARTS = (HOUR, SECONDS)
+"""The parts of dates, times and durations that batches share with a reference."""
+
+
+def decide_columns(reference: HeldSource, keep: object = ()) -> ColumnNotes:
+    """Return which columns of a reference are left out or split; warn of identifiers.
+
+    Parameters
+    ----------
+    reference : HeldSource
+        The reference, opened. A table is looked at; a matrix is compared as it is.
+    keep : sequence of str
+        Columns to compare even if they look like identifiers.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> import pyarrow as pa
+    >>> from tellapart.data.sources import open_held
+    >>> when = [datetime(2026, 11, 1 + k // 24, k % 24) for k in range(72)]
+    >>> table = pa.table({"when": when, "day": [w.date() for w in when], "load": range(0, 144, 2)})
+    >>> notes = decide_columns(open_held("reference", table))
+    >>> dict(notes.parts), notes.moments
+    ({'when': ('hour',)}, ('day',))
+    """
+    plan = plan_columns((reference,), reference.column_names, (None,), keep)
+    _, notes = plan.resolve(HeldColumns((reference,), plan.readings))
+    shared = {
+        name: tuple(part for part in parts if part in COMPARED_PARTS)
+        for name, parts in notes.parts.items()
+    }
+    decided = replace(
+        notes,
+        parts={name: parts for name, parts in shared.items() if parts},
+        moments=tuple(name for name, parts in shared.items() if not parts),
+    ).with_row_labels(reference.row_labels)
+    gone = {*decided.naming_rows, *decided.moments}
+    if reference.names and gone.issuperset(reference.names):
+        raise InputError(
+            f"{reference.title} must have a column to compare with batches; its columns are dates "
+            f"and names of rows only: {', '.join(map(repr, reference.names))}"
+        )
+    return decided
+
+
+def follow_columns(
+    sources: Sequence[HeldSource], notes: ColumnNotes, names: tuple[str, ...] | None
+) -> list[Reading]:
+    """Return how to read a reference, alone or with a batch, as the reference has decided.
+
+    `names` are the columns of the reference as it came, for a batch of as many without names. What
+    is left out need not be there.
+    """
+    readings = [_followed(source, notes, names) for source in sources]
+    if len(sources) > 1:
+        heads = [
+            Heading(source.title, reading.names if named else None, len(reading.names))
+            for source, (reading, named) in zip(sources, readings, strict=True)
+        ]
+        common, order = match_columns(*heads)
+        (reference, _), (batch, _) = readings
+        batch = batch if order is None else batch.columns(order)
+        return [replace(reference, names=common), replace(batch, names=common)]
+    return [reading for reading, _ in readings]
+
+
+def _followed(
+    source: HeldSource, notes: ColumnNotes, names: tuple[str, ...] | None
+) -> tuple[Reading, bool]:
+    """Return how to read one sample, and whether its columns have names."""
+    gone = {*notes.naming_rows, *notes.moments}
+    of_source = source.names
+    if of_source is None and names is not None and len(names) == source.n_columns:
+        of_source = names if gone or notes.parts or notes.kept else None
+    rows: list[tuple[str, int, str | None]] = []
+    for place, name in enumerate(of_source or source.column_names):
+        for part in notes.parts.get(name, (None,)):
+            if part is not None:
+                _check_part(source, place, name, part)
+            if name not in gone:
+                rows.append((name if part is None else part_name(name, part), place, part))
+    shown, places, parts = zip(*rows, strict=True) if rows else ((), (), ())
+    whole = (False,) * len(rows)
+    reading = Reading(source.title, distinct(source.title, shown), places, parts, whole)
+    return replace(reading, kept=frozenset(notes.kept)), of_source is not None
+
+
+def _check_part(source: HeldSource, place: int, name: str, part: str) -> None:
+    """Raise unless a column holds dates, times or durations, or nothing at all."""
+    values = source.arrow(place) if source.dtypes else None
+    is_empty = values is not None and values.null_count == len(values)
+    if is_empty or (source.dtypes and part in source.kinds[place].parts):
+        return
+    expected = "durations" if part == SECONDS else "dates or times"
+    raise InputError(
+        f"column {name!r} of {source.title} must hold {expected}, as in the reference; "
+        f"got {'numbers' if values is None else values.type}"
+    )
