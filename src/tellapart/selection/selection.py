@@ -19,22 +19,14 @@ if TYPE_CHECKING:
     from tellapart.selection.by_evidence import RunnerUp
 
 
-# The selected variables as a table: weight, how each differs, and by how much.
-
-
 SIZES = (
     "effect", "low", "high", "first", "second", "pvalue", "simultaneous_low", "simultaneous_high",
 )  # fmt: skip
 COLUMNS = ("variable", "weight", "kind", "with", "measure", *SIZES, "named", "differs")
 
 
-def variables_frame(selection: Selection) -> Any:
-    """Return a table with one row per selected variable, the largest weight first."""
-    return make_frame(variable_rows(selection))
-
-
 def variable_rows(selection: Selection) -> dict[str, list[Any]]:
-    """Return the columns of that table.
+    """Return the columns of a table with one row per selected variable, the largest weight first.
 
     Where it is not known what a variable differs in, numbers are NaN and words are empty.
     """
@@ -205,7 +197,7 @@ class Selection:
 
     def to_frame(self) -> Any:
         """Return the selected variables as a table (pandas, or pyarrow), largest weight first."""
-        return variables_frame(self)
+        return make_frame(variable_rows(self))
 
     @property
     def maker(self) -> str:
