@@ -34,6 +34,38 @@ class Budget:
         Files and folders met before a walk through folders is given up.
     wide_text_columns : int
         Columns of delimited text from which on types are guessed from its first row.
+    exact_median_rows : int
+        Pooled rows up to which the median distance of a column is exact; beyond, this many evenly
+        spaced order statistics stand in for the column. Like a quadrature rule they err by about
+        1 / `exact_median_rows`, a hundredth of the sampling error of the median, and need no seed.
+    exact_scale_rows : int
+        Pooled rows up to which the joint scale of a kernel is the median over all pairs of rows;
+        beyond, over the pairs of as many rows.
+    gram_block_entries : int
+        Entries of one column's block of a Gram matrix.
+    group_pairs_per_entry : int
+        Pairs of rows in multiples of the squared number of groups, up to which kernel sums between
+        groups are taken pair by pair.
+    gram_pairs : int
+        Pairs of rows up to which a column's Gram matrices are formed in place of fast sums.
+    dense_variance_columns, factor_rows_per_column : int
+        Columns up to which V of the linear kernel is always a matrix, and rows in multiples of the
+        columns beyond which it always is; elsewhere a factor of V takes its place.
+    coefficient_block_entries, product_rows : int
+        Numbers in one block of rows of p and q in memory, and rows of one in chunks.
+    pair_block_entries, feature_block_entries : int
+        Numbers in one block of what is summed over pairs of rows, and of features of rows.
+    witness_block_bytes : int
+        Bytes of one block of a witness function.
+    interaction_columns, interaction_features : int
+        Columns among which pairs and triples are looked for at most, and features of them all.
+    feature_rows, feature_entries : int
+        Rows of each sample that features stand for in a search at most, and numbers in these rows.
+    exact_distance_pairs : int
+        Pairs of rows up to which the law of the Kolmogorov–Smirnov distance is exact.
+    direction_rows, dense_covariance_columns : int
+        Rows of each sample that a direction is searched on, and columns of a covariance that is
+        formed as a matrix.
     block_entries : int
         Entries of a matrix that is made block by block.
     label_bytes : int
@@ -49,6 +81,19 @@ class Budget:
     shared_sums_bytes : int
         Bytes of the sums of one table of features that comparisons share; beyond, each makes its
         own.
+    dense_columns : int
+        Variables up to which a solver forms their matrix from a factor, and decomposes it.
+    semidefinite_columns : int
+        Variables up to which branch and bound goes on with semidefinite bounds.
+    visited_supports_work : int
+        Operations, 10 ms of them, that a node may spend on visiting all its supports.
+    shifted_columns : int
+        Variables that get a shift of their own in the hull bound; the rest share one.
+    enumerated_columns, enumeration_work : int
+        Variables up to which all supports of a loose node are enumerated, and the operations that
+        this may promise to take; it takes a tenth of them, a minute.
+    enumeration_pause, enumeration_supports : int
+        Operations between two looks at the clock, and supports kept between them.
     family_products, family_entries : int
         Multiplications of one family of the scan, and entries (permutation × pair) that it looks
         at: half a second each.
@@ -126,7 +171,30 @@ class Budget:
     fewest_drawn_rows: int = 1024
     walked_files: int = 100_000
     wide_text_columns: int = 5_000
-    # kernels and statistics
+    # kernels
+    exact_median_rows: int = 32_768
+    exact_scale_rows: int = 1_000
+    gram_block_entries: int = 32_768
+    group_pairs_per_entry: int = 2
+    # statistics
+    gram_pairs: int = 40_000
+    dense_variance_columns: int = 2_000
+    factor_rows_per_column: int = 2
+    coefficient_block_entries: int = 1_048_576
+    product_rows: int = 8_192
+    pair_block_entries: int = 2_097_152
+    feature_block_entries: int = 4_194_304
+    witness_block_bytes: int = 100_000_000
+    # search
+    interaction_columns: int = 5_000
+    interaction_features: int = 2_400
+    feature_rows: int = 100_000
+    feature_entries: int = 20_000_000
+    # baselines
+    exact_distance_pairs: int = 1_000_000
+    direction_rows: int = 1_000
+    dense_covariance_columns: int = 500
+    # scan and permutation
     block_entries: int = 4_000_000
     # permutation
     label_bytes: int = 4_000_000_000
@@ -135,6 +203,15 @@ class Budget:
     paired_rows: int = 40_000
     random_frequencies: int = 1_024
     shared_sums_bytes: int = 400_000_000
+    # strs
+    dense_columns: int = 2_000
+    semidefinite_columns: int = 300
+    visited_supports_work: int = 600_000
+    shifted_columns: int = 200
+    enumerated_columns: int = 1_000
+    enumeration_work: int = 3 * 10**11
+    enumeration_pause: int = 30_000_000
+    enumeration_supports: int = 20_000
     # scan
     family_products: int = 30_000_000_000
     family_entries: int = 60_000_000

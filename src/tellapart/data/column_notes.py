@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from tellapart.errors import warn_caller
-from tellapart.text import safe
+from tellapart.text import listed, safe
 
 # Lines name this many columns, then say how many more there are.
 MOST_NAMED = 10
@@ -98,27 +98,29 @@ class ColumnNotes:
             one = len(self.naming_rows) == 1
             entries = [f"{name!r} ({why})" for name, why in self.naming_rows.items()]
             found.append(
-                f"Excluded: {_listed(entries)}, which "
+                f"Excluded: {listed(entries, MOST_NAMED)}, which "
                 f"{'appears to be an identifier' if one else 'appear to be identifiers'}: "
                 f"{self.way_back} includes {'it' if one else 'them'}."
             )
         if self.row_labels:
             entries = [repr(name) if name.strip() else UNNAMED for name in self.row_labels]
-            found.append(f"Excluded: {_listed(entries)}, saved row labels.")
+            found.append(f"Excluded: {listed(entries, MOST_NAMED)}, saved row labels.")
         if self.moments:
             entries = list(map(repr, self.moments))
-            found.append(f"Excluded: {_listed(entries)}, since every batch has dates of its own.")
+            found.append(
+                f"Excluded: {listed(entries, MOST_NAMED)}, since every batch has dates of its own."
+            )
         for where, names in self.fixed.items():
             they = "it is constant" if len(names) == 1 else "they are constant"
             found.append(
-                f"Excluded: {_listed(map(repr, names))}: {they} within all {where}, and so cannot "
-                "differ under the design."
+                f"Excluded: {listed(map(repr, names), MOST_NAMED)}: {they} within all {where}, and "
+                "so cannot differ under the design."
             )
         if self.unchosen:
-            found.append(f"Excluded by the user: {_listed(map(repr, self.unchosen))}.")
+            found.append(f"Excluded by the user: {listed(map(repr, self.unchosen), MOST_NAMED)}.")
         if self.parts:
             entries = [f"{name!r} into {', '.join(parts)}" for name, parts in self.parts.items()]
-            found.append(f"Split into parts: {_listed(entries, '; ')}.")
+            found.append(f"Split into parts: {listed(entries, MOST_NAMED, '; ')}.")
         return [safe(line) for line in found]
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,13 +134,6 @@ class ColumnNotes:
             "constant_within": {where: list(names) for where, names in self.fixed.items()},
             "kept": list(self.kept),
         }
-
-
-def _listed(entries: Iterable[str], mark: str = ", ") -> str:
-    every = list(entries)
-    more = len(every) - MOST_NAMED
-    shown = mark.join(every[:MOST_NAMED])
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 # Row labels that were saved as a column: told from data, left out, and remembered by the table.

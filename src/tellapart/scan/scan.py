@@ -43,11 +43,11 @@ class Scan:
     Attributes
     ----------
     null : PermutationNull
-        log C of the true labels and of the permutations, with p-value and critical value.
+        log C of the observed labels and of the permutations, with p-value and critical value.
     families : mapping from str to float
         The p-value of each family that ran: valid by itself, not adjusted for the others.
     findings : tuple of Finding
-        What differs, the surest of each class first.
+        What differs, the most significant of each class first.
     variable_pvalues : mapping from str to float
         The adjusted p-value of every column.
     skipped, notes : mapping from str to str
@@ -62,6 +62,8 @@ class Scan:
         How much every score of every column differs, over all rows.
     unlisted : mapping from str to int
         How many more pairs and triples are significant than are listed among the findings.
+    state : ScanState or None
+        What was made of the rows without labels, until variables were chosen.
     """
 
     null: PermutationNull
@@ -77,6 +79,7 @@ class Scan:
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
     unlisted: Mapping[str, int] = field(default_factory=dict)
+    state: ScanState | None = field(default=None, repr=False, compare=False)
 
     @property
     def by_design(self) -> bool:
@@ -96,9 +99,9 @@ class Scan:
         }
 
     def labelled(self, labels: tuple[str, str]) -> Scan:
-        """Return the scan with findings that call the samples by these names."""
+        """Return the scan to keep, with findings that call the samples by these names."""
         named = tuple(replace(finding, labels=labels) for finding in self.findings)
-        return replace(self, findings=named)
+        return replace(self, findings=named, state=None)
 
 
 def scan(
@@ -110,31 +113,9 @@ def scan(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    keep_state: bool = False,
 ) -> Scan:
-    """Scan two samples for differences of every kind; see `scan_with_state`."""
-    return scan_with_state(
-        samples,
-        n_permutations=n_permutations,
-        alpha=alpha,
-        rng=rng,
-        n_jobs=n_jobs,
-        progress=progress,
-        effort=effort,
-    )[0]
-
-
-def scan_with_state(
-    samples: Samples | ChunkedSamples,
-    *,
-    n_permutations: int,
-    alpha: float,
-    rng: np.random.Generator,
-    n_jobs: int = 1,
-    progress: Progress = silent,
-    effort: float = 1.0,
-    keep_scores: bool = False,
-) -> tuple[Scan, ScanState]:
-    """Scan two samples, and return with it what was made of their rows without labels.
+    """Scan two samples for differences of every kind.
 
     Parameters
     ----------
@@ -153,9 +134,9 @@ def scan_with_state(
     effort : float
         The share of the usual work that pairs and triples may take: where not all of them can be
         looked at, they are made of fewer columns.
-    keep_scores : bool
-        Whether all scores of the pooled rows are kept, where these are all rows: evidence needs
-        more of them than families plan by.
+    keep_state : bool
+        Whether the result holds what was made of the rows without labels, for a choice by evidence
+        that follows: all their scores, where the pooled rows are all rows.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
@@ -169,10 +150,10 @@ def scan_with_state(
             pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
         else:
             pool, planned = make_pool(
-                samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_scores
+                samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_state
             )
         found = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
-        return found, planned.state
+        return replace(found, state=planned.state) if keep_state else found
 
 
 def make_pool(

@@ -13,7 +13,7 @@ from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
 from tellapart.strs.contract import Status, relative_gap
-from tellapart.text import safe
+from tellapart.text import listed, safe
 
 if TYPE_CHECKING:
     from tellapart.selection.by_evidence import RunnerUp
@@ -254,10 +254,8 @@ class Selection:
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
-                shown = ", ".join(safe(other) for other in others[:FEW_SUBSTITUTES])
-                more = len(others) - FEW_SUBSTITUTES
-                rest = f" and {more} more" if more > 0 else ""
-                found.append(f"{safe(name)} is interchangeable with {shown}{rest}")
+                names = listed(others, FEW_SUBSTITUTES)
+                found.append(f"{safe(name)} is interchangeable with {names}")
         return found
 
     @property

@@ -18,7 +18,7 @@ from tellapart.arguments import (
 )
 from tellapart.arrays import BoolArray, IntArray
 from tellapart.data.chunked_samples import ChunkedSamples
-from tellapart.data.samples import Samples
+from tellapart.data.samples import Samples, extremes_of
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
 from tellapart.progress import Progress, check_progress
@@ -29,6 +29,7 @@ from tellapart.statistics.mmd import ESTIMATORS, check_rows
 from tellapart.strs import Solver
 from tellapart.strs.contract import PLAIN_ONLY
 from tellapart.strs.solve import SMALLEST_GAP
+from tellapart.text import listed
 
 AUTO = "auto"
 CROSS_VALIDATED = "cv"
@@ -169,6 +170,12 @@ class SelectionSettings:
             check_rows(samples.n_x, samples.n_y, self.estimator)
 
 
+def constant_columns(samples: Samples) -> BoolArray:
+    """Return which columns never vary."""
+    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
+    return np.asarray(np.minimum(low_x, low_y) == np.maximum(high_x, high_y))
+
+
 def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -> IntArray:
     """Return the columns that are not constant; warn of the others, and raise if none is left."""
     varying = np.flatnonzero(~constant)
@@ -179,9 +186,8 @@ def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -
         )
     names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
     if names and warn:
-        more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        shown = ", ".join(names[:NAMES_SHOWN])
-        warn_caller(f"constant columns get weight 0: {shown}{more}", ConstantColumnWarning)
+        message = f"constant columns get weight 0: {listed(names, NAMES_SHOWN)}"
+        warn_caller(message, ConstantColumnWarning)
     return varying
 
 

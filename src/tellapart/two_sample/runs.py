@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,10 +21,9 @@ from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, war
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
 from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan_with_state
-from tellapart.scan.state import ScanState
+from tellapart.scan.scan import Scan, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
-from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
@@ -80,7 +79,11 @@ class Outcome:
 
 
 def step_seeds(settings: TestSettings) -> IntArray:
-    """Return one seed per step, so that no step depends on how much randomness another uses."""
+    """Return one seed per step, so that no step depends on how much randomness another uses.
+
+    The steps are drawing rows, tuning, solving and permuting. A Generator gives other seeds at
+    every call.
+    """
     return check_random_state(settings.random_state).integers(2**63, size=4)
 
 
@@ -100,7 +103,7 @@ def _run_scan(
     if n_scanned is not None:
         samples = _draw(samples, n_scanned, draw_seed)
     rows = in_chunks(samples, draw_seed)
-    scanned, state = scan_with_state(
+    scanned = scan(
         rows,
         n_permutations=settings.n_permutations,
         alpha=settings.alpha,
@@ -108,7 +111,7 @@ def _run_scan(
         n_jobs=n_jobs,
         progress=progress,
         effort=limits.effort,
-        keep_scores=settings.by_evidence,
+        keep_state=settings.by_evidence,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.
@@ -126,7 +129,6 @@ def _run_scan(
         progress,
         chunks=rows,
         effort=limits.effort,
-        state=state,
     )
     outcome = scan_outcome(scanned, chosen, rows, selected_on, shown, settings.alpha)
     return replace(outcome, drawn_from=None if n_scanned is None else all_rows)
@@ -142,7 +144,7 @@ def scan_outcome(
 ) -> Outcome:
     """Return the outcome of a scan of all `rows` and of the selection after it."""
     n_rows = rows.n_values if isinstance(rows, ChunkedSamples) else (rows.n_x, rows.n_y)
-    named = Named(scanned.findings, scanned.variable_pvalues, alpha)
+    named = ScanFindings(scanned.findings, scanned.variable_pvalues, alpha)
     return Outcome(
         scanned.null,
         with_changes(chosen.selection, rows, scanned=named),
@@ -166,7 +168,6 @@ def select_after_scan(
     *,
     chunks: ChunkedSamples,
     effort: float = 1.0,
-    state: ScanState | None = None,
 ) -> Chosen:
     """Select variables on all rows: by evidence, or by the kernel of the settings.
 
@@ -178,8 +179,7 @@ def select_after_scan(
 
     With a kernel, λ is 0 where the optimum can then be proved, else the default of the kernel,
     unless the settings give it, and as many variables are selected as the scan suggests, unless
-    the settings say how many. `effort` is the share of the usual work, for one test of many, and
-    `state` what the scan made of the rows.
+    the settings say how many. `effort` is the share of the usual work, for one test of many.
     """
     drawn = (samples.n_x, samples.n_y) != chunks.n_values
     if settings.by_evidence:
@@ -192,7 +192,7 @@ def select_after_scan(
             n_jobs=n_jobs,
             differences=scan.differences if reuses_scan else None,
             effort=effort,
-            state=state,
+            state=scan.state,
         )
     kernel = settings.fittable
     abilities = kernel.abilities
@@ -258,7 +258,7 @@ def _run_split(
     samples: Samples | ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Select variables on one part of the rows, test on the other."""
-    draw_seed, tune_seed, solve_seed, permute_seed = map(int, step_seeds(settings))
+    draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
     all_rows = samples.n_x, samples.n_y
     if isinstance(samples, ChunkedSamples):
         if _can_split_chunks(samples, settings, limits):
@@ -271,13 +271,7 @@ def _run_split(
         samples, settings.test_size, np.random.default_rng(draw_seed)
     )
     _warn_of_few_held_out(samples, held_out, settings)
-    chosen = tune_fit_choose(
-        train,
-        with_checked(settings, time_limit=limits.remaining),
-        tune_rng=np.random.default_rng(tune_seed),
-        solve_rng=np.random.default_rng(solve_seed),
-        progress=progress,
-    )
+    chosen = _select_on(train, settings, limits, seeds, progress)
     progress("test", f"{settings.n_permutations} permutations")
     rows, permute_rng = drawn_by_content(held_out, np.random.default_rng(permute_seed))
     null = permutation_test(
@@ -307,6 +301,24 @@ def _run_split(
     )
 
 
+def _select_on(
+    train: Samples | ChunkedSamples,
+    settings: TestSettings,
+    limits: Limits,
+    seeds: Sequence[int],
+    progress: Progress,
+) -> Chosen:
+    """Tune, fit the kernel and select variables on the training rows."""
+    tune_rng, solve_rng = map(np.random.default_rng, seeds)
+    return tune_fit_choose(
+        train,
+        with_checked(settings, time_limit=limits.remaining),
+        tune_rng=tune_rng,
+        solve_rng=solve_rng,
+        progress=progress,
+    )
+
+
 def _can_split_chunks(samples: ChunkedSamples, settings: TestSettings, limits: Limits) -> bool:
     """Return whether all rows of chunks can select and test: by sums over chunks, and in time."""
     usual = settings.estimator == "unbiased" and not samples.all_drawn
@@ -317,16 +329,10 @@ def _split_chunks(
     samples: ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Select on one part of the rows of chunks, test on the other, and hold neither in memory."""
-    draw_seed, tune_seed, solve_seed, permute_seed = map(int, step_seeds(settings))
+    draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
     halves = Halves.of(samples, settings.test_size, draw_seed)
     train, held_out = (halves.part(samples, held_out=out) for out in (False, True))
-    chosen = tune_fit_choose(
-        train,
-        with_checked(settings, time_limit=limits.remaining),
-        tune_rng=np.random.default_rng(tune_seed),
-        solve_rng=np.random.default_rng(solve_seed),
-        progress=progress,
-    )
+    chosen = _select_on(train, settings, limits, seeds, progress)
     null = permutation_test_in_chunks(
         samples,
         halves,

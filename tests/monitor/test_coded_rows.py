@@ -6,7 +6,7 @@ from scipy import sparse
 
 import tellapart as ta
 from tellapart.data.column_store import MappedColumns, SparseColumns
-from tellapart.monitor.rows import CodedRows, in_one_form, stack_rows
+from tellapart.monitor.rows import CodedRows, stack_rows, with_shared_columns
 
 COLOURS = CodedRows(
     np.array([[0.0, 1.5], [1.0, np.nan], [np.nan, 2.5]]),
@@ -23,7 +23,7 @@ def test_labels_are_pooled_and_columns_found_by_name():
         ("numeric", "categorical"),
         {"colour": ("pink",)},
     )
-    first, second = in_one_form([COLOURS, other])
+    first, second = with_shared_columns([COLOURS, other])
     assert first.categories == second.categories == {"colour": ("blue", "pink", "red")}
     np.testing.assert_array_equal(first.values[:, 0], [0.0, 2.0, np.nan])
     np.testing.assert_array_equal(second.values, [[1.0, 7.0]])
@@ -34,17 +34,17 @@ def test_labels_are_pooled_and_columns_found_by_name():
 
 def test_only_shared_columns_are_left():
     other = CodedRows(np.array([[7.0]]), ("size",), ("numeric",))
-    first, second = in_one_form([COLOURS, other])
+    first, second = with_shared_columns([COLOURS, other])
     assert first.names == second.names == ("size",)
     assert first.categories == {}
     with pytest.raises(ta.InputError, match="must share a column"):
-        in_one_form([COLOURS, CodedRows(np.array([[1.0]]), ("age",), ("numeric",))])
+        with_shared_columns([COLOURS, CodedRows(np.array([[1.0]]), ("age",), ("numeric",))])
 
 
 def test_a_column_is_of_one_kind():
     other = CodedRows(np.array([[7.0, 1.0]]), ("colour", "size"), ("numeric", "numeric"))
     with pytest.raises(ta.InputError, match="column 'colour' must be of one kind"):
-        in_one_form([COLOURS, other])
+        with_shared_columns([COLOURS, other])
 
 
 def test_sparse_rows_stay_sparse_and_mapped_rows_are_read():
