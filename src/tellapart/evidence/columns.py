@@ -164,36 +164,36 @@ def column_evidence(
     Where the scores are those of drawn rows, `differences` has the z-scores over all rows. Of
     `known` scores, `scores` has U alone.
     """
-    there = scores.present
+    present = scores.present
     made: dict[str, Singles] = {}
     if known is None:
         far = np.maximum(np.abs(scores.clipped) - FAR_OUT, 0)
-        made[RANK] = standardised_present(special.ndtr(scores.normal), there)
-        made[FAR] = standardised_present(far, there)
+        made[RANK] = standardised_present(special.ndtr(scores.normal), present)
+        made[FAR] = standardised_present(far, present)
     # Factors are found as if rows were independent of each other, which a design says they are not.
     by_design = differences is not None and differences.by_design
     adjusted = None if by_design else _without_factors(scores, n_x)
     if adjusted is not None:
-        made[FACTOR] = adjusted if there is None else adjusted * there
+        made[FACTOR] = adjusted if present is None else adjusted * present
     held = dict.fromkeys((*SINGLE, *WAVES))
     if known is None:
-        table = {name: zscores(scores.of(name), n_x, there) for name in held if name not in made}
+        table = {name: zscores(scores.of(name), n_x, present) for name in held if name not in made}
     else:
         table = {name: known.zscores[name] for name in held}
-    table |= {name: zscores(score, n_x, there) for name, score in made.items()}
-    if there is not None:
-        made[MISSING] = standardised(1 - there)
+    table |= {name: zscores(score, n_x, present) for name, score in made.items()}
+    if present is not None:
+        made[MISSING] = standardised(1 - present)
         table[MISSING] = zscores(made[MISSING], n_x)
     if differences is not None:
         table = {
-            name: differences.aligned(name, own, scores.column, scores.level)
-            for name, own in table.items()
+            name: differences.aligned(name, zscore, scores.column, scores.level)
+            for name, zscore in table.items()
         }
     single = [name for name in (*SINGLE, FACTOR, MISSING) if name in table]
     factors = [log_bayes_factor(table[name] ** 2) for name in single]
-    if there is not None:
+    if present is not None:
         # A column without gaps does not differ in them, however common that is among the others.
-        whole = (there > 0).all(axis=0) & (table[MISSING] == 0)
+        whole = (present > 0).all(axis=0) & (table[MISSING] == 0)
         factors[single.index(MISSING)][whole] = -LARGEST_LOG
     # Scores are independent of each other over rows, and not over the units of a design.
     factors += [
@@ -216,13 +216,13 @@ def column_evidence(
         ],
         dtype=np.intp,
     )
-    own = np.array([table[name][place] for name, place in zip(best, places, strict=True)])
+    best_zscores = np.array([table[name][place] for name, place in zip(best, places, strict=True)])
     if others is not None:
         columns = np.append(columns, others.columns)
         best += [SINGLE[0]] * others.columns.size
-        own = np.append(own, others.zscores)
+        best_zscores = np.append(best_zscores, others.zscores)
         places = np.append(places, -1 - np.arange(others.columns.size))
-    return ColumnEvidence(columns, mixture.log_odds, tuple(best), own, places, made, known)
+    return ColumnEvidence(columns, mixture.log_odds, tuple(best), best_zscores, places, made, known)
 
 
 def _by_shift(others: OtherColumns, n_kinds: int) -> FloatArray:

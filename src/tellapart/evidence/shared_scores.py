@@ -76,11 +76,11 @@ class PooledRanks:
         shape = self._values.shape[::-1]
         begins, rising = np.ones(shape, dtype=np.bool_), np.empty(shape, dtype=np.int32)
 
-        def sort(own: slice) -> None:
-            values = np.ascontiguousarray(self._values[:, own].T)
-            rising[own] = np.argsort(values, axis=1)
-            sorted_values = np.take_along_axis(values, rising[own], axis=1)
-            begins[own, 1:] = sorted_values[:, 1:] != sorted_values[:, :-1]
+        def sort(some_columns: slice) -> None:
+            values = np.ascontiguousarray(self._values[:, some_columns].T)
+            rising[some_columns] = np.argsort(values, axis=1)
+            sorted_values = np.take_along_axis(values, rising[some_columns], axis=1)
+            begins[some_columns, 1:] = sorted_values[:, 1:] != sorted_values[:, :-1]
 
         in_slices(sort, shape[0], COLUMNS_AT_A_TIME, self._n_jobs)
         return begins, rising
