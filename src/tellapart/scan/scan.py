@@ -20,16 +20,14 @@ from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
-from tellapart.scan.family import Planned, plan_families, run_families
-from tellapart.scan.features import Requests
+from tellapart.scan.family import Planned, run_families
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
-from tellapart.scan.row_forms import points_per_bin
-from tellapart.scan.scores import ALL_SCORES, score_rows
+from tellapart.scan.pool_builder import PoolBuilder
+from tellapart.scan.scores import ALL_SCORES
 from tellapart.scan.state import BYTES_PER_COLUMN, ScanState, columns_held, in_blocks
-from tellapart.scan.sums import sum_bins
-from tellapart.scan.tables import OUTLINED, Outline, tables_of
+from tellapart.scan.tables import OUTLINED, Outline
 from tellapart.scan.tails import COMBINATION_TIE as TIE
 from tellapart.scan.tails import combine, family_score
 from tellapart.threads import one_blas_thread
@@ -173,34 +171,14 @@ def make_pool(
     The first, at some rows drawn from both samples alike, makes the tables and the plan; the
     second, at all rows, adds up.
     """
-    pooled = Outline.of(samples)
-    tables = tables_of(samples, pooled, n_jobs)
-    if tables.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
-        )
+    builder = PoolBuilder(samples, labels, Outline.of(samples), n_jobs, effort)
+    pooled, tables = builder.pooled, builder.tables()
+    builder.refuse_constant(tables.size)
     rows = pooled.some_rows(tables.size, rng)
     complete = pooled.complete and rows is pooled.values
-    scored = ALL_SCORES if keep_scores and complete else OUTLINED
-    state = ScanState.of(
-        samples.names,
-        samples.kinds,
-        tables,
-        rows,
-        score_rows(tables, rows, n_jobs, scored),
-        labels,
-        rng,
-        current_budget(),
-        effort=effort,
-        n_jobs=n_jobs,
-        pattern=samples.pattern,
-        as_read=samples.pooled.values,
-        complete=complete,
-    )
-    planned = plan_families(registered_families(), state)
-    requests = Requests.of(planned.features(), points_per_bin(labels), samples.pattern)
-    sums = sum_bins(samples, tables, labels, requests, n_jobs, progress)
-    return Pool(tables, state.scores, labels, requests, sums, n_jobs), planned
+    scores = ALL_SCORES if keep_scores and complete else OUTLINED
+    state = builder.state(tables, rows, rng, scores, complete=complete)
+    return builder.planned_pool(registered_families(), state, progress)
 
 
 def scan_pool(
