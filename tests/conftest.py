@@ -1,5 +1,6 @@
 """Hypothesis draws the same examples on every run, and no test is a race against a clock."""
 
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -13,14 +14,8 @@ settings.load_profile("repeatable")
 
 @pytest.fixture
 def set_budget():
-    """Give a function that sets limits of work until the test is over."""
-    opened = []
-
-    def set_limits(**limits):
-        budget = using_budget(replace(current_budget(), **limits))
-        budget.__enter__()
-        opened.append(budget)
-
-    yield set_limits
-    for budget in reversed(opened):
-        budget.__exit__(None, None, None)
+    """Give a function that sets limits of work, by name, until the test is over."""
+    with ExitStack() as stack:
+        yield lambda **limits: stack.enter_context(
+            using_budget(replace(current_budget(), **limits))
+        )

@@ -4,17 +4,29 @@ import sqlite3
 from statistics import NormalDist
 from typing import NamedTuple
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data import sources
 from tellapart.data.design import register_scheme
 from tellapart.data.sources.source import HeldSource, Source
 from tellapart.effects.estimate import Estimate
 from tellapart.errors import InputError
+from tellapart.scan.families import (
+    FAMILIES,
+    describe_family,
+    register_family,
+    registered_families,
+    using_families,
+)
+from tellapart.scan.families.location import Location
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
+from tellapart.scan.features import add_features
 from tellapart.scan.finding_kinds import (
     FINDING_KINDS,
     FindingKind,
@@ -272,3 +284,117 @@ def test_a_design_that_draws_no_labels_is_told_so(labels, message):
         ta.two_sample_test(x[:10], x[10:], design=Wrong(), **FEW)
     with pytest.raises(InputError, match="design must be an object with a name"):
         ta.two_sample_test(x[:10], x[10:], design="no such design", **FEW)
+
+
+# A family: columns that are large together.
+
+
+class JointExtremes:
+    """Sum over rows of whether both columns of a pair lie in their upper tenth."""
+
+    scores = ("normal",)
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    @property
+    def size(self):
+        return self.first.size
+
+    def add(self, block, segments, out):
+        high = block.scores["normal"] > 1.2816
+
+        def both(rows):
+            return (high[self.first, rows] & high[self.second, rows]).astype(np.float32)
+
+        add_features(both, segments, out)
+
+    def rows_behind(self):
+        return None
+
+
+class TailDependence(Family):
+    """Pairs of columns that are large together."""
+
+    name = "tail dependence"
+    weight = 0.5
+    description = "pairs of columns that are large together"
+
+    def plan(self, state, budget):
+        columns = state.dependence.most(40)
+        first, second = np.triu_indices(columns.size, 1)
+        if not first.size:
+            return Skipped("needs two columns that vary")
+        return FamilyPlan(features=(JointExtremes(columns[first], columns[second]),))
+
+    def run(self, contrasts, plan):
+        (feature,) = plan.features
+        sums = contrasts.sums.feature(feature)
+        share = sums.total() / contrasts.labels.n_rows
+        scale = 1 / np.sqrt(np.maximum(share * (1 - share), 1e-6))
+        change = contrasts.changes(sums) * contrasts.labels.null_scale(sums, scale)
+        return FamilyResult(np.square(change).max(axis=1, keepdims=True))
+
+
+@pytest.fixture
+def tail_dependence():
+    """Run a family defined here beside those of the package, for one test."""
+    with using_families(FAMILIES):
+        register_family(TailDependence())
+        yield
+
+
+def large_together(n=300, columns=5, share=0.08):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(n, columns)), rng.normal(size=(n, columns))
+    rows = np.arange(n) < share * n
+    y[rows, :2] = 1.5 + 0.3 * np.abs(rng.normal(size=(rows.sum(), 2)))
+    return x, y
+
+
+@pytest.mark.usefixtures("tail_dependence")
+def test_a_family_from_outside_takes_part_in_the_test():
+    x, y = large_together()
+    result = ta.two_sample_test(x, y, **FEW)
+    assert list(result.families)[-1] == "tail dependence"
+    assert result.families["tail dependence"] == 0.01
+    with using_families(FAMILIES):
+        without = ta.two_sample_test(x, y, **FEW)
+    assert "tail dependence" not in without.families
+    assert without.families == {k: p for k, p in result.families.items() if k in without.families}
+    assert not np.array_equal(result.null_distribution, without.null_distribution)
+    assert describe_family("tail dependence") == TailDependence.description
+
+
+@pytest.mark.usefixtures("tail_dependence")
+def test_a_family_from_outside_runs_on_any_input_and_design():
+    x, y = large_together()
+    plain = ta.two_sample_test(x, y, **FEW).families["tail dependence"]
+    chunked = ta.two_sample_test(da.from_array(x, chunks=(90, 5)), y, **FEW)
+    assert chunked.families["tail dependence"] == plain
+    pairs = ta.two_sample_test(x, y, paired=True, **FEW)
+    assert pairs.families["tail dependence"] <= 0.05
+    x[::7, 4] = np.nan
+    gaps = ta.two_sample_test(x, y, missing="pairwise", **FEW)
+    assert gaps.families["tail dependence"] <= 0.05
+    blocks = Budget(unblocked_columns=2, unblocked_bytes=0, part_bytes=100_000)
+    with using_budget(blocks):
+        in_blocks = ta.two_sample_test(*large_together(100, share=0.2), **FEW)
+    assert in_blocks.families["tail dependence"] <= 0.05
+
+
+@pytest.mark.usefixtures("tail_dependence")
+def test_a_family_that_cannot_run_says_why():
+    x, y = large_together()
+    result = ta.two_sample_test(x[:, :1], y[:, :1], **FEW)
+    assert result.scan.skipped["tail dependence"] == "needs two columns that vary"
+
+
+def test_a_family_of_the_same_name_takes_the_place_of_another():
+    with using_families(FAMILIES):
+        heavier = Location()
+        heavier.weight = 40.0
+        register_family(heavier)
+        assert [one.name for one in registered_families()] == [one.name for one in FAMILIES]
+        assert registered_families()[0].weight == 40.0
+    assert registered_families() == FAMILIES

@@ -13,6 +13,7 @@ import io
 import math
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ TAKES_HOURS = "reproduction.md"
 NUMBER = re.compile(r"((?:(?<![\w.])-)?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 # Digits of a float that was not rounded; a shorter one may be the same number (0.1 + 0.2, 0.3).
 FULL_PRECISION = 12
+COLUMNS = "100"
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,59 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def run_shell(code: str, folder: Path) -> str:
-    """Run the lines as bash does, the project's commands first on the path."""
+    """Run the lines as bash does, the project's commands first on the path.
+
+    A line that is a plain call of the program runs in this process, which has loaded it already.
+    """
+    lines = code.replace("\\\n", " ").splitlines()
+    calls = [_program_call(line) for line in lines]
+    printed, rest = [], []
+    for line, call in zip(lines, calls, strict=True):
+        if call is None:
+            rest.append(line)
+            continue
+        printed += [_run_bash("\n".join(rest), folder), _run_here(call, folder)]
+        rest = []
+    return "".join([*printed, _run_bash("\n".join(rest), folder)])
+
+
+def _program_call(line: str) -> list[str] | None:
+    """Return the arguments of a call of the program that needs no shell, or None."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # quotes that go on
+        return None
+    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+    plain = words[:1] == ["tellapart"] and not re.search(r"[|&;<>$`()#*?~]", unquoted)
+    return words[1:] if plain and "-" not in words else None
+
+
+def _run_here(arguments: list[str], folder: Path) -> str:
+    from tellapart.cli import run
+
+    written = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    columns = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = COLUMNS
+    try:
+        with contextlib.chdir(folder), contextlib.redirect_stdout(written):
+            status = run(arguments)
+    finally:
+        if columns is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = columns
+    assert status == 0, arguments
+    return written.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
+
+
+def _run_bash(code: str, folder: Path) -> str:
+    if not code.strip():
+        return ""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", code],
         cwd=folder,
-        env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        env=os.environ | {"PATH": path, "COLUMNS": COLUMNS},
         capture_output=True,
         text=True,
         timeout=300,

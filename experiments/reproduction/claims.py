@@ -16,7 +16,7 @@ from reproduction.store import ALPHA, Experiment, Row, markdown_table
 from tellapart.datasets import CASES
 from tellapart.errors import InputError
 
-# Who is ahead: shares of rejections compared, error bars and all.
+# Comparisons of proportions of rejections, with their intervals.
 
 
 RIVALS = ("standard", "competitor")
@@ -41,19 +41,19 @@ FEWEST_TRIALS = 5
 
 @dataclass(frozen=True)
 class Best:
-    """The method of most power among some, at one place."""
+    """The method with the most power among some, at one point."""
 
     method: str
     share: Share
 
     @property
     def text(self) -> str:
-        """Label and power, to read."""
+        """Label and power, as text."""
         return f"{METHODS[self.method].label} {self.share.text}"
 
 
 def clearly_above(one: Share, other: Share) -> bool:
-    """Say whether one share is above the other beyond both error bars.
+    """Return whether one share is above the other beyond both error bars.
 
     >>> clearly_above(Share(20, 20), Share(10, 20)), clearly_above(Share(20, 20), Share(19, 20))
     (True, False)
@@ -75,12 +75,12 @@ def best_of(powers: Powers, case: str, place: float, methods: Iterable[str]) -> 
 
 
 def places_of(powers: Powers) -> list[float]:
-    """Return the places on the axis, in order."""
+    """Return the points of the axis, in order."""
     return sorted({place for _, place, _ in powers})
 
 
 def standing(ours: Best | None, other: Best | None) -> str:
-    """Say in a word how our best stands beside the best of others."""
+    """Return in a word how our best compares with the best of others."""
     if ours is None or other is None:
         return "not measured"
     if clearly_above(other.share, ours.share):
@@ -95,7 +95,7 @@ def standing(ours: Best | None, other: Best | None) -> str:
 def behind(
     powers: Powers, case: str, rivals: Sequence[str], mine: Sequence[str] = OURS
 ) -> list[float]:
-    """Return the places where the best of `rivals` is clearly above the best of ours."""
+    """Return the points where the best of `rivals` is clearly above the best of ours."""
     lost = []
     for place in places_of(powers):
         ours, other = (best_of(powers, case, place, names) for names in (mine, rivals))
@@ -140,9 +140,6 @@ class Results:
         return powers(power.of_dimension(self.rows(power.DIMENSION)), "D")
 
 
-# --- what the module is for
-
-
 KERNELS = ("linear", "quadratic", "gaussian")
 PLAIN = ("linear", "linear-fixed", "linear-zero", "quadratic")
 """Our tests with a linear or quadratic kernel."""
@@ -178,7 +175,7 @@ def selection_improves(results: Results) -> Finding:
 
 
 def linear_or_quadratic_best(results: Results) -> Finding:
-    """Ask whether our linear or quadratic test is behind no other in cases I–III, at any n."""
+    """Judge whether our linear or quadratic test is behind no other in cases I–III, at any n."""
     found = results.by_n()
     places = places_of(found)
     return _champions(found, dict.fromkeys(CASES[:3], PLAIN), places, places[0], "n")
@@ -191,7 +188,7 @@ def _champions(
     shown: float,
     axis: str,
 ) -> Finding:
-    """Ask whether some of our tests, by case, are behind no other on the same split anywhere."""
+    """Judge whether some of our tests, by case, are behind no other on the same split anywhere."""
     parts, good, lower = [], 0, False
     for case, names in champions.items():
         others = [name for name in OURS_SPLIT + SAME_SPLIT if name not in names]
@@ -208,7 +205,7 @@ def _champions(
 
 
 def wasserstein_best_in_mixture(results: Results) -> Finding:
-    """Ask whether projected Wasserstein is clearly above all of ours in case IV, somewhere."""
+    """Judge whether projected Wasserstein is clearly above all of ours in case IV, somewhere."""
     found = results.by_n()
     case = CASES[3]
     wins, losses, cells = 0, 0, []
@@ -227,7 +224,7 @@ def wasserstein_best_in_mixture(results: Results) -> Finding:
 
 
 def logistic_at_the_level(results: Results) -> Finding:
-    """Ask whether sparse logistic regression rejects at about the level in cases II–IV."""
+    """Judge whether sparse logistic regression rejects at about the level in cases II–IV."""
     found = results.by_n()
     good, cells = 0, []
     for case in CASES[1:]:
@@ -273,7 +270,7 @@ def slower_decay(results: Results) -> Finding:
 
 
 def best_in_dimension(results: Results) -> Finding:
-    """Ask whether the kernels that the paper names are behind no other at the largest D."""
+    """Judge whether the kernels that the paper names are behind no other at the largest D."""
     found = results.by_dimension()
     largest = places_of(found)[-1]
     champions = {CASES[0]: ("gaussian",), CASES[1]: PLAIN, CASES[2]: PLAIN}
@@ -304,7 +301,7 @@ def recovery_lowest(results: Results) -> Finding:
 
 
 def recovery_near_optimal(results: Results) -> Finding:
-    """Say how many of the chosen variables are wrong in cases II and III, over all d."""
+    """Return how many of the chosen variables are wrong in cases II and III, over all d."""
     found = recovery.means(results.rows(recovery.RECOVERY))
     good, cells = 0, []
     for case in CASES[1:3]:
@@ -332,7 +329,7 @@ def _gaps(results: Results, sign: str) -> dict[str, float]:
 
 
 def approximations_near_optimal(results: Results) -> Finding:
-    """Say how far below the proved optimum the paper's three algorithms stay."""
+    """Return how far below the proved optimum the paper's three algorithms stay."""
     cells, good = [], 0
     for sign in table1.SIGNS:
         gaps = _gaps(results, sign)
@@ -368,7 +365,7 @@ def truncation_fastest(results: Results) -> Finding:
 
 
 def digits_power(results: Results) -> Finding:
-    """Say how often 5 + 5 images reject."""
+    """Return how often 5 + 5 images reject."""
     shares = mnist.powers(results.rows(mnist.MNIST), REAL_DIGITS)
     cells = [f"{pair}: {share.text}" for pair, share in shares.items()]
     good = sum(share.value >= 0.8 for share in shares.values())

@@ -1,4 +1,4 @@
-"""Curves of shares with their intervals, one panel a case, one line a method."""
+"""Curves of shares with their intervals, one panel per case, one line per method."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reproduction.store import ALPHA, Row
 from tellapart.datasets import CASES
 from tellapart.writing import write_picture
 
-# How sure a share of rejections is.
+# A proportion of rejections and its interval.
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,13 @@ class Share:
 
     @property
     def text(self) -> str:
-        """The share and its interval, to read."""
+        """The share and its interval, as text."""
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
     @cached_property
     def _interval(self) -> tuple[float, float]:
         low, high = binomtest(self.hits, self.trials).proportion_ci(method="wilson")
         return float(low), float(high)
-
-
-# --- what the module is for
 
 
 TITLES = {
@@ -85,15 +82,15 @@ MARKERS = "osD^vP*X"
 KINDS = {"split: half of the rows to choose, half to test": False, "all rows to test": True}
 """Titles of the two kinds of tests, and whether a test of that kind uses all rows."""
 ALL_ROWS_SUFFIX = ", all rows"
-# Share of the distance between two places that the methods take up.
+# Proportion of the distance between two points that the methods take up.
 DODGE = 0.7
 
 Powers = dict[tuple[str, float, str], Share]
-"""Share of rejections by case, place on the axis and method."""
+"""Share of rejections by case, point of the axis and method."""
 
 
 def powers(rows: Sequence[Row], axis: str) -> Powers:
-    """Return the share of trials with p ≤ 0.05 by case, place on the axis and method."""
+    """Return the share of trials with p ≤ 0.05 by case, point of the axis and method."""
     counts: dict[tuple[str, float, str], list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         count = counts[row["case"], float(row[axis]), row["method"]]
@@ -169,7 +166,7 @@ def _draw_curve(
 
 
 def power_table(rows: Sequence[Row], axis: str) -> list[dict[str, str]]:
-    """Return one line a case and method, with the power and its interval at each place."""
+    """Return one line per case and method, with the power and its interval at each point."""
     found = powers(rows, axis)
     places = sorted({x for _, x, _ in found})
     lines = []

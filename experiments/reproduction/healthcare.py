@@ -36,12 +36,12 @@ SPLITS = 3
 
 
 def plan(scale: Scale) -> Iterator[Row]:
-    """Give one trial a method and split; the tests of all draws belong to it."""
+    """Yield one trial per method and split; the tests of all draws belong to it."""
     size = "quick" if scale.quick else "full"
     name = load_patients(scale.data).name
     for split in range(scale.count(SPLITS, 1)):
         for method in scale.chosen(METHODS):
-            # On a fixed split, what tests all rows is what tests the held-out ones.
+            # On a fixed split, a test of all rows is a test of the held-out ones.
             if not METHODS[method].all_rows or METHODS[method].selects:
                 yield {"data": name, "size": size, "split": str(split), "method": method}
 
@@ -130,7 +130,7 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
                 for row in rows
                 if (row["method"], row["drawn"]) == (name, drawn)
             )
-        line["variables of the first split, the heaviest first"] = (
+        line["variables of the first split, the largest weight first"] = (
             variables_of(rows, name).replace(" ", ", ") or "all"
         )
         lines.append(line)
@@ -146,7 +146,7 @@ def _draw(rows: Sequence[Row], data: str, folder: Path) -> list[Path]:
 
 
 def _fewer_draws(rows: Sequence[Row], usual: str) -> str:
-    """Say which methods tested another number of draws, and how many."""
+    """Return which methods tested another number of draws, and how many."""
     unusual = dict.fromkeys(
         f"{label_of(row['method'])}: {row['draws']} with {row['drawn']} per group"
         for row in rows
@@ -161,7 +161,7 @@ def label_of(method: str) -> str:
 
 
 def variables_of(rows: Sequence[Row], method: str) -> str:
-    """Return the variables that a method chose on the first split, the heaviest first."""
+    """Return the variables that a method chose on the first split, the largest weight first."""
     return next((row["variables"] for row in rows if row["method"] == method), "")
 
 

@@ -1,4 +1,4 @@
-"""Who takes part: tellapart's own tests and their competitors, all called alike.
+"""The methods: tests of tellapart and their competitors, all with one interface.
 
 Every method of a trial gets the same rows and the same seed, and so the same split of them.
 """
@@ -69,7 +69,7 @@ class PrintedLinear(SelectingBaseline):
 
     @property
     def method(self) -> TestMethod:
-        """What results say about this test."""
+        """The description of this test in results."""
         return TestMethod(
             name="linear kernel as printed",
             statistic="MMD²",
@@ -119,7 +119,7 @@ class PrintedLinear(SelectingBaseline):
 
 @dataclass(frozen=True, kw_only=True)
 class FittedScan(FittedBaseline):
-    """The default test of whatever rows come.
+    """The default test of any rows.
 
     `selection` holds the choice of the training rows, to be shown; no test uses it.
     """
@@ -127,9 +127,6 @@ class FittedScan(FittedBaseline):
     def test(self, held_out: Samples, how: Permuting) -> PermutationNull:
         """Scan these rows: the p-value of `two_sample_test`, without the choice that follows."""
         return scan(held_out, **vars(how)).null
-
-
-# --- what the module is for
 
 
 PERMUTATIONS = 199
@@ -142,7 +139,7 @@ SWIFT = Annealing(iterations=0, n_random=0, n_exchanged=1, largest_group=2, boun
 
 @dataclass(frozen=True)
 class Settings:
-    """What a trial asks of every method."""
+    """The settings of a trial, shared by all methods."""
 
     n_variables: int
     seed: int
@@ -226,7 +223,7 @@ class Scanned:
     settings: Settings
 
     def test(self, X: FloatArray, Y: FloatArray) -> TestResult:
-        """Scan all rows; the p-value does not depend on how many variables are asked for."""
+        """Scan all rows; the p-value does not depend on how many variables are requested."""
         return two_sample_test(
             X, Y, n_permutations=PERMUTATIONS, alpha=ALPHA, random_state=self.settings.seed
         )
@@ -280,7 +277,7 @@ class Competitor:
 
 @dataclass(frozen=True)
 class Method:
-    """A method as rows and figures know it.
+    """A method as rows and figures name it.
 
     Attributes
     ----------
@@ -308,7 +305,7 @@ class Method:
 
 
 def _ours(kernel: str | Kernel, regularization: float | None = None) -> Callable[..., Contestant]:
-    # No proof of optimality: thousands of trials ask for the variables only.
+    # No proof of optimality: thousands of trials need the variables only.
     exact = resolve_kernel(kernel).abilities.exact
     solver: str | Annealing = "local-search" if exact else SWIFT
     return lambda settings: Ours(settings, kernel, regularization, solver)

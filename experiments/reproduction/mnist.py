@@ -40,7 +40,7 @@ Points = dict[str, FloatArray]
 
 
 def plan(scale: Scale) -> Iterator[Row]:
-    """Give all trials of all pairs."""
+    """Yield all trials of all pairs."""
     size = "quick" if scale.quick else "full"
     name = load_digits(scale.data).name
     for trial in range(scale.count(TRIALS, 1)):
@@ -98,10 +98,10 @@ def _image_rows(result: TestResult, first: FloatArray, second: FloatArray) -> li
 
 
 def _map_rows(result: TestResult, x: FloatArray, y: FloatArray, shown: int) -> list[Row]:
-    """Return images that no step has seen in two dimensions, with the witness function at each."""
+    """Return images that no step has used in two dimensions, with the witness function at each."""
     half = shown // 2
     others = read_samples(x[:half], y[:half])
-    # The places are those of the other images; the witness is that of the test's own rows.
+    # The positions are those of the other images; the witness is that of the tested rows.
     places = compute_embedding(
         replace(result, held_out=others), "t-sne", n_points=shown, random_state=0
     )

@@ -129,7 +129,7 @@ def claims_text(folder: Path) -> str:
 
 
 def write_claims(folder: Path, document: Path | None) -> list[Path]:
-    """Write claims.md beside the rows and, if asked, between the marks of a document."""
+    """Write claims.md beside the rows and, if requested, between the marks of a document."""
     text = claims_text(folder)
     paths = [write_text(folder / "claims.md", f"# The paper's claims, judged by rows\n\n{text}")]
     return paths if document is None else [*paths, summaries.fill(document, text)]
@@ -153,7 +153,7 @@ BESIDE_SCAN = {
     "the best competitor on a split": SAME_SPLIT,
     "the best competitor on all rows": ALL_ROWS,
 }
-"""Methods that the scan is compared with, by what they are called."""
+"""Methods that the scan is compared with, by their names."""
 
 
 def headline_table(results: Results) -> str:
@@ -227,7 +227,7 @@ def scan_sentence(results: Results) -> str:
 
 
 def _beside_scan(results: Results) -> Iterator[tuple[str, Best, dict[str, Best | None]]]:
-    """Give each place where the scan was measured, its power, and the best of each other kind."""
+    """Yield each setting of the scan, its power, and the best of each other kind."""
     by_n, by_dimension = results.by_n(), results.by_dimension()
     places = [(by_n, "n", n) for n in places_of(by_n)]
     places += [(by_dimension, "D", D) for D in places_of(by_dimension) if D != USUAL_COLUMNS]
@@ -294,7 +294,7 @@ def trials_table(results: Results) -> str:
 
 
 def fill(document: Path, text: str) -> Path:
-    """Put a text between the marks of a document, in the place of what was there."""
+    """Put a text between the marks of a document, replacing what was there."""
     whole = document.read_text(encoding="utf-8")
     before, begin, rest = whole.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -47,7 +47,7 @@ def measure(keys: Row, data: Path | None) -> list[Row]:  # noqa: ARG001
 
 
 def plan(scale: Scale, settings: Sequence[tuple[int, int]]) -> Iterator[Row]:
-    """Give the trials of all (n, D), one of each first: half a run shows half the precision."""
+    """Yield the trials of all (n, D), one of each first: half a run shows half the precision."""
     for trial in range(scale.count(max(fast for fast, _ in TRIALS.values()), 1)):
         for n, D in settings:
             for case in CASES[:1] if scale.quick else CASES:
@@ -88,7 +88,7 @@ class Against:
     mine: Callable[[Sequence[Row]], list[Row]]
 
     def plan(self, scale: Scale) -> Iterator[Row]:
-        """Give the trials of this figure."""
+        """Yield the trials of this figure."""
         return plan(scale, [QUICK] if scale.quick else self.settings)
 
     def draw(self, rows: Sequence[Row], folder: Path) -> list[Path]:

@@ -51,7 +51,7 @@ def methods(scale: Scale) -> list[str]:
 
 
 def plan(scale: Scale) -> Iterator[Row]:
-    """Give all trials; each chooses variables for every number of them."""
+    """Yield all trials; each chooses variables for every number of them."""
     for trial in range(scale.count(TRIALS, 1)):
         for case in CASES[:1] if scale.quick else CASES:
             for method in methods(scale):

@@ -222,7 +222,7 @@ class Reselection(SelectingBaseline):
 
     @property
     def method(self) -> Method:
-        """What results say about this test."""
+        """The description of this test in results."""
         return Method(
             name="linear kernel, reselected",
             statistic="largest MMD²",

@@ -63,7 +63,7 @@ PAPER = {
 
 
 def plan(scale: Scale) -> Iterator[Row]:
-    """Give all trials."""
+    """Yield all trials."""
     for trial in range(scale.count(TRIALS, 1)):
         for case in CASES[:1] if scale.quick else CASES:
             for n_columns, d in QUICK if scale.quick else DIMENSIONS:

@@ -1,4 +1,4 @@
-"""Tell whether two samples differ, and by which few variables."""
+"""Test whether two samples differ, and which few variables distinguish them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Run the command line with `python -m tellapart`, or as `tellapart`.
 
-Exit status 1 is an alarm (`tellapart monitor --fail-on-alarm`) and nothing else: what goes wrong
-before the command line is there, or past all Python code, ends with another.
+Exit status 1 is an alarm (`tellapart monitor --fail-on-alarm`) and nothing else: errors while the
+command line is imported, or in compiled code that ends the process, have another status.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ def main() -> None:
 
 
 def leave_with(status: int) -> None:
-    """Have the process leave with this status, whatever status compiled code exits with.
+    """Make the process exit with this status, whatever status compiled code exits with.
 
-    OpenBLAS, for one, calls C's exit(1) where memory runs out. Of what is to be called at exit,
-    the last that was given comes first, and _exit ends the process: it is the last status that
-    counts. Windows has no such list.
+    OpenBLAS, for one, calls C's exit(1) where memory runs out. Exit handlers run in reverse order
+    and _exit ends the process, so the status given last counts. Windows has no such handlers.
     """
     if sys.platform != "win32":
         c_library = ctypes.CDLL(None)

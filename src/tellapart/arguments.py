@@ -41,21 +41,21 @@ def with_checked(settings: Settings, **values: Any) -> Settings:
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Return `value` if it is one of `choices`; the error lists them all."""
-    known = list(choices)
-    if isinstance(value, str) and value in known:
+    allowed = list(choices)
+    if isinstance(value, str) and value in allowed:
         return value
-    raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
+    raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
 
 
 def check_flag(name: str, value: object) -> bool:
-    """Return `value` if it is True or False; other values that count as such are mistakes."""
+    """Return `value` if it is True or False; other truthy or falsy values are errors."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise InputError(f"{name} must be True or False; got {value!r}")
 
 
 def check_labels(value: object) -> tuple[str, str]:
-    """Return what to call two samples: two different strings, neither of them empty."""
+    """Return the names of two samples: two different non-empty strings."""
     pair = tuple(value) if isinstance(value, list | tuple) else ()
     if len(pair) == 2 and all(isinstance(label, str) and label for label in pair):
         first, second = pair

@@ -34,6 +34,38 @@ class Budget:
         Files and folders met before a walk through folders is given up.
     wide_text_columns : int
         Columns of delimited text from which on types are guessed from its first row.
+    exact_median_rows : int
+        Pooled rows up to which the median distance of a column is exact; beyond, this many evenly
+        spaced order statistics stand in for the column. Like a quadrature rule they err by about
+        1 / `exact_median_rows`, a hundredth of the sampling error of the median, and need no seed.
+    exact_scale_rows : int
+        Pooled rows up to which the joint scale of a kernel is the median over all pairs of rows;
+        beyond, over the pairs of as many rows.
+    gram_block_entries : int
+        Entries of one column's block of a Gram matrix.
+    group_pairs_per_entry : int
+        Pairs of rows in multiples of the squared number of groups, up to which kernel sums between
+        groups are taken pair by pair.
+    gram_pairs : int
+        Pairs of rows up to which a column's Gram matrices are formed in place of fast sums.
+    dense_variance_columns, factor_rows_per_column : int
+        Columns up to which V of the linear kernel is always a matrix, and rows in multiples of the
+        columns beyond which it always is; elsewhere a factor of V takes its place.
+    coefficient_block_entries, product_rows : int
+        Numbers in one block of rows of p and q in memory, and rows of one in chunks.
+    pair_block_entries, feature_block_entries : int
+        Numbers in one block of what is summed over pairs of rows, and of features of rows.
+    witness_block_bytes : int
+        Bytes of one block of a witness function.
+    group_columns, group_features : int
+        Columns among which pairs and triples are looked for at most, and features of them all.
+    feature_rows, feature_entries : int
+        Rows of each sample that features stand for in a search at most, and numbers in these rows.
+    exact_distance_pairs : int
+        Pairs of rows up to which the law of the Kolmogorov–Smirnov distance is exact.
+    direction_rows, dense_covariance_columns : int
+        Rows of each sample that a direction is searched on, and columns of a covariance that is
+        formed as a matrix.
     block_entries : int
         Entries of a matrix that is made block by block.
     family_products, family_entries : int
@@ -76,6 +108,17 @@ class Budget:
         Columns whose correlations are looked at for pairs and triples of a choice by evidence.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    gathered_bytes : int
+        Bytes of the columns of rows in files or on a cluster that are held at once to describe
+        findings; of more, rows drawn at random stand for all.
+    described_entries : int
+        Values of columns that are described at a time.
+    named_groups : int
+        Pairs or triples of each kind that may be named, those that changed most.
+    described_variables : int
+        Selected variables that are described, those with the largest weights.
+    embedded_levels : int
+        Categories of one column that an embedding distinguishes; rarer ones share a place.
     fewest_scanned_rows : int
         Rows of each sample below which a scan is not cut short to keep a time limit.
     split_bytes : int
@@ -96,6 +139,30 @@ class Budget:
     walked_files: int = 100_000
     wide_text_columns: int = 5_000
     # kernels and statistics
+    # kernels
+    exact_median_rows: int = 32_768
+    exact_scale_rows: int = 1_000
+    gram_block_entries: int = 32_768
+    group_pairs_per_entry: int = 2
+    # statistics
+    gram_pairs: int = 40_000
+    dense_variance_columns: int = 2_000
+    factor_rows_per_column: int = 2
+    coefficient_block_entries: int = 1_048_576
+    product_rows: int = 8_192
+    pair_block_entries: int = 2_097_152
+    feature_block_entries: int = 4_194_304
+    witness_block_bytes: int = 100_000_000
+    # search
+    group_columns: int = 5_000
+    group_features: int = 2_400
+    feature_rows: int = 100_000
+    feature_entries: int = 20_000_000
+    # baselines
+    exact_distance_pairs: int = 1_000_000
+    direction_rows: int = 1_000
+    dense_covariance_columns: int = 500
+    # scan and permutation
     block_entries: int = 4_000_000
     # scan
     family_products: int = 30_000_000_000
@@ -124,6 +191,12 @@ class Budget:
     evidence_entries: int = 20_000_000
     evidence_candidates: int = 1_000
     linked_columns: int = 20_000
+    # effects and findings
+    gathered_bytes: int = 500_000_000
+    described_entries: int = 4_000_000
+    named_groups: int = 2_000
+    described_variables: int = 200
+    embedded_levels: int = 30
     # two_sample
     fewest_scanned_rows: int = 1_000
     split_bytes: int = 2_000_000_000

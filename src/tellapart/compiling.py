@@ -1,4 +1,4 @@
-"""Loops compiled by Numba, and kept on disk where the disk allows."""
+"""Loops compiled by Numba, and cached on disk where that is possible."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numba
 
 
 def compiled(function: Any = None, **options: Any) -> Any:
-    """Have Numba compile a function, without the interpreter's lock, and keep the machine code.
+    """Compile a function with Numba, without the global interpreter lock, and cache its code.
 
-    Code is kept beside the package or in the user's cache folder. Where it cannot be, on a full
-    disk or without any folder to write to, the function is compiled again by every process: no
-    call fails for want of a cache. Numba alone would raise.
+    Code is cached beside the package or in the user's cache folder. Where that fails, on a full
+    disk or without a folder to write to, every process compiles the function again; Numba alone
+    would raise.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def compiled(function: Any = None, **options: Any) -> Any:
 
     def compile_later(function: Any) -> Any:
         dispatcher: Any = numba.njit(nogil=True, **options)(function)
-        # Numba knows no folder for what was typed at a prompt, or where none can be written to.
+        # Numba has no folder for code typed at a prompt, or where none can be written to.
         with suppress(RuntimeError, OSError):
             dispatcher._cache = _Cache(function)
         return dispatcher
@@ -43,28 +43,28 @@ def compiled(function: Any = None, **options: Any) -> Any:
 
 
 class _Cache:
-    """Numba's cache of one function, done without where the disk fails or what it holds is damaged.
+    """Numba's cache of one function, which is skipped where the disk fails or a file is damaged.
 
-    Numba asks for machine code by signature before it compiles, and hands it over afterwards.
+    Numba looks up machine code by signature before it compiles, and stores it afterwards.
     """
 
     def __init__(self, function: Any) -> None:
         caching: Any = import_module("numba.core.caching")
-        self._held = caching.FunctionCache(function)
+        self._cache = caching.FunctionCache(function)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._held, name)
+        return getattr(self._cache, name)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return what is kept for a signature; None if nothing is, or nothing that is whole."""
+        """Return the code cached for a signature; None if there is none, or it is damaged."""
         try:
-            return self._held.load_overload(signature, target)
-        except Exception:  # whatever a damaged file may lead to
+            return self._cache.load_overload(signature, target)
+        except Exception:  # a damaged file may raise anything
             with suppress(OSError):
-                self._held.flush()
+                self._cache.flush()
             return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep the machine code of a signature, if there is room."""
+        """Cache the machine code of a signature, if the disk allows."""
         with suppress(OSError):
-            self._held.save_overload(signature, code)
+            self._cache.save_overload(signature, code)

@@ -1,4 +1,4 @@
-"""Data with a known answer: the paper's four synthetic pairs, and one real pair to show."""
+"""Data with a known answer: the paper's four synthetic cases, and one real data set."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def make_case(
     n_features : int
         Columns, D.
     n_informative : int
-        Columns that differ, d; 0 makes both samples alike, to measure a test's level.
+        Columns that differ, d; 0 gives two samples of one distribution, to measure a test's level.
     tau : float
-        Strength τ: above 0 in cases I (default 1) and IV (default 2), above 1 in case II
-        (default 2); case III has none.
+        Size τ of the difference: above 0 in cases I (default 1) and IV (default 2), above 1 in
+        case II (default 2); case III has none.
     rho : float
         Correlation ρ of neighbours, in (−1, 1), for cases I and II; III and IV have none.
     random_state : None, int or numpy Generator

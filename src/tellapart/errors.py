@@ -1,4 +1,4 @@
-"""What the package raises and warns with: messages on one line, safe to show on a terminal."""
+"""Errors and warnings of the package: messages on one line, safe to show on a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tellapart.text import safe
 
 
 class InputError(ValueError):
-    """Bad input: the message names the argument, what was expected and what arrived."""
+    """Invalid input: the message names the argument, what is expected and what was given."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(safe(message))
@@ -31,14 +31,14 @@ class MissingDependencyError(ImportError):
 
 
 class ConstantColumnWarning(UserWarning):
-    """Columns that never vary: kept, with weight 0, and named in the message."""
+    """Constant columns: kept, with weight 0, and named in the message."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(safe(message))
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called the package, however deep inside it this is."""
+    """Issue a warning at the line outside the package that called it."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1

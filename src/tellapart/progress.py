@@ -1,4 +1,4 @@
-"""How far the work is: told to a callback, or shown on standard error, never printed."""
+"""Progress: reported to a callback, or displayed on standard error, never printed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tellapart.text import safe
 Progress = Callable[[str, str], None]
 """Called as progress(stage, detail): "select", "12 steps, value 0.31, bound 0.33"."""
 
-# Told no more often than this.
-_TELL_SECONDS = 0.1
+_REPORT_SECONDS = 0.1
+"""The shortest time between two reports."""
 
 
 def check_progress(value: object) -> bool | Progress:
@@ -31,13 +31,13 @@ def check_progress(value: object) -> bool | Progress:
 
 @contextmanager
 def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
-    """Give a `progress(stage, detail)` for the length of the work.
+    """Return a context that gives a function `report(stage, detail)` and ends its display.
 
     Examples
     --------
     >>> seen = []
-    >>> with progress_reporter(lambda stage, detail: seen.append(stage)) as progress:
-    ...     progress("select", "started")
+    >>> with progress_reporter(lambda stage, detail: seen.append(stage)) as report:
+    ...     report("select", "started")
     >>> seen
     ['select']
     """
@@ -47,7 +47,7 @@ def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
     if not progress:
         yield silent
         return
-    # Only those who ask for the display wait for rich to load.
+    # rich is slow to import.
     from rich.console import Console
     from rich.text import Text
 
@@ -57,13 +57,13 @@ def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
 
 
 def solver_progress(progress: Progress, stage: str) -> Callable[[int, float, float | None], None]:
-    """Return a solver's progress callback in words."""
+    """Return the progress callback of a solver, which reports in words."""
 
-    def tell(iterations: int, value: float, upper_bound: float | None) -> None:
+    def report(iterations: int, value: float, upper_bound: float | None) -> None:
         bound = "none yet" if upper_bound is None else f"{upper_bound:.6g}"
         progress(stage, f"{iterations} steps, value {value:.6g}, bound {bound}")
 
-    return tell
+    return report
 
 
 class ShareDone:
@@ -72,11 +72,11 @@ class ShareDone:
     Parameters
     ----------
     progress : callable
-        What is told.
+        The function to report to.
     stage : str
-        What the work is called.
+        The name of the work.
     total : int
-        Rows of the whole work, all passes over them together.
+        Rows of the whole work, summed over all passes.
     clock : callable
         Gives the time in seconds.
 
@@ -97,14 +97,14 @@ class ShareDone:
     ) -> None:
         self._progress, self._stage, self._total, self._clock = progress, stage, total, clock
         self._started = clock()
-        self._told = -math.inf
+        self._reported = -math.inf
 
     def __call__(self, done: int) -> None:
-        """Tell that so many rows are done; no more often than anyone could read."""
+        """Report that so many rows are done, at most every tenth of a second."""
         now = self._clock()
-        if now - self._told < _TELL_SECONDS and done < self._total:
+        if now - self._reported < _REPORT_SECONDS and done < self._total:
             return
-        self._told = now
+        self._reported = now
         share = min(done / max(self._total, 1), 1.0)
         detail = f"{100 * share:.0f} %"
         if 0 < share < 1:
@@ -113,16 +113,16 @@ class ShareDone:
         self._progress(self._stage, detail)
 
     def after(self, rows: int) -> Callable[[int], None]:
-        """Return what a later pass tells, before which so many rows were done."""
+        """Return the callback of a later pass, before which so many rows were done."""
         return lambda done: self(rows + done)
 
 
 def _in_units(seconds: float) -> str:
-    """Return a time in the unit in which people would say it."""
+    """Return a time in seconds, minutes or hours."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def silent(stage: str, detail: str) -> None:
-    """Say nothing."""
+    """Report nothing."""

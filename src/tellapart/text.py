@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Iterable
 
-# Controls of both sets, halves of characters, ends of line and paragraph, what is no character
-# (XML, and so SVG, cannot hold it), and the marks that reverse what follows them.
+# Control characters, lone surrogates, line and paragraph separators, noncharacters (XML, and so
+# SVG, cannot hold them), and the marks that change the direction of the text.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\ufffe\uffff"
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSAFE = re.compile(f"[{_CONTROLS}{_DIRECTIONS}]")
@@ -17,10 +17,10 @@ _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 
 
 def safe(text: object) -> str:
-    r"""Return text on one line, without anything that acts instead of being shown.
+    r"""Return text on one line, without characters that a terminal would act on.
 
-    Breaks of lines and tabs become spaces. Control characters, halves of characters and marks
-    that reverse the direction of reading are written out, as in \x1b.
+    Line breaks and tabs become spaces. Control characters, lone surrogates and marks that change
+    the direction of the text are written out, as in \x1b.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def safe(text: object) -> str:
 
 
 def safe_lines(text: object) -> str:
-    r"""Return text of several lines made safe like `safe`, its lines and tabs left as they are.
+    r"""Return text of several lines made safe like `safe`, but with its line breaks and tabs.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def number_text(value: float, digits: int = 4) -> str:
 
 
 def number_pair(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers with digits enough to show the difference between them.
+    """Return two numbers with enough digits to show the difference between them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Threads: how many matrix routines may use, and work shared out over several."""
+"""Threads: the number that BLAS uses, and work distributed over several."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Look for the BLAS libraries once: the search takes longer than a small problem."""
+    """Return the BLAS libraries, found once: the search takes longer than a small problem."""
     return ThreadpoolController()
 
 
 class _OneThread:
-    """Limits BLAS while anyone is inside: the first to come limits, the last to go restores.
+    """Limits BLAS to one thread: the first to enter sets the limit, the last to leave restores.
 
-    Calls nest, and several threads may be inside at once; only the first pays for the limit.
+    Contexts nest, and several threads may be inside at once; only the first pays for the limit.
     """
 
     def __init__(self) -> None:
@@ -58,54 +58,50 @@ class _OneThread:
 
 
 def _set_threads(library: LibController, number: int) -> None:
-    """Set the threads of a library, whichever thread of ours asks.
+    """Set the threads of a library from any thread of ours.
 
-    threadpoolctl 3.8 heeds only the thread that set the last limit of OpenBLAS, and says nothing to
-    the others; the last of ours to go need not be the first that came.
+    threadpoolctl 3.8 lets only the thread that set the last limit of OpenBLAS change it, and
+    silently ignores others; our last thread to leave need not be the first that entered.
     """
-    let_go = getattr(library, "clear_controlling_thread", None)
-    if let_go is not None:
-        let_go(force=True)
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
     library.set_num_threads(number)
-    if let_go is not None:
-        let_go(force=True)
+    if release is not None:
+        release(force=True)
 
 
 _ONE_THREAD = _OneThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Keep BLAS to one thread: on matrices of order below about 500 more threads only wait."""
+    """Limit BLAS to one thread: below an order of about 500 more threads are no faster."""
     return _ONE_THREAD
 
 
 def blas_threads() -> int:
     """Return how many threads BLAS would use: those that a call without `n_jobs` may take."""
-    used = [library["num_threads"] for library in _controller().info() if _is_blas(library)]
-    return max(used, default=1)
-
-
-def _is_blas(library: dict[str, object]) -> bool:
-    return library["user_api"] == "blas"
+    libraries = [info for info in _controller().info() if info["user_api"] == "blas"]
+    return max((info["num_threads"] for info in libraries), default=1)
 
 
 @cache
 def _executor(n_jobs: int, depth: int) -> ThreadPoolExecutor:
-    """Return threads that stay: to start them anew takes longer than what a slice asks of them.
+    """Return a pool of threads that is kept: starting them takes longer than a slice of work.
 
-    Work handed out from within such a thread goes to those of the next depth, so that nobody
-    waits for a thread that waits for him.
+    Work submitted from within such a thread goes to the pool of the next depth, so that no thread
+    waits for one that waits for it.
     """
     return ThreadPoolExecutor(n_jobs, f"tellapart-{depth}")
 
 
-# A forked process has none of the threads.
+# A forked process does not inherit the threads.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_executor.cache_clear)
 
 
 class _Depth(local):
-    """How deep in threads of ours the present thread is."""
+    """How many pools deep the current thread is."""
 
     value = 0
 
@@ -114,9 +110,9 @@ _DEPTH = _Depth()
 
 
 class MadeOnce:
-    """What threads share: whoever asks for a thing first makes it, and others who ask for it wait.
+    """A cache that threads share: the first to need a value computes it, others wait for it.
 
-    Different things are made side by side.
+    Different values are computed in parallel.
 
     >>> shared = MadeOnce()
     >>> shared.get("one", lambda: 1), shared.get("one", lambda: 2)
@@ -128,14 +124,14 @@ class MadeOnce:
         self._made: dict[object, tuple[Lock, list[Any]]] = {}
 
     def get(self, name: object, make: Callable[[], T]) -> T:
-        """Return what `make` makes, or what was made under this name before."""
+        """Return the value of this name, computed by `make` if it is not cached."""
         with self._lock:
             making, made = self._made.setdefault(name, (Lock(), []))
         with making:
             if not made:
                 made.append(make())
-        found: T = made[0]
-        return found
+        value: T = made[0]
+        return value
 
 
 def run_beside(
@@ -144,20 +140,20 @@ def run_beside(
     enough: Callable[[], bool],
     look: float = 0.05,
 ) -> Exception | None:
-    """Run `work` in a thread beside the caller's until it ends or `enough()`; return its error.
+    """Run `work` in another thread until it ends or `enough()`; return its error.
 
-    For compiled code that runs long: the caller's thread stays free to see the clock and Ctrl-C.
-    Whatever ends the watch, and however often Ctrl-C is pressed, `cancel` is called until `work`
+    For compiled code that runs long: the caller's thread stays free to check the clock and Ctrl-C.
+    Whatever ends the wait, and however often Ctrl-C is pressed, `cancel` is called until `work`
     has ended: a thread that is still inside compiled code when Python exits aborts the process.
 
     Parameters
     ----------
     work, cancel : callable
-        What to run, and how to ask it to end; asked again and again, for it may not listen yet.
+        What to run, and what stops it; called repeatedly, as it may not have an effect at first.
     enough : callable
         Called every `look` seconds, and once after the end; True ends the work.
     look : float
-        Seconds between two looks.
+        Seconds between two calls of `enough`.
     """
     begun, given_up, ended = Event(), Event(), Event()
     errors: list[Exception] = []
@@ -182,7 +178,7 @@ def run_beside(
     finally:
         while True:
             try:
-                # A thread that has not begun by now sees this, and does nothing.
+                # A thread that has not begun by now does nothing.
                 given_up.set()
                 while begun.is_set() and not ended.is_set():
                     cancel()
@@ -204,8 +200,8 @@ def in_slices(work: Callable[[slice], None], count: int, step: int, n_jobs: int)
 def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[T]:
     """Return work(item) for each item, in order.
 
-    One thread is the caller's own: on a busy machine handing work to another one, hundreds of
-    times in a small problem, takes longer than the work.
+    With one thread the caller's is used: on a busy machine handing work to another one, hundreds
+    of times in a small problem, takes longer than the work.
 
     >>> in_threads(abs, [-1, 2], n_jobs=1)
     [1, 2]
@@ -237,11 +233,11 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
         futures.extend(executor.submit(copy_context().run, run_inside, item) for item in items)
         return [future.result() for future in futures]
     except CancelledError:
-        # Given up since another item failed, which may come later in the order: that is the error.
+        # Cancelled because another item failed, maybe a later one: that error is raised.
         wait(futures)
         raise _first_error(futures) from None
     finally:
-        # After an error, or Ctrl-C, what has not begun is not begun any more.
+        # After an error or Ctrl-C no further item is started.
         failed.set()
         for future in futures:
             future.cancel()
@@ -249,7 +245,7 @@ def in_threads(work: Callable[[S], T], items: Sequence[S], n_jobs: int) -> list[
 
 
 def _first_error(futures: Sequence[Future[Any]]) -> BaseException:
-    """Return what ended the first item that was not merely given up."""
+    """Return the error of the first item that was not cancelled."""
     ended = [future.exception() for future in futures if not future.cancelled()]
     errors = [error for error in ended if not isinstance(error, CancelledError | None)]
     return errors[0] if errors else CancelledError()

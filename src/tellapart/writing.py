@@ -25,7 +25,7 @@ from tellapart.text import escaped_json
 AnyPath = str | os.PathLike[str]
 
 LOCK_SECONDS = 0.05
-"""How often a lock that another program has is tried again."""
+"""Seconds between two attempts to get a lock that another program holds."""
 
 
 def check_writable(name: str, path: object) -> Path:
@@ -47,10 +47,10 @@ def check_writable(name: str, path: object) -> Path:
 def check_targets(
     targets: Mapping[str, AnyPath | None], inputs: Iterable[AnyPath | int] = ()
 ) -> None:
-    """Refuse to write over a file that is read, or to write two things to one file.
+    """Raise where an output would overwrite a file that is read, or another output.
 
-    Links, hard and symbolic, count as the file they lead to. Devices and pipes may be named
-    more than once: nothing in them is lost.
+    Hard and symbolic links count as the file they lead to. Devices and pipes may be named more
+    than once: nothing in them is lost.
 
     Parameters
     ----------
@@ -86,15 +86,15 @@ def check_targets(
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a temporary file beside `path`, then put it in its place in one step.
+    """Write a temporary file beside `path`, then rename it to `path` in one step.
 
-    A symbolic link stays, and what it leads to is replaced. A file that is replaced hands on its
-    mode, and its owner where the system lets it. Pipes and devices are written to as they are.
+    A symbolic link stays, and the file it leads to is replaced. A file that is replaced passes on
+    its mode, and its owner where the system allows that. Pipes and devices are written to directly.
 
     Raises
     ------
     OSError
-        Such as on a full disk; it names `path`, and what was there stays as it was.
+        Such as on a full disk; it names `path`, whose content stays as it was.
     """
     try:
         _write(path, content)
@@ -128,19 +128,19 @@ def text_writer(path: AnyPath | None, end: str = "") -> Callable[[str], str]:
 
 @contextmanager
 def locked(name: str, path: AnyPath, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Keep other programs that lock `path`, too, out of the lines inside.
+    """Exclude other programs that lock the same path while the code inside runs.
 
-    What is locked is a file beside it, "….lock", which is gone afterwards: `path` itself may be
+    The lock is a file beside it, "….lock", which is removed afterwards: `path` itself may be
     replaced meanwhile. The system frees the lock of a process that ends, however it ends.
 
     Parameters
     ----------
     name : str
-        What messages call the path.
+        The name of the path in messages.
     path : str or path-like
-        A file, there or not yet.
+        A file, which need not exist.
     waiting : callable or None
-        Called once if another program has the lock; then it is waited for.
+        Called once if another program holds the lock, before waiting for it.
     """
     target = _followed(path)
     beside = target.with_name(f"{target.name}.lock")
@@ -159,7 +159,7 @@ def locked(name: str, path: AnyPath, waiting: Callable[[], None] | None = None) 
 
 
 def _locked_file(path: Path, waiting: Callable[[], None] | None) -> int:
-    """Return the descriptor of a file that is locked and still the one at its path."""
+    """Return the descriptor of a locked file that is still the one at its path."""
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -170,7 +170,7 @@ def _locked_file(path: Path, waiting: Callable[[], None] | None) -> int:
                 while not _try_lock(file):
                     time.sleep(LOCK_SECONDS)
             there = _status(path)
-            # Who had the lock has removed the file: another one is the lock by now.
+            # Its last holder has removed the file: another one may be the lock by now.
             if there is not None and os.path.samestat(there, os.fstat(file)):
                 return file
         except BaseException:
@@ -180,7 +180,7 @@ def _locked_file(path: Path, waiting: Callable[[], None] | None) -> int:
 
 
 def _try_lock(file: int) -> bool:
-    """Lock an open file, if no other program has."""
+    """Lock an open file, and return whether that succeeded."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -198,17 +198,17 @@ def _try_lock(file: int) -> bool:
 
 
 def write_picture(path: Path, figure: Any, **settings: Any) -> None:
-    """Write a Matplotlib figure in the format that the ending of `path` says, whole or not."""
+    """Write a Matplotlib figure in the format of the ending of `path`, whole or not at all."""
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), **settings)
     write_atomically(path, content.getvalue())
 
 
 def strict_json(value: Any) -> str:
-    """Return plain nested values as JSON that every reader takes: no NaN, no infinities.
+    """Return plain nested values as strict JSON: NaN and infinities become null.
 
-    Names keep their characters; those that would steer a terminal are escaped. Halves of
-    characters, which names of pandas columns and of files may hold but no file does, become "?".
+    Control characters are escaped. Lone surrogates, which names of pandas columns and of files may
+    hold but no file can, become "?".
 
     Examples
     --------
@@ -233,9 +233,9 @@ def _write(path: Path, content: bytes) -> None:
         with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # some disks say only now that they are full
+            os.fsync(file.fileno())  # some disks report only now that they are full
         if there is not None:
-            _hand_on(there, temporary)
+            _pass_on(there, temporary)
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -252,7 +252,7 @@ def _finite(value: Any) -> Any:
 
 
 def _role(source: AnyPath | int, path: AnyPath) -> str:
-    """Say what a file that is read is, other than the path of an output."""
+    """Describe a file that is read, whose path may differ from that of the output."""
     if isinstance(source, int):
         return "standard input"
     same = os.fspath(path) == os.fspath(source)
@@ -260,7 +260,7 @@ def _role(source: AnyPath | int, path: AnyPath) -> str:
 
 
 def _status(path: AnyPath | int) -> os.stat_result | None:
-    """Return what is at the end of a path and its links, or None if nothing is."""
+    """Return the status of the file that a path and its links lead to, or None."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -268,10 +268,10 @@ def _status(path: AnyPath | int) -> os.stat_result | None:
 
 
 def _obstacle(target: Path) -> str | None:
-    """Say why a path cannot be written to, if the system does not say so by an error."""
+    """Return why a path cannot be written to, where the system raises no error."""
     there = _status(target)
     if there is None or stat.S_ISREG(there.st_mode):
-        # The temporary file that `write_atomically` will need is the honest check.
+        # `write_atomically` will need a temporary file there.
         with tempfile.NamedTemporaryFile(dir=_followed(target).parent):
             return None
     if stat.S_ISSOCK(there.st_mode):
@@ -281,12 +281,12 @@ def _obstacle(target: Path) -> str | None:
 
 
 def _followed(path: AnyPath) -> Path:
-    """Return the path of the file that a path and its links lead to, there or not yet."""
+    """Return the path of the file that a path and its links lead to, which need not exist."""
     return Path(os.path.realpath(path))
 
 
 def _same_file(one: AnyPath, other: AnyPath | int) -> bool:
-    """Say whether writing to one of two paths would change the other."""
+    """Return whether writing to one of two paths would change the other."""
     try:
         here, there = _status(one), _status(other)
     except (OSError, ValueError):
@@ -296,7 +296,7 @@ def _same_file(one: AnyPath, other: AnyPath | int) -> bool:
     return here is there and not isinstance(other, int) and _followed(one) == _followed(other)
 
 
-def _hand_on(there: os.stat_result, temporary: Path) -> None:
+def _pass_on(there: os.stat_result, temporary: Path) -> None:
     """Give a new file the owner and the mode of the one it will replace."""
     if hasattr(os, "chown"):
         with suppress(OSError):  # only the superuser may give files away

@@ -62,8 +62,8 @@ def test_ascent_never_falls():
     np.testing.assert_allclose(values, distance.value(points))
 
 
-def test_many_rows_are_searched_on_some_and_finished_on_all(monkeypatch):
-    monkeypatch.setattr(search, "SEARCH_ROWS", 40)
+def test_many_rows_are_searched_on_some_and_finished_on_all(set_budget):
+    set_budget(direction_rows=40)
     distance = make_distance(3, m=300, n=90, n_columns=4)
     _, value = search.farthest_direction(distance, 2, 10, np.random.default_rng(0))
     pairs = itertools.combinations(range(4), 2)
@@ -84,9 +84,9 @@ def test_nothing_points_somewhere():
     assert search.to_sparse_sphere(np.zeros((1, 3)), 2).tolist() == [[1.0, 0.0, 0.0]]
 
 
-def test_covariances_of_many_columns_are_compared_without_forming_them(monkeypatch):
+def test_covariances_of_many_columns_are_compared_without_forming_them(set_budget):
     distance = make_distance(0, m=200, n=300, n_columns=12)
     dense = search.simple_directions(distance)
-    monkeypatch.setattr(search, "DENSE", 5)
+    set_budget(dense_covariance_columns=5)
     loose = search.simple_directions(distance)
     np.testing.assert_allclose(np.abs(loose), np.abs(dense), atol=1e-2)

@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import ks_2samp
 
 from permuted_samples import label_rows, make
-from tellapart.baselines import bonferroni as variable_tests
 from tellapart.baselines.bonferroni import (
     bonferroni,
     ks_statistic,
@@ -28,7 +27,7 @@ def test_ks_statistics_are_scipys_for_every_permutation_ties_included():
             assert table[i, s] == pytest.approx(expected, abs=1e-12)
 
 
-def test_ks_tests_are_exact_for_few_rows_and_asymptotic_for_many(monkeypatch):
+def test_ks_tests_are_exact_for_few_rows_and_asymptotic_for_many(set_budget):
     samples = make()
     columns = np.arange(3)
     for how in ("exact", "asymp"):
@@ -36,7 +35,7 @@ def test_ks_tests_are_exact_for_few_rows_and_asymptotic_for_many(monkeypatch):
         expected = [ks_2samp(samples.x[:, s], samples.y[:, s], method=how) for s in range(3)]
         assert distances.tolist() == [one.statistic for one in expected]
         assert pvalues.tolist() == pytest.approx([one.pvalue for one in expected])
-        monkeypatch.setattr(variable_tests, "EXACT_PAIRS", 10)
+        set_budget(exact_distance_pairs=10)
 
 
 def test_own_pvalues_count_the_true_labels_and_ties():

@@ -15,7 +15,7 @@ from tellapart.budget import Budget, using_budget
 from tellapart.cli import compare as compare_command
 from tellapart.cli import files as inputs
 from tellapart.cli import run
-from tellapart.data.sources import files as open_dataset
+from tellapart.data.sources import files as table_files
 from tellapart.data.sources.files import read_table
 
 LONG = "a name so long that any table on eighty columns would have to cut it short, but must not"
@@ -262,7 +262,7 @@ def test_folders_and_patterns_stand_for_their_files(folders, capsys):
 def test_large_files_are_read_block_by_block(folders, capsys, monkeypatch):
     opened = []
     monkeypatch.setattr(
-        open_dataset, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
+        table_files, "open_dataset", lambda p, form: opened.append(p) or read_table(p, form)
     )
     with using_budget(Budget(file_bytes_in_memory=1)):
         answer(capsys, "a.csv", "b.parquet")
@@ -455,13 +455,17 @@ def test_groups_of_a_large_file_are_read_block_by_block(repeated, capsys, monkey
     assert large["n_test"] == small["n_test"] == [40_000, 40_000]
     assert large["scan"]["variable_pvalues"].keys() == {"v", "w"}
     assert large["reject"] == small["reject"] is True
-    for given, words in ((["--by", "nobody"], "nobody"), (["--by", "v"], "exactly two distinct")):
-        assert run(["compare", repeated, *given, *more]) == 2
-        assert words in capsys.readouterr().err
-    picked = answer(capsys, repeated, "--by", "v", "--group", "1", "--against", "3", *more)
-    assert picked["n_test"] == [20_000, 20_000]
-    rest = answer(capsys, repeated, "--by", "v", "--group", "1", *more)
-    assert rest["n_test"] == [20_000, 60_000]
+    with using_budget(Budget(file_bytes_in_memory=1)):
+        for given, words in (
+            (["--by", "nobody"], "nobody"),
+            (["--by", "v"], "exactly two distinct"),
+        ):
+            assert run(["compare", repeated, *given, *more]) == 2
+            assert words in capsys.readouterr().err
+        picked = answer(capsys, repeated, "--by", "v", "--group", "1", "--against", "3", *more)
+        assert picked["n_test"] == [20_000, 20_000]
+        rest = answer(capsys, repeated, "--by", "v", "--group", "1", *more)
+        assert rest["n_test"] == [20_000, 60_000]
 
 
 def test_all_findings_are_printed_or_written(tmp_path, capsys, monkeypatch):

@@ -9,7 +9,7 @@ from pyarrow import csv
 
 import tellapart as ta
 from tellapart.cli import app, run
-from tellapart.cli.app import OPTION_OF, in_options
+from tellapart.cli.options import OPTION_OF, in_options
 
 # Arguments of Python that no option stands for.
 NO_OPTION = {"X", "Y", "table", "labels", "mode", "progress", "nonnegative", "gap"}

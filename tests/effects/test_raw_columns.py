@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
-from tellapart.effects import raw_columns
 from tellapart.effects.raw_columns import RawColumns
 
 
@@ -39,7 +39,7 @@ def test_rows_that_are_left_out_have_no_values():
     np.testing.assert_array_equal(x[~np.isnan(x)], X.dropna()["a"].to_numpy())
 
 
-def test_columns_of_files_are_gathered_or_drawn(tmp_path, monkeypatch):
+def test_columns_of_files_are_gathered_or_drawn(tmp_path):
     X, Y = (side.fillna(0.0) for side in tables())
     for name, side in (("x", X), ("y", Y)):
         side.to_parquet(tmp_path / f"{name}.parquet")
@@ -48,6 +48,6 @@ def test_columns_of_files_are_gathered_or_drawn(tmp_path, monkeypatch):
     x, y = RawColumns(samples).values([1, 0])
     np.testing.assert_array_equal(x, X[["b", "a"]].to_numpy())
     np.testing.assert_array_equal(y, Y[["b", "a"]].to_numpy())
-    monkeypatch.setattr(raw_columns, "GATHERED_BYTES", 0)
-    drawn, _ = RawColumns(samples).values([1])
+    with using_budget(Budget(gathered_bytes=0)):
+        drawn, _ = RawColumns(samples).values([1])
     assert set(drawn[:, 0]) <= set(X["b"])

@@ -25,13 +25,13 @@ def samples():
     return make_samples(x, y, ["numeric", "categorical", "numeric"])
 
 
-def test_gram_is_the_formula_also_in_row_blocks(samples, monkeypatch):
+def test_gram_is_the_formula_also_in_row_blocks(samples, set_budget):
     fitted = AdditiveIndex(**RATIONAL).fit(samples)
     u, v, z = samples.x, samples.y, np.array([0.8, -0.6, 0.5])
     tau = fitted.scalars[0].scale
     t = 0.64 * ((u[:, :1] - v[:, 0]) / tau) ** 2 + 0.36 * (u[:, 1:2] != v[:, 1])
     np.testing.assert_allclose(fitted.gram(u, v, z), 1 / (1 + t / 2), atol=1e-15)
-    monkeypatch.setattr("tellapart.kernels.base._BLOCK_ENTRIES", 100)
+    set_budget(gram_block_entries=100)
     np.testing.assert_allclose(fitted.gram(u, v, z), 1 / (1 + t / 2), atol=1e-15)
 
 

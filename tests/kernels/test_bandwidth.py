@@ -4,11 +4,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import tellapart.kernels.bandwidth
 from reference import make_samples
 from reference import median_distance as direct
+from tellapart.budget import Budget
 from tellapart.errors import InputError
-from tellapart.kernels.bandwidth import EXACT_ROWS, median_bandwidths, median_distance
+from tellapart.kernels.bandwidth import median_bandwidths, median_distance
 
 
 @given(
@@ -49,21 +49,20 @@ def test_median_distance_at_sizes_where_the_search_starts_from_a_hint(draw):
         lambda rng, n: np.where(rng.random(n) < 0.75, 0.0, rng.exponential(size=n)),
     ],
 )
-def test_large_samples_lose_almost_nothing(draw, monkeypatch):
-    ordered = np.sort(draw(np.random.default_rng(1), 6 * EXACT_ROWS + 1))
+def test_large_samples_lose_almost_nothing(draw, set_budget):
+    ordered = np.sort(draw(np.random.default_rng(1), 6 * Budget().exact_median_rows + 1))
     fast = median_distance(ordered)
-    with monkeypatch.context() as patch:
-        patch.setattr(tellapart.kernels.bandwidth, "EXACT_ROWS", ordered.shape[0])
-        assert fast == pytest.approx(median_distance(ordered), rel=1e-4, abs=1e-4)
+    set_budget(exact_median_rows=ordered.shape[0])
+    assert fast == pytest.approx(median_distance(ordered), rel=1e-4, abs=1e-4)
 
 
 def test_rare_values_of_a_large_column_are_not_thinned_away():
-    values = np.zeros(3 * EXACT_ROWS)
+    values = np.zeros(3 * Budget().exact_median_rows)
     values[:3] = [1.0, 2.0, 3.0]
     assert median_distance(np.sort(values)) == 2.0
 
 
-@pytest.mark.parametrize("n", [50, 2 * EXACT_ROWS])
+@pytest.mark.parametrize("n", [50, 2 * Budget().exact_median_rows])
 def test_neither_the_order_of_rows_nor_the_labels_matter(n):
     rng = np.random.default_rng(2)
     pooled = np.column_stack([rng.normal(size=n), rng.poisson(1, n), rng.random(n) < 0.1])

@@ -16,16 +16,15 @@ def samples():
 
 
 @pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
-def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, monkeypatch):
+def test_gram_is_the_weighted_sum_over_columns_also_in_row_blocks(samples, scalar, set_budget):
     fitted = Linear(scalar).fit(samples)
     z = np.array([0.8, -0.6, 0.0])
     expected = sum(
         z[s] * fitted.scalars[s].gram(samples.x[:, s], samples.y[:, s]) for s in range(3)
     )
     np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
-    with monkeypatch.context() as patch:
-        patch.setattr("tellapart.kernels.base._BLOCK_ENTRIES", 150)
-        np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
+    set_budget(gram_block_entries=150)
+    np.testing.assert_allclose(fitted.gram(samples.x, samples.y, z), expected, atol=1e-15)
 
 
 def test_gram_without_active_columns_is_zero(samples):

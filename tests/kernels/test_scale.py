@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import make_samples
-from tellapart.kernels import bandwidth as scale
 from tellapart.kernels.bandwidth import LARGEST_DIFFERENCE, joint_scale, median_scale
 
 KINDS = ["numeric", "categorical", "numeric", "numeric"]
@@ -40,12 +39,12 @@ def test_it_is_the_median_over_all_pairs(n, seed):
     assert joint_scale(samples, TAU, CONSTANT, "paper") == pytest.approx(literal, rel=1e-12)
 
 
-def test_some_rows_stand_for_all_whatever_their_order(monkeypatch):
+def test_some_rows_stand_for_all_whatever_their_order(set_budget):
     rows = pooled(2_000, 0)
     whole = median_scale(make_samples(rows[:900], rows[900:], KINDS), TAU, CONSTANT)
     rows = np.random.default_rng(1).permutation(rows)
     assert median_scale(make_samples(rows[:70], rows[70:], KINDS), TAU, CONSTANT) == whole
-    monkeypatch.setattr(scale, "EXACT_ROWS", 2_000)
+    set_budget(exact_median_rows=2_000)
     exact = median_scale(make_samples(rows[:70], rows[70:], KINDS), TAU, CONSTANT)
     assert whole == pytest.approx(exact, rel=0.05)
 

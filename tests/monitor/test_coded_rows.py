@@ -6,7 +6,7 @@ from scipy import sparse
 
 import tellapart as ta
 from tellapart.data.column_store import MappedColumns, SparseColumns
-from tellapart.monitor.rows import CodedRows, with_shared_columns, stack_rows
+from tellapart.monitor.rows import CodedRows, stack_rows, with_shared_columns
 
 COLOURS = CodedRows(
     np.array([[0.0, 1.5], [1.0, np.nan], [np.nan, 2.5]]),

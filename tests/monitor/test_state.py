@@ -240,5 +240,5 @@ def test_a_state_without_a_checksum_is_to_be_begun_again(saved):
     plain = json.loads(content)
     del plain["checksum"]
     path.write_text(json.dumps(plain | {"format": "tellapart monitor, version 1"}))
-    with pytest.raises(ta.InputError, match=r"version 1.*begin another"):
+    with pytest.raises(ta.InputError, match=r"version 1.*start a new state"):
         ta.load_monitor(path, reference)

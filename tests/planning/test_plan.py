@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from tellapart.planning.plan import SamplePlan, Sizes, rows_within
+from tellapart.planning.plan import SamplePlan
 from tellapart.planning.power_curve import RisingCurve, Strength
+from tellapart.planning.settings import Sizes
 
 CURVE = RisingCurve(-1.645, 16.0, 0.5, np.tile([-1.645, 16.0, 0.5], (3, 1)), ())
 
@@ -34,9 +35,9 @@ def test_a_pilot_of_half_the_strength_needs_four_times_the_rows():
 
 def test_rows_within_grow_with_the_inverse_square_of_strength():
     sizes = Sizes(1.0)
-    assert rows_within(sizes, 100.0, 0.5, 10_000) == 400
-    assert rows_within(sizes, 100.0, 0.01, 10_000) is None
-    assert rows_within(sizes, 100.0, 0.0, 10_000) is None
+    assert sizes.rows_within(100.0, 0.5, 10_000) == 400
+    assert sizes.rows_within(100.0, 0.01, 10_000) is None
+    assert sizes.rows_within(100.0, 0.0, 10_000) is None
 
 
 def test_verdicts_of_every_kind():

@@ -160,7 +160,7 @@ def test_planned_rows_have_the_power():
     populations, rejected = NamedEffects({"spread": 2.0}, 4), 0
     for seed in range(150):
         rng = np.random.default_rng([seed, 5])
-        samples = read_samples(*populations.draw(plan.n_x, plan.n_y, rng))
+        samples = read_samples(*populations.draw(plan.n_x, plan.n_y, rng)[:2])
         rejected += scan(samples, n_permutations=99, alpha=1e-9, rng=rng).null.pvalue <= 0.05
     low, high = binomtest(rejected, 150).proportion_ci(0.99)
     assert low - 0.04 < 0.8 < high + 0.04

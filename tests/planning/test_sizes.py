@@ -1,6 +1,6 @@
 import pytest
 
-from tellapart.planning.plan import FEWEST, Sizes
+from tellapart.planning.settings import FEWEST, Sizes
 
 
 @pytest.mark.parametrize("ratio", [0.1, 0.5, 1.0, 3.0])

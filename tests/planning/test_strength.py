@@ -3,6 +3,7 @@ import pytest
 
 from tellapart.data.reader import read_samples
 from tellapart.planning.power_curve import MOST, estimate_strength
+from tellapart.planning.settings import PlanSettings
 from tellapart.planning.simulation import Outcome, RowSource, SimulatedTests
 
 
@@ -24,7 +25,7 @@ def strength(shift, seed=0, rows=60):
     # A pilot whose means differ by exactly so many standard errors.
     y += x.mean() - y.mean() + shift * np.sqrt((x.var() + y.var()) / rows)
     samples = read_samples(x, y)
-    tests = TestOfMeans(samples, "scan", 0.05, 99, None, rng, 1)
+    tests = TestOfMeans(samples, PlanSettings(n_permutations=99), rng, 1)
     return estimate_strength(RowSource.of(samples), tests, 0.9, 600)
 
 

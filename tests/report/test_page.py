@@ -14,10 +14,10 @@ from html_page import Page
 from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import Linear
-from tellapart.report.figures import VARIABLE_OF
 from tellapart.report.page import describe_stability, python_call, render_page
 from tellapart.report.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
-from tellapart.report.words import describe_side, listed, number
+from tellapart.report.svg import VARIABLE_OF
+from tellapart.report.words import columns_text, describe_side, number
 from tellapart.results.columns import summarise_column
 from tellapart.results.embedding import compute_embedding
 from tellapart.results.result import Method
@@ -56,7 +56,7 @@ def result():
 
 def redraw(result, **changes):
     """Give the page of a result that differs in what takes no computing."""
-    return Page(render_page(replace(result, **changes), result.exhibit(stability=False)))
+    return Page(render_page(replace(result, **changes), result.page_data(stability=False)))
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ class Sealed:
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
 def test_drawing_computes_nothing(kernel, monkeypatch):
     result = run(*make_tables(), n_variables=2, kernel=kernel)
-    shown = result.exhibit(stability=3)
+    shown = result.page_data(stability=3)
     page = result.to_html(stability=3)
     for place in (
         "numpy.linalg.svd",
@@ -204,7 +204,7 @@ def test_drawing_computes_nothing(kernel, monkeypatch):
     held_out = result.held_out
     sealed = replace(held_out, x=Sealed(held_out.x), y=Sealed(held_out.y))
     assert render_page(replace(result, held_out=sealed, train=None, kernel=None), shown) == page
-    again = result.exhibit(stability=3)
+    again = result.page_data(stability=3)
     for field in fields(shown):
         assert getattr(again, field.name) is getattr(shown, field.name)
     assert result.to_html(stability=3) == page
@@ -225,22 +225,22 @@ def make_stability(counts, support=(0, 1), asked=10, **more):
 
 def test_words_of_stability():
     some = describe_stability(make_stability([7, 10, 3, 0]))
-    assert some.found == (
+    assert some["outcome"] == (
         "Most often selected was v1, in all 10 resamples; least often v0, in 7 of 10 resamples."
     )
-    assert [(other.name, other.text) for other in some.others] == [("v2", "3 of 10")]
-    assert some.left_out == 0
-    assert "random halves of the training rows (7 and 8 rows each)" in some.method
+    assert [(other["name"], other["text"]) for other in some["others"]] == [("v2", "3 of 10")]
+    assert some["left_out"] == 0
+    assert "random halves of the training rows (7 and 8 rows each)" in some["method"]
     never = describe_stability(make_stability([10, 0, 10]))
-    assert never.found.endswith("least often v1, in none of 10 resamples.")
+    assert never["outcome"].endswith("least often v1, in none of 10 resamples.")
     same = describe_stability(make_stability([10, 10, 0]))
-    assert same.found == "Each of the 2 variables was selected in all 10 resamples."
+    assert same["outcome"] == "Each of the 2 variables was selected in all 10 resamples."
     one = describe_stability(make_stability([1, 0], (0,), n_resamples=1))
-    assert one.found == "v0 was selected in the one resample."
+    assert one["outcome"] == "v0 was selected in the one resample."
     many = describe_stability(make_stability([5] * 20, halves=False))
-    assert len(many.others) == 8
-    assert many.left_out == 10
-    assert "random draws from the training rows" in many.method
+    assert len(many["others"]) == 8
+    assert many["left_out"] == 10
+    assert "random draws from the training rows" in many["method"]
 
 
 def test_both_samples_in_two_dimensions(result, page):
@@ -500,7 +500,7 @@ def test_it_is_written_whole_and_the_same_each_time(result, tmp_path):
 
 @pytest.mark.parametrize("path", ["", 3, "missing-folder/out.html", "."])
 def test_bad_paths_are_refused_before_the_work(result, path, monkeypatch):
-    monkeypatch.setattr(type(result), "exhibit", pytest.fail)
+    monkeypatch.setattr(type(result), "page_data", pytest.fail)
     with pytest.raises(InputError, match="path"):
         result.to_html(path)
 
@@ -517,7 +517,7 @@ def test_categories_in_one_order_the_rare_ones_together():
 
 
 def test_many_names_are_cut_short():
-    assert listed([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
+    assert columns_text([f"v{i}" for i in range(23)]).endswith("v19 and 3 more")
 
 
 def test_substitutes_and_what_differs_are_shown():

@@ -117,7 +117,7 @@ class Sealed:
 
 
 def test_drawing_computes_nothing(result, text):
-    shown, samples = result.exhibit(stability=5), result.held_out
+    shown, samples = result.page_data(stability=5), result.held_out
     sealed = replace(samples, x=Sealed(samples.x), y=Sealed(samples.y))
     bare = replace(result, held_out=sealed, train=None, kernel=None)
     assert render_page(bare, shown) == text

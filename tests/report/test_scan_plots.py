@@ -11,8 +11,14 @@ from matplotlib.figure import Figure
 
 from scanned import make_finding, make_tables, run_scan
 from tellapart.errors import InputError
-from tellapart.report.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
-from tellapart.report.scan_plots import axis_label, draw_effects
+from tellapart.report.plots import (
+    COLOUR_NULL,
+    COLOUR_STATISTIC,
+    COLOUR_X,
+    COLOUR_Y,
+    axis_label,
+    draw_effects,
+)
 from tellapart.results.figure_data import PANELS, SCAN_PANELS
 from tellapart.scan.finding_kinds import POINTS, SD_RATIO, SMD
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.results import embedding
 from tellapart.results.embedding import GRID, Coding, compute_embedding
 
 
@@ -140,11 +140,11 @@ def test_categories_alone_are_moved_apart(column):
     assert len(np.unique(places, axis=0)) == len(places)
 
 
-def test_many_levels_share_a_place(monkeypatch):
-    monkeypatch.setattr(embedding, "MOST_LEVELS", 2)
+def test_many_levels_share_a_place():
     left, right = mixed_tables()
     result = run(left[["ward", "age"]], right[["ward", "age"]], n_variables=2)
-    assert np.isfinite(compute_embedding(result).field).all()
+    with using_budget(Budget(embedded_levels=2)):
+        assert np.isfinite(compute_embedding(result).field).all()
 
 
 def test_rows_are_drawn_and_stated():

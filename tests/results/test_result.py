@@ -102,11 +102,11 @@ def test_witness_is_the_difference_of_mean_kernels(result):
     assert result.witness(np.zeros((0, 3))).shape == (0,)
 
 
-def test_witness_does_not_depend_on_blocks(result, monkeypatch):
+def test_witness_does_not_depend_on_blocks(result, set_budget):
     points = np.zeros((50, 3))
     points[:, 0] = np.linspace(-3, 3, 50)
     whole = result.witness(points)
-    monkeypatch.setattr("tellapart.statistics.witness.BLOCK_BYTES", 1)
+    set_budget(witness_block_bytes=1)
     np.testing.assert_allclose(result.witness(points), whole, atol=1e-14)
 
 

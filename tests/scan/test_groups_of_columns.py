@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tellapart import two_sample_test
-from tellapart.scan import adjusted as groups_of_columns
+from tellapart.budget import Budget, using_budget
 from tellapart.scan.adjusted import GroupScores, TableUnits, step_down
 from tellapart.scan.family import GroupCandidates
 from tellapart.scan.pairs import Largest, Remaining
@@ -54,11 +54,11 @@ def test_as_many_are_named_as_differ(rng):
     assert classes["pairs"].n_unlisted(named, 0.05) == 0
 
 
-def test_number_of_those_beyond_the_limit(rng, monkeypatch):
-    monkeypatch.setattr(groups_of_columns, "MOST_CANDIDATES", 20)
+def test_number_of_those_beyond_the_limit(rng):
     changes = noise(rng)
     changes[0, 10:80] += 12
-    classes = classes_of(rng, kind_of(changes), kind_of(changes, what="other"))
+    with using_budget(Budget(named_groups=20)):
+        classes = classes_of(rng, kind_of(changes), kind_of(changes, what="other"))
     named = step_down(classes, 0.05)["pairs"]
     assert len(classes["pairs"].named(named, 0.05)) == 20
     assert classes["pairs"].n_unlisted(named, 0.05) == 50

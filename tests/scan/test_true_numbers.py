@@ -96,7 +96,7 @@ def test_values_are_those_of_pandas_on_the_same_rows():
         assert share.measure == "prevalence"
         assert share.values == pytest.approx((X[column].mean(), Y[column].mean()), rel=1e-12)
     # The page and the JSON of the same result say the same.
-    summaries = {summary.name: summary for summary in result.exhibit(stability=False).described}
+    summaries = {summary.name: summary for summary in result.page_data(stability=False).described}
     assert summaries["delay"].x.mean == found["location", "delay"].values[0]
 
 

@@ -7,7 +7,6 @@ import pytest
 from small_problems import joint, samples_of
 
 from tellapart.kernels import Linear
-from tellapart.search import interactions
 from tellapart.search.interactions import FEWEST_ROWS, strongest_groups
 
 RNG = np.random.default_rng(0)
@@ -85,11 +84,11 @@ def test_the_work_is_limited_by_drawing_rows():
     assert groups(x[:50], y[:50], 2, most_work=work / 2) != []
 
 
-def test_of_many_columns_each_has_fewer_features_and_of_too_many_none_is_looked_at(monkeypatch):
+def test_of_many_columns_each_has_fewer_features_and_of_too_many_none_is_looked_at(set_budget):
     x, y = joint(10, (200, 200), (2, 6), seed=0)
-    monkeypatch.setattr(interactions, "MOST_FEATURES", 20)
+    set_budget(group_features=20)
     assert groups(x, y, 2)[0].variables == (2, 6)
-    monkeypatch.setattr(interactions, "MOST_COLUMNS", 9)
+    set_budget(group_columns=9)
     assert groups(x, y, 2) == []
 
 

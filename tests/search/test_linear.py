@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from reference import mixed_samples
+from tellapart.budget import Budget
 from tellapart.errors import InputError
 from tellapart.kernels import Linear
 from tellapart.search.starts import MOST_RATIO_COLUMNS, linear_problem, ratio_problem
-from tellapart.statistics import coefficients as coefficients_module
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.mmd import mmd2, variance
 from tellapart.strs import solve
@@ -44,24 +44,24 @@ def test_the_variance_is_a_cost_unlike_the_printed_sign(estimator):
     assert -z @ problem.A @ z + problem.a @ z == pytest.approx(objective + 2 * cost, abs=1e-12)
 
 
-def test_a_factor_gives_the_same_problem(monkeypatch):
+def test_a_factor_gives_the_same_problem(set_budget):
     samples = mixed_samples(45, 60)
     kernel = Linear().fit(samples)
     first = linear_problem(linear_coefficients(samples, kernel), 0.3, 2)
-    monkeypatch.setattr(coefficients_module, "DENSE_COLUMNS", 1)
-    monkeypatch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 110)
+    set_budget(dense_variance_columns=1)
+    set_budget(factor_rows_per_column=110)
     second = linear_problem(linear_coefficients(samples, kernel), 0.3, 2)
     assert (first.factor is None, second.factor is None) == (True, False)
     z = np.linspace(-1, 1, samples.n_columns)
     assert first.value(z) == pytest.approx(second.value(z), abs=1e-13)
 
 
-def test_weights_may_have_to_be_nonnegative(monkeypatch):
+def test_weights_may_have_to_be_nonnegative(set_budget):
     samples = mixed_samples(45, 60)
     kernel = Linear().fit(samples)
-    for columns in (coefficients_module.DENSE_COLUMNS, 1):
-        monkeypatch.setattr(coefficients_module, "DENSE_COLUMNS", columns)
-        monkeypatch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 110)
+    for columns in (Budget().dense_variance_columns, 1):
+        set_budget(dense_variance_columns=columns)
+        set_budget(factor_rows_per_column=110)
         found = linear_coefficients(samples, kernel)
         problem = linear_problem(found, 0.3, 2, nonnegative=True)
         assert problem.domain.nonnegative

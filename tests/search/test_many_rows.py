@@ -10,7 +10,7 @@ from small_problems import CUBE, RATIONAL, samples_of
 
 import tellapart as ta
 from tellapart.kernels import Gaussian, Quadratic
-from tellapart.search import Annealing, many_rows
+from tellapart.search import Annealing
 from tellapart.search.choice import Solvers, choose_weights
 from tellapart.search.many_rows import Goal, finished_by_frequencies
 from tellapart.search.starts import Scores
@@ -121,14 +121,14 @@ def test_swapped_samples_have_the_same_choice(kernel):
     assert one.value == pytest.approx(other.value, rel=0.05)
 
 
-def test_wide_tables_and_time_limits_take_fewer_rows(monkeypatch):
+def test_wide_tables_and_time_limits_take_fewer_rows(set_budget):
     samples = data((2_000, 1_000))
     clock = HeldClock()
     limited = goal_of(Gaussian(), samples, Control(time_limit=0.5, clock=clock))
     assert limited.drawn_rows == (1_000, 1_000)
-    monkeypatch.setattr(many_rows, "MOST_FEATURE_ENTRIES", 8 * 600)
+    set_budget(feature_entries=8 * 600)
     assert goal_of(Gaussian(), samples).drawn_rows == (600, 600)
-    monkeypatch.setattr(many_rows, "MOST_FEATURE_ENTRIES", 8)
+    set_budget(feature_entries=8)
     assert goal_of(Gaussian(), samples).drawn_rows == (300, 300)
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.reader import read_samples
-from tellapart.selection import changes as module
 from tellapart.selection.changes import Named, with_changes
 
 
@@ -150,10 +150,10 @@ def test_a_p_value_below_the_level_is_sure_without_a_finding():
     assert told.changes[name].named is True
 
 
-def test_only_the_heaviest_of_many_are_told(monkeypatch):
-    monkeypatch.setattr(module, "MOST_DESCRIBED", 2)
+def test_only_the_largest_weights_of_many_are_described():
     X, Y = tables()
-    selection = ta.select_variables(X, Y, 4)
+    with using_budget(Budget(described_variables=2)):
+        selection = ta.select_variables(X, Y, 4)
     assert list(selection.changes) == list(selection.weights)[:2]
     assert len(selection.description) == len(selection.variables)
 

@@ -26,10 +26,10 @@ from tellapart.statistics.coefficients import (
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
+def small_blocks(monkeypatch, set_budget):
     """Several lanes of several blocks and slices, though rows are few."""
     monkeypatch.setattr(chunked_coefficients, "block_rows", lambda n_columns: 16)
-    monkeypatch.setattr(chunked_coefficients, "ROWS_AT_A_TIME", 5)
+    set_budget(product_rows=5)
 
 
 @pytest.mark.parametrize("bandwidth", ["median", "mixed"])

@@ -5,19 +5,18 @@ import numpy as np
 import pytest
 
 from reference import coefficients, make_samples, mixed_samples
+from tellapart.budget import Budget, using_budget
 from tellapart.kernels import GaussianScalar, Linear
-from tellapart.statistics import coefficients as coefficients_module
-from tellapart.statistics import coefficients as column_witness
 from tellapart.statistics.coefficients import linear_coefficients
 
 CASES = [(60, 60, "unbiased"), (60, 60, "paired"), (45, 200, "unbiased"), (2, 2, "paired")]
 
 
-@pytest.mark.parametrize("few_pairs", [0, column_witness.FEW_PAIRS])
+@pytest.mark.parametrize("few_pairs", [0, Budget().gram_pairs])
 @pytest.mark.parametrize("scalar", ["gaussian", "laplace"])
 @pytest.mark.parametrize(("m", "n", "estimator"), CASES)
-def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, monkeypatch):
-    monkeypatch.setattr(column_witness, "FEW_PAIRS", few_pairs)
+def test_coefficients_equal_the_dense_formulas(m, n, estimator, scalar, few_pairs, set_budget):
+    set_budget(gram_pairs=few_pairs)
     samples = mixed_samples(m, n)
     kernel = Linear(scalar).fit(samples)
     found = linear_coefficients(samples, kernel, estimator=estimator)
@@ -37,26 +36,23 @@ def test_constant_columns_are_exactly_zero():
 
 @pytest.mark.parametrize("estimator", ["unbiased", "paired"])
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_blocks_and_threads_change_nothing(estimator, n_jobs, monkeypatch):
+def test_blocks_and_threads_change_nothing(estimator, n_jobs):
     samples = mixed_samples(83, 83)
     for scalar in ("gaussian", "laplace"):
         kernel = Linear(scalar).fit(samples)
         whole = linear_coefficients(samples, kernel, estimator=estimator)
-        monkeypatch.setattr(coefficients_module, "BLOCK_ENTRIES", 90)
-        blocks = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
-        monkeypatch.undo()
+        with using_budget(Budget(coefficient_block_entries=90)):
+            blocks = linear_coefficients(samples, kernel, estimator=estimator, n_jobs=n_jobs)
         np.testing.assert_allclose(blocks.a, whole.a, rtol=0, atol=1e-15)
         np.testing.assert_allclose(blocks.V, whole.V, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(("m", "n", "estimator"), CASES)
-def test_the_factor_stands_for_the_matrix(m, n, estimator, monkeypatch):
+def test_the_factor_stands_for_the_matrix(m, n, estimator):
     samples = mixed_samples(m, n)
     kernel = Linear().fit(samples)
     dense = linear_coefficients(samples, kernel, estimator=estimator)
-    with monkeypatch.context() as patch:
-        patch.setattr(coefficients_module, "DENSE_COLUMNS", 1)
-        patch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 100)
+    with using_budget(Budget(dense_variance_columns=1, factor_rows_per_column=100)):
         factored = linear_coefficients(samples, kernel, estimator=estimator)
     assert factored.V is None
     rows = m if estimator == "paired" else m + n
@@ -66,13 +62,13 @@ def test_the_factor_stands_for_the_matrix(m, n, estimator, monkeypatch):
     assert factored.variance_at(z) == pytest.approx(dense.variance_at(z), abs=1e-13)
 
 
-def test_many_columns_get_a_factor_and_many_rows_a_matrix(monkeypatch):
+def test_many_columns_get_a_factor_and_many_rows_a_matrix(set_budget):
     rng = np.random.default_rng(0)
     wide = make_samples(rng.normal(size=(6, 2100)), rng.normal(size=(5, 2100)))
     found = linear_coefficients(wide, Linear().fit(wide))
     assert found.V is None
     assert found.B.shape == (11, 2100)
-    monkeypatch.setattr(coefficients_module, "DENSE_COLUMNS", 1)
+    set_budget(dense_variance_columns=1)
     long = make_samples(rng.normal(size=(5, 4)), rng.normal(size=(4, 4)))
     assert linear_coefficients(long, Linear().fit(long)).B is None
 

@@ -5,7 +5,6 @@ import pytest
 
 from reference import make_samples
 from tellapart.kernels import Linear
-from tellapart.statistics import quadratic_moments as feature_products
 from tellapart.statistics.mmd import mmd2
 from tellapart.statistics.quadratic_moments import (
     place_landmarks,
@@ -46,11 +45,11 @@ def test_they_are_the_unbiased_statistics_of_columns_and_pairs():
 
 
 @pytest.mark.parametrize("entries", [100, 10_000])
-def test_the_size_of_blocks_does_not_matter(monkeypatch, entries):
+def test_the_size_of_blocks_does_not_matter(set_budget, entries):
     samples = data()
     kernel = Linear().fit(samples)
     whole, _ = products(samples, kernel)
-    monkeypatch.setattr(feature_products, "_PRODUCT_ENTRIES", entries)
+    set_budget(feature_block_entries=entries)
     cut, _ = products(samples, kernel)
     np.testing.assert_allclose(cut.tensor.products, whole.tensor.products, atol=1e-6)
     np.testing.assert_allclose(cut.tensor.own, whole.tensor.own, atol=1e-6)

@@ -5,7 +5,6 @@ import pytest
 
 from reference import make_samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Quadratic
-from tellapart.statistics import fourier_objective
 from tellapart.statistics.fourier_objective import FourierObjective
 from tellapart.statistics.objective import FittedObjective
 
@@ -79,10 +78,10 @@ def test_some_columns_and_other_rows_keep_the_frequencies():
     assert again.frequencies is found.frequencies
 
 
-def test_the_size_of_blocks_does_not_matter(monkeypatch):
+def test_the_size_of_blocks_does_not_matter(set_budget):
     _, found = objectives(Gaussian("median"))
     whole = found.local(Z, USED)
-    monkeypatch.setattr(fourier_objective, "_BLOCK_ENTRIES", 20_000)
+    set_budget(pair_block_entries=20_000)
     cut = found.local(Z, USED)
     assert cut.value == pytest.approx(whole.value, rel=1e-4)
     np.testing.assert_allclose(cut.gradient, whole.gradient, rtol=1e-3, atol=1e-6)

@@ -5,7 +5,6 @@ import pytest
 
 from reference import make_samples, mixed_samples
 from tellapart.kernels import Gaussian, Linear, Quadratic
-from tellapart.statistics import coefficients as coefficients_module
 from tellapart.statistics.coefficients import linear_coefficients
 from tellapart.statistics.objective import LinearSums, sums_of
 from tellapart.statistics.pair_sums import PairSums, SquaredSums
@@ -32,12 +31,12 @@ def test_squares_that_open_up_are_the_first_choice():
     assert type(sums_of(data, Gaussian("median").fit(data), 0.1, 10**9)) is SquaredSums
 
 
-def test_a_factor_of_the_variance_gives_the_derivatives_of_its_matrix(monkeypatch):
+def test_a_factor_of_the_variance_gives_the_derivatives_of_its_matrix(set_budget):
     data = mixed_samples(45, 60)
     kernel = Linear().fit(data)
     dense = LinearSums(linear_coefficients(data, kernel), 0.0).at(0.7)
-    monkeypatch.setattr(coefficients_module, "DENSE_COLUMNS", 1)
-    monkeypatch.setattr(coefficients_module, "MOST_FACTOR_ROWS", 110)
+    set_budget(dense_variance_columns=1)
+    set_budget(factor_rows_per_column=110)
     factored = LinearSums(linear_coefficients(data, kernel), 0.7)
     assert factored.coefficients.B is not None
     z, chosen = np.linspace(-1, 1, data.n_columns), np.array([5, 0, 1])

@@ -56,11 +56,11 @@ def test_categorical_and_constant_columns():
     agree(slow, fast, np.array([0.5, 0.5, -0.5, 0.5, 0.0]), np.arange(4))
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch):
+def test_blocks_of_rows_change_nothing(set_budget):
     data = samples()
     fitted = Quadratic().fit(data)
     whole = RowMoments(data, fitted, 0.5, 10**9).moments
-    monkeypatch.setattr("tellapart.statistics.quadratic_moments._BLOCK_ENTRIES", 5 * 75 * 7)
+    set_budget(pair_block_entries=5 * 75 * 7)
     parts = RowMoments(data, fitted, 0.5, 10**9).moments
     np.testing.assert_allclose(parts.matrix, whole.matrix, atol=1e-14)
     np.testing.assert_allclose(parts.vector, whole.vector, atol=1e-14)

@@ -5,13 +5,12 @@ from scipy import sparse
 
 from tellapart.data.reader import read_samples
 from tellapart.kernels import Gaussian, Linear
-from tellapart.statistics import witness
 from tellapart.statistics.witness import mean_difference
 
 Z = np.array([0.6, 0.0, -0.8])
 
 
-def test_blocks_of_points_change_nothing(monkeypatch):
+def test_blocks_of_points_change_nothing(set_budget):
     rng = np.random.default_rng(0)
     x, y, points = rng.normal(size=(20, 3)), rng.normal(1, 1, size=(30, 3)), rng.normal(size=(9, 3))
     for kernel in (Linear(), Gaussian("median")):
@@ -19,7 +18,7 @@ def test_blocks_of_points_change_nothing(monkeypatch):
         expected = fitted.gram(points, x, Z).mean(axis=1) - fitted.gram(points, y, Z).mean(axis=1)
         for samples in (read_samples(x, y), read_samples(sparse.csr_array(x), y)):
             for size in (10**8, 8 * 30 * 4, 1):
-                monkeypatch.setattr(witness, "BLOCK_BYTES", size)
+                set_budget(witness_block_bytes=size)
                 found = mean_difference(fitted, samples, Z, points)
                 np.testing.assert_allclose(found, expected, atol=1e-15)
         assert mean_difference(fitted, samples, Z, points[:0]).shape == (0,)

@@ -17,7 +17,7 @@ from tellapart.data.row_order import by_content
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
 from tellapart.kernels.bandwidth import MULTIPLIERS
-from tellapart.monitor.rows import divide
+from tellapart.monitor.rows import with_split
 from tellapart.permutation.mmd import permutation_test
 from tellapart.search import QUICK, Annealing
 from tellapart.two_sample.settings import TestSettings
@@ -113,7 +113,7 @@ def moved_when_held_out(**given):
     moved[parts[1] == 1] += 100.0
     usual = {"method": "split", "n_variables": 1, "n_permutations": 199, "random_state": 0}
     settings = TestSettings(**{**usual, **given})
-    return [run_test(divide(read_samples(X, y), *parts), settings) for y in (Y, moved)]
+    return [run_test(with_split(read_samples(X, y), *parts), settings) for y in (Y, moved)]
 
 
 def test_held_out_rows_do_not_move_the_selection():

@@ -26,7 +26,7 @@ from tellapart.data.samples import Samples
 from tellapart.interrupts import interruptible
 from tellapart.kernels.base import FittedKernel
 from tellapart.permutation.draws import least_binned_pvalue
-from tellapart.permutation.forms import permute_samples
+from tellapart.permutation.forms import RowGroups, permute_samples
 from tellapart.permutation.pvalues import (
     PermutationNull,
     null_of,
@@ -95,14 +95,8 @@ def permutation_null(
     """
     bins = permute_samples(held_out, how.n_permutations, how.rng)
     entries = LABEL_ENTRIES * bins.n_groups // (held_out.n_x + held_out.n_y)
-    parts = [statistic(bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
-    return null_of(
-        np.concatenate(parts),
-        tolerance,
-        how.alpha,
-        exact=bins.exact,
-        rows_per_bin=bins.rows_per_bin,
-    )
+    statistics = [statistic(bins.of_rows(labels)) for _, labels in bins.blocks(entries)]
+    return null_under(bins, np.concatenate(statistics), tolerance, how.alpha)
 
 
 def permuted_means(
@@ -114,13 +108,15 @@ def permuted_means(
     """
     bins = permute_samples(held_out, how.n_permutations, how.rng)
     sums = bins.sums(scores)
-    return null_of(
-        np.concatenate([bins.weights(labels) @ sums for _, labels in bins.blocks()]),
-        tolerance,
-        how.alpha,
-        exact=bins.exact,
-        rows_per_bin=bins.rows_per_bin,
-    )
+    differences = [bins.weights(labels) @ sums for _, labels in bins.blocks()]
+    return null_under(bins, np.concatenate(differences), tolerance, how.alpha)
+
+
+def null_under(
+    bins: RowGroups, statistics: FloatArray, tolerance: float, alpha: float
+) -> PermutationNull:
+    """Return the test of a statistic under permutations of bins, the observed one first."""
+    return null_of(statistics, tolerance, alpha, exact=bins.exact, rows_per_bin=bins.rows_per_bin)
 
 
 USES = ("all", "held-out")

@@ -12,9 +12,16 @@ from scipy.stats import ks_2samp
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.baselines.base import FittedBaseline, Generators, Permuting, SelectingBaseline
+from tellapart.baselines.base import (
+    FittedBaseline,
+    Generators,
+    Permuting,
+    SelectingBaseline,
+    null_under,
+)
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples, map_columns
-from tellapart.errors import InputError, warn_caller
+from tellapart.errors import warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
 from tellapart.permutation.design import least_designed_pvalue
@@ -29,9 +36,10 @@ from tellapart.permutation.forms import (
     permuted_statistics,
     standardise,
 )
-from tellapart.permutation.pvalues import PermutationNull, holm, null_of
+from tellapart.permutation.pvalues import PermutationNull, holm
 from tellapart.results.result import Method
 from tellapart.selection.selection import Selection
+from tellapart.selection.settings import check_varying, constant_columns
 
 # Every variable tested by itself, and p-values adjusted for how many there are.
 #
@@ -39,11 +47,6 @@ from tellapart.selection.selection import Selection
 # permutation, the true labels first. A variable's own p-value compares the entries of its column;
 # the max-T method of Westfall and Young compares the largest entries of the rows, which keeps the
 # dependence between variables and needs no more permutations for more variables.
-
-
-# Pairs of rows up to which the distribution of the Kolmogorov–Smirnov distance is exact: beyond,
-# it takes long to count and the limit is as good.
-EXACT_PAIRS = 1_000_000
 
 
 def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArray, FloatArray]:
@@ -58,7 +61,9 @@ def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArr
     (1.0, 0.002165)
     """
     how: Literal["exact", "asymp"]
-    how = "exact" if samples.n_x * samples.n_y <= EXACT_PAIRS else "asymp"
+    # Beyond, the exact law takes long to count and the limit is as good.
+    few = samples.n_x * samples.n_y <= current_budget().exact_distance_pairs
+    how = "exact" if few else "asymp"
 
     def of_column(s: int, x: FloatArray, y: FloatArray) -> tuple[float, float]:  # noqa: ARG001
         result = ks_2samp(x, y, method=how)
@@ -312,18 +317,12 @@ class FittedBonferroni(FittedBaseline):
     def tests(self, samples: Samples, how: Permuting) -> VariableTests:
         """Return the statistic and the p-values of every variable that varies."""
         settings = self.settings
-        columns = _varying(samples, settings.n_threads)
+        columns = check_varying(samples, constant_columns(samples), warn=False)
         if settings.correction == "max-t":
             bins = permute_samples(samples, how.n_permutations, how.rng)
             table = self._table(samples, columns, bins)
             statistics, table = table[0].copy(), standardise(table)
-            null = null_of(
-                table.max(axis=1),
-                TIE,
-                how.alpha,
-                exact=bins.exact,
-                rows_per_bin=bins.rows_per_bin,
-            )
+            null = null_under(bins, table.max(axis=1), TIE, how.alpha)
             return VariableTests(columns, statistics, own_pvalues(table), max_t(table), null)
         statistics, pvalues = np.empty(columns.size), np.empty(columns.size)
         permuted, size = np.ones(columns.size, dtype=np.bool_), 1
@@ -357,18 +356,6 @@ class FittedBonferroni(FittedBaseline):
             else mmd_statistic(self.scalars)
         )
         return permuted_statistics(samples, columns, bins, statistic, self.settings.n_threads)
-
-
-def _varying(samples: Samples, n_jobs: int) -> IntArray:
-    def varies(s: int, x: FloatArray, y: FloatArray) -> bool:  # noqa: ARG001
-        return bool(min(x.min(), y.min()) < max(x.max(), y.max()))
-
-    columns = np.flatnonzero(map_columns(varies, samples, np.arange(samples.n_columns), n_jobs))
-    if columns.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
-        )
-    return columns
 
 
 def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float) -> int:

@@ -14,6 +14,7 @@ from tellapart.arguments import check_flag, check_integer
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.baselines.base import FittedBaseline, Permuting, SelectingBaseline, permutation_null
 from tellapart.baselines.standardised import Direction, standardise
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples, draw_rows
 from tellapart.permutation.mmd import TIE_TOLERANCE
 from tellapart.permutation.pvalues import PermutationNull
@@ -131,16 +132,12 @@ ROUNDS = 20
 MOST_ROWS = 200
 """Rows of each sample that the relaxation looks at: a transport costs their number cubed."""
 POWER_STEPS = 30
-DENSE = 500
-"""Most columns of a covariance matrix that is formed."""
 STEPS = 300
 """Most steps of the ascent."""
 SHORTEST = 1e-6
 """The length of a step at which a direction stands."""
 SMALLEST_GAIN = 1e-6
 """The relative gain of a step at which a start has climbed enough to be compared."""
-SEARCH_ROWS = 1_000
-"""Rows of each sample that all starts climb on."""
 FINALISTS = 3
 """Ends that climb on to the top, with all rows."""
 
@@ -155,7 +152,7 @@ def farthest_direction(
     many local maxima, and nothing is proved. Of a direction and its mirror image, the one whose
     heaviest weight is positive is returned.
     """
-    search = _on_few_rows(distance, SEARCH_ROWS, rng)
+    search = _on_few_rows(distance, current_budget().direction_rows, rng)
     starts = np.concatenate(
         [
             relaxed_directions(search, d, rng),
@@ -264,7 +261,7 @@ def _covariance_directions(x: FloatArray, y: FloatArray) -> tuple[FloatArray, Fl
     """Return the directions in which x varies most beside y, and y beside x."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     n_columns = x.shape[1]
-    if n_columns <= DENSE:
+    if n_columns <= current_budget().dense_covariance_columns:
         vectors = np.linalg.eigh(x.T @ x / len(x) - y.T @ y / len(y))[1]
     else:
         difference = LinearOperator(

@@ -1,17 +1,15 @@
-"""The program `tellapart`: what all its commands share, and what becomes of errors.
+"""The program `tellapart`: what all its commands share, and the exit statuses of errors.
 
-Exit statuses: 0 when it ran, 1 an alarm (`monitor --fail-on-alarm`) and nothing else, 2 bad input
-or a file that cannot be read or written, 3 an error inside the program, 4 memory that ran out, 130
-an interrupt, 141 a reader of the output that went away.
+Exit statuses: 0 success, 1 an alarm (`monitor --fail-on-alarm`) and nothing else, 2 bad input or a
+file that cannot be read or written, 3 an error inside the program, 4 out of memory, 130 interrupted
+by Ctrl-C, 141 the reader of the output has closed it.
 """
 
 from __future__ import annotations
 
-import ast
 import errno
 import io
 import os
-import re
 import shlex
 import sys
 import traceback
@@ -23,100 +21,9 @@ from typing import Annotated
 import typer
 
 from tellapart import __version__
+from tellapart.cli.options import in_options
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.report.console import complain, say
-
-# Messages of the library in the words of the command line: options, not arguments.
-
-
-OPTION_OF = {
-    "method": "--method",
-    "n_variables": "--variables",
-    "kernel": "--kernel",
-    "regularization": "--regularization",
-    "solver": "--solver",
-    "alpha": "--alpha",
-    "n_permutations": "--permutations",
-    "n_simulations": "--simulations",
-    "power": "--power",
-    "ratio": "--ratio",
-    "confidence": "--confidence",
-    "test_size": "--test-size",
-    "random_state": "--seed",
-    "missing": "--missing",
-    "time_limit": "--time-limit",
-    "memory_budget": "--memory-budget",
-    "n_checks": "--checks",
-    "run_length": "--run-length",
-    "smallest_effect": "--smallest-effect",
-    "by": "--by",
-    "strata": "--strata",
-    "paired": "--paired",
-    "clusters": "--clusters",
-    "groups": "--group",
-    "group": "--group",
-    "against": "--against",
-    "columns": "--columns",
-    "drop": "--drop",
-    "keep": "--keep",
-    "layer": "--layer",
-    "raw": "--raw",
-    "form": "--format",
-    "n_jobs": "--jobs",
-}
-"""The option behind an argument that a message names."""
-
-IN_THE_SHELL = {
-    "compare_groups": "tellapart groups",
-    'pass from_anndata(adata, layer="…")': "give --layer NAME",
-    "drop the column": "leave it out with --drop",
-    "mode='pairwise'": "--pairwise",
-    ", or give nonnegative=False for the paper's signed weights": "",
-}
-"""What Python says, and what the shell says instead: nothing, where there is no such option."""
-
-# What stands in quotes is data. A path or the name of a file is no argument, and neither is an
-# English word: without a value, only names with an underscore are.
-_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_MENTION = re.compile(
-    rf"""(?<!\w)(?:{_QUOTED})(?!\w)"""
-    rf"""|(?P<phrase>{"|".join(map(re.escape, IN_THE_SHELL))})(?!\w)"""
-    rf"""|(?<![\w./-])(?P<name>{"|".join(OPTION_OF)})"""
-    rf"""(?:=(?P<value>\[(?:{_QUOTED})\]|{_QUOTED}|[\w.+-]*\w))?(?![\w/:-]|\.\w)"""
-)
-
-
-def in_options(message: str) -> str:
-    """Name options where a message names arguments.
-
-    Examples
-    --------
-    >>> in_options("test_size must be left out with method='scan'; got 0.3")
-    '--test-size must be left out with --method scan; got 0.3'
-    >>> in_options('pass missing="drop-rows" or a greater test_size')
-    'pass --missing drop-rows or a greater --test-size'
-    >>> in_options("pick two with group='T' and against='B cells'")
-    "pick two with --group T and --against 'B cells'"
-    """
-    first, space, rest = message.partition(" ")
-    return _MENTION.sub(_option, f"{OPTION_OF.get(first, first)}{space}{rest}")
-
-
-def _option(mention: re.Match[str]) -> str:
-    text, name, value = mention.group(), mention["name"], mention["value"]
-    if mention["phrase"]:
-        return IN_THE_SHELL[text]
-    if name not in OPTION_OF or (value is None and "_" not in name):
-        return text
-    if value is None or value == "True":
-        return OPTION_OF[name]
-    return f"{OPTION_OF[name]} {shlex.quote(_written(value))}"
-
-
-def _written(value: str) -> str:
-    """Return a value as it is typed in a shell: a text without its quotes, a list without its."""
-    return str(ast.literal_eval(value.strip("[]"))) if value[0] in "'\"[" else value
-
 
 BAD_INPUT, INTERNAL_ERROR, NO_MEMORY = 2, 3, 4
 INTERRUPTED, BROKEN_PIPE = 130, 141
@@ -126,24 +33,24 @@ COMPLETION = ("--install-completion", "--show-completion")
 """Options with which typer itself ends the program."""
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None))
-"""Errors of a full disk. Files that are written name themselves: what is left is the output."""
+"""Errors of a full disk. Those of files name the file: the others are of standard output."""
 
 OUT_OF_MEMORY = (
     "memory ran out; give a smaller --memory-budget, fewer columns by --columns or --drop, or a "
     "folder of Parquet files, which are read block by block"
 )
-LACK_OF_MEMORY = (
+MEMORY_ERRORS = (
     "failed to map segment from shared object",
     "Cannot allocate memory",
     "Failed to launch worker thread",
     "can't start new thread",
 )
-"""Words of the system, of Arrow and of Python for it, in errors of other types."""
+"""How the system, Arrow and Python report that memory ran out, in errors of other types."""
 LOST_WORKER = (
     "a worker process was killed, often for want of memory; what it had finished is kept: run "
     "again with fewer --jobs"
 )
-"""What is told where the system ends the work."""
+"""Shown where the system ends a process."""
 
 BARE = ("--paired",)
 """Options whose value may be left out."""
@@ -196,14 +103,14 @@ def _status_of(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError) or (
         isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError)
     ):
-        # The reader of the output has seen enough, as `head` does; typer and rich exit then.
+        # The reader of the output has closed it, as `head` does; typer and rich exit then.
         _drop_output()
         return BROKEN_PIPE
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return INTERRUPTED
-    lack = _lack_of_memory(error)
-    if lack is not None:
-        complain(f"error: {OUT_OF_MEMORY}{f' ({lack})' if str(lack) else ''}")
+    cause = _memory_error(error)
+    if cause is not None:
+        complain(f"error: {OUT_OF_MEMORY}{f' ({cause})' if str(cause) else ''}")
         return NO_MEMORY
     if isinstance(error, BrokenExecutor):
         complain(f"error: {LOST_WORKER}")
@@ -212,7 +119,7 @@ def _status_of(error: BaseException) -> int:
         complain(f"error: {in_options(str(error))}")
         return BAD_INPUT
     if isinstance(error, OSError):
-        complain(f"error: {_told(error)}")
+        complain(f"error: {_describe_os_error(error)}")
         return BAD_INPUT
     if hasattr(error, "format_message"):
         # Errors of usage: which package they come from depends on the version of typer.
@@ -222,17 +129,17 @@ def _status_of(error: BaseException) -> int:
         how = error.code if isinstance(error.code, str) else f"status {error.code or 0}"
         complain(f"error: a library ended the program ({how})")
         return INTERNAL_ERROR
-    complain(f"error: {_internal(error)}")
+    complain(f"error: {_describe_internal(error)}")
     return INTERNAL_ERROR
 
 
-def _lack_of_memory(error: BaseException) -> BaseException | None:
-    """Return the error, of this one and those that led to it, that says that memory ran out."""
+def _memory_error(error: BaseException) -> BaseException | None:
+    """Return the error, of this one and its causes, that reports that memory ran out."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError) or getattr(cause, "errno", None) == errno.ENOMEM:
             return cause
-        if any(words in str(cause) for words in LACK_OF_MEMORY):
+        if any(words in str(cause) for words in MEMORY_ERRORS):
             return cause
         cause = cause.__cause__ or cause.__context__
     return None
@@ -255,8 +162,8 @@ def _run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _internal(error: BaseException) -> str:
-    """Return an error that nobody foresaw in words, with the place that it came from."""
+def _describe_internal(error: BaseException) -> str:
+    """Return an unexpected error in words, with the line that raised it."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return (
@@ -285,19 +192,19 @@ def _prepare_output() -> None:
         )
 
 
-def _told(error: OSError) -> str:
-    """Return an error of the system in words, with the file that it is about."""
+def _describe_os_error(error: OSError) -> str:
+    """Return an error of the system in words, with its file."""
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"{error.filename}: {reason}"
     if error.errno not in NO_ROOM:
         return reason
     _drop_output()
-    return f"standard output: {reason}; the answer is not all there"
+    return f"standard output: {reason}; the output is incomplete"
 
 
 def _drop_output() -> None:
-    """Let what is left of the output go nowhere: Python would try again on its way out."""
+    """Discard the rest of the output, which Python would try to write again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -332,6 +239,6 @@ def begin(
         ),
     ] = False,
 ) -> None:
-    """Tell whether two samples differ, and by which few variables."""
+    """Test whether two samples differ, and which few variables distinguish them."""
     if context.invoked_subcommand is None:
         say(context.get_help())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,15 @@ from tellapart.cli.files import (
     read_input,
     title_of,
 )
-from tellapart.cli.options import Clusters, Options, Strata, with_options
+from tellapart.cli.options import (
+    Alpha,
+    Clusters,
+    Options,
+    Permutations,
+    Plot,
+    Strata,
+    with_options,
+)
 from tellapart.errors import InputError
 from tellapart.report.console import show_result
 from tellapart.text import safe
@@ -47,7 +55,7 @@ zcat today.csv.gz | tellapart compare reference.csv - --quiet --json -
 """
 
 
-@with_options
+@with_options()
 def compare(
     context: typer.Context,
     a: Annotated[
@@ -85,11 +93,9 @@ def compare(
         ),
     ] = None,
     clusters: Clusters = None,
-    alpha: Annotated[float, typer.Option(help="Level α of the test.")] = 0.05,
-    permutations: Annotated[int, typer.Option(help="Number of permutations.")] = 999,
-    plot: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
-    ] = None,
+    alpha: Alpha = 0.05,
+    permutations: Permutations = 999,
+    plot: Plot = None,
     csv: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write all findings as a table (.csv).")
     ] = None,
@@ -119,58 +125,59 @@ def compare(
     from tellapart.two_sample.settings import TestSettings
 
     outputs = check_outputs(
-        options.json,
-        plot,
-        options.report,
+        json=options.json,
+        plot=plot,
+        report=options.report,
         csv=csv,
         latex=latex,
         figure=figure,
         inputs=files_of(a, b),
         quiet=options.quiet,
     )
-    chosen = {
+    settings = TestSettings(
         **options.settings,
-        "alpha": alpha,
-        "n_permutations": permutations,
-        "progress": outputs.progress,
-    }
-    TestSettings(**chosen)  # checked before a file is read
-    designed = {"strata": strata, "paired": paired == "" or paired or False, "clusters": clusters}
-    if by is not None and designed["paired"] is True:
+        alpha=alpha,
+        n_permutations=permutations,
+        progress=outputs.progress,
+        design=DesignArguments(strata, paired == "" or paired or False, clusters),
+    )
+    if by is not None and settings.design.paired is True:
         raise InputError("--paired needs a COLUMN that matches rows where --by splits one file")
     if by is None and (group is not None or against is not None):
         raise InputError("--group and --against pick values of a column: name it with --by COLUMN")
     if by is None and b is not None:
-        result = _compare_files(a, b, {**chosen, **designed}, options)
+        result, unchosen = _compare_files(a, b, settings, options)
     elif by is not None and b is None:
-        settings = TestSettings(**chosen, design=DesignArguments(**designed))
-        result = _compare_groups(a, by, (group, against), settings, chosen, options)
+        result, unchosen = _compare_groups(a, by, (group, against), settings, options)
     else:
         raise InputError("compare takes two files A B, or one file A and --by COLUMN")
+    notes = result.held_out.notes.without(unchosen)
+    result = replace(result, held_out=replace(result.held_out, notes=notes))
     if outputs.show:
         show_result(result, all_findings=all_findings)
-    outputs.draw(result)
-    outputs.export(result)
     outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
 
 
-def _compare_files(a: str, b: str, chosen: dict[str, Any], options: Options) -> TestResult:
-    """Compare two files, or two folders or patterns of files, called by their names."""
-    from tellapart.two_sample.two_sample_test import two_sample_test
+def _compare_files(
+    a: str, b: str, settings: TestSettings, options: Options
+) -> tuple[TestResult, tuple[str, ...]]:
+    """Compare two files, or two folders or patterns of files, labelled by their names.
+
+    The second value has the columns that --columns and --drop exclude.
+    """
+    from tellapart.two_sample.two_sample_test import compare_tables
 
     if a == b == STANDARD_INPUT:
         raise InputError("compare can read one of A and B from standard input, not both")
-    labelled = (chosen[name] for name in ("strata", "paired", "clusters"))
-    needed = [name for name in labelled if isinstance(name, str)]
     # Rows that belong together may lie in any block: a design needs all of them in memory.
-    designed = any(chosen[name] for name in ("strata", "paired", "clusters"))
-    files = open_inputs((a, b), options.form, chosen["memory_budget"], in_memory=designed)
-    (x, y), unchosen = options.chosen(*files, needed=needed)
+    files = open_inputs(
+        (a, b), options.form, settings.memory_budget, in_memory=bool(settings.design.given)
+    )
+    (x, y), unchosen = options.chosen(*files, needed=_design_columns(settings))
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
     labels = next(pair for pair in candidates if pair[0] != pair[1])
     keep = options.kept(x, y)
-    result = two_sample_test(x, y, labels=labels, missing=options.missing, keep=keep, **chosen)
-    return _noting(result, unchosen)
+    return compare_tables(x, y, settings, labels, missing=options.missing, keep=keep), unchosen
 
 
 def _compare_groups(
@@ -178,29 +185,29 @@ def _compare_groups(
     by: str,
     picked: tuple[str | None, str | None],
     settings: TestSettings,
-    chosen: dict[str, Any],
     options: Options,
-) -> TestResult:
-    """Compare two groups of one file, called by their values of `by`."""
+) -> tuple[TestResult, tuple[str, ...]]:
+    """Compare two groups of one file, labelled by their values of `by`.
+
+    The second value has the columns that --columns and --drop exclude.
+    """
     from tellapart.data.grouping import group_name, open_groups, read_groups
     from tellapart.data.sources.files import open_dataset
-    from tellapart.two_sample.two_sample_test import run_test, two_sample_test
+    from tellapart.two_sample.two_sample_test import compare_tables, run_test
 
     if is_several(a):
         raise InputError(
             f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
         )
-    labelled = [name for name in settings.design.given.values() if isinstance(name, str)]
     group, against = picked
     if not settings.design.given and are_large((a,), options.form, settings.memory_budget):
         (dataset,), unchosen = options.chosen(open_dataset(a, form=options.form), needed=[by])
         (x, y), (first, second) = open_groups(dataset, by, group=group, against=against)
-        names = group_name(by, first), group_name(by, second)
-        result = two_sample_test(
-            x, y, labels=names, missing=options.missing, keep=options.kept(x), **chosen
-        )
-        return _noting(result, unchosen)
-    (table,), unchosen = options.chosen(read_input(a, options.form), needed=[by, *labelled])
+        labels = group_name(by, first), group_name(by, second)
+        keep = options.kept(x)
+        return compare_tables(x, y, settings, labels, missing=options.missing, keep=keep), unchosen
+    needed = [by, *_design_columns(settings)]
+    (table,), unchosen = options.chosen(read_input(a, options.form), needed=needed)
     samples, (first, second) = read_groups(
         table,
         by,
@@ -210,11 +217,10 @@ def _compare_groups(
         keep=options.kept(table),
         design=settings.design,
     )
-    result = run_test(samples, settings, (group_name(by, first), group_name(by, second)))
-    return _noting(result, unchosen)
+    labels = group_name(by, first), group_name(by, second)
+    return run_test(samples, settings, labels), unchosen
 
 
-def _noting(result: TestResult, unchosen: tuple[str, ...]) -> TestResult:
-    """Return the result with a note of the columns that --columns and --drop exclude."""
-    notes = result.held_out.notes.without(unchosen)
-    return replace(result, held_out=replace(result.held_out, notes=notes))
+def _design_columns(settings: TestSettings) -> list[str]:
+    """Return the columns that label strata, pairs or clusters."""
+    return [value for value in settings.design.given.values() if isinstance(value, str)]

@@ -1,27 +1,25 @@
-"""What a command reads: files, or standard input for `-`."""
+"""The files that a command reads, or standard input for `-`, and those that it writes."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from tellapart.budget import current_budget
 from tellapart.errors import InputError
 from tellapart.writing import check_targets, check_writable, write_picture
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-STANDARD_INPUT = "-"
+STANDARD_INPUT = STANDARD_OUTPUT = "-"
+FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-# What a test of numbers in memory takes at its peak, as a multiple of them.
 TIMES_IN_MEMORY = 4
+"""What a test of numbers in memory takes at its peak, as a multiple of them."""
 
 
 def read_input(path: str, form: str | None) -> Any:
@@ -61,7 +59,7 @@ def open_inputs(
 
 
 def are_large(paths: Sequence[str], form: str | None, memory_budget: float | None) -> bool:
-    """Say whether files hold too much for memory, by the size of the numbers in them."""
+    """Return whether files hold too much for memory, by the size of the numbers in them."""
     from tellapart.data.sources.files import bytes_in_memory
 
     most: float = current_budget().file_bytes_in_memory
@@ -71,12 +69,12 @@ def are_large(paths: Sequence[str], form: str | None, memory_budget: float | Non
 
 
 def _has_blocks(path: str, form: str | None) -> bool:
-    """Say whether a path is a file that can be read block by block; AnnData is read as a whole."""
+    """Return whether a file can be read block by block; AnnData is read as a whole."""
     return os.path.isfile(path) and "h5ad" not in (form, path.lower()[-4:])
 
 
 def is_several(path: str) -> bool:
-    """Say whether a path is a folder, or a pattern that no file is called by."""
+    """Return whether a path is a folder, or a pattern that is not the name of a file."""
     from tellapart.data.sources.files import is_pattern
 
     return os.path.isdir(path) or is_pattern(path)
@@ -100,7 +98,7 @@ def files_of(*paths: str | None) -> list[str | int]:
 
 
 def title_of(path: str) -> str:
-    """Return what to call the data of a file: its name without folder and ending."""
+    """Return the label of the data of a file: its name without folder and ending."""
     if path == STANDARD_INPUT:
         return "standard input"
     if is_several(path) and not os.path.isdir(path):
@@ -109,138 +107,65 @@ def title_of(path: str) -> str:
     return Path(name.stem).stem if name.suffix.lower() in COMPRESSED else name.stem
 
 
-# What a command writes: checked before any work is done.
-
-
-FIGURE_ENDINGS = (".png", ".pdf", ".svg")
-STANDARD_OUTPUT = "-"
-
-
-class Recorded(Protocol):
-    """What can be written as JSON."""
-
-    def to_json(self, path: Any = None) -> str:
-        """Return everything as JSON, and write it."""
-        ...
-
-
-class Result(Recorded, Protocol):
-    """What can be written: the result of a test, or of a comparison of groups."""
-
-    def to_html(self, path: Any = None, *, reproduce: str | None = None) -> str:
-        """Return the report, and write it."""
-        ...
-
-
-class Drawn(Protocol):
-    """What can be drawn."""
-
-    def plot(self) -> Figure:
-        """Return a figure."""
-        ...
-
-
-class Exported(Protocol):
-    """What can be put into a paper."""
-
-    def to_csv(self, path: Any = None) -> str:
-        """Return what differs as CSV, and write it."""
-        ...
-
-    def to_latex(self, path: Any = None) -> str:
-        """Return what differs as a table for LaTeX, and write it."""
-        ...
-
-    def figure(self, path: Any = None) -> Figure:
-        """Return a figure of one column's width, and write it."""
-        ...
-
-
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, all checked before any work is done.
+    """The files that a command writes, all checked before any work is done.
 
-    `show` says whether the answer goes to standard output in words, `progress` whether standard
-    error shows how far the work is.
+    Attributes
+    ----------
+    paths : mapping from str to Path
+        The requested files, by the name of their option.
+    json_to_stdout : bool
+        Whether standard output gets the JSON.
+    show : bool
+        Whether standard output gets the answer in words.
+    progress : bool
+        Whether standard error shows the progress.
     """
 
-    json: Path | None = None
-    plot: Path | None = None
-    report: Path | None = None
-    csv: Path | None = None
-    latex: Path | None = None
-    figure: Path | None = None
+    paths: Mapping[str, Path]
     json_to_stdout: bool = False
     show: bool = True
     progress: bool = False
 
-    def write(self, result: Result, reproduce: str | None = None) -> None:
-        """Write what was asked for; `reproduce` is what the report says of how to repeat it."""
-        self.write_json(result)
-        if self.report is not None:
-            result.to_html(self.report, reproduce=reproduce)
-
-    def write_json(self, result: Recorded) -> None:
-        """Write everything as JSON, if it was asked for."""
-        if self.json is not None:
-            result.to_json(self.json)
+    def write(self, result: Any, reproduce: str | None = None) -> None:
+        """Write the requested files; `reproduce` is the command that the report gives."""
+        if "plot" in self.paths:
+            write_picture(self.paths["plot"], result.plot(), dpi=150)
+        exports = {"csv": "to_csv", "latex": "to_latex", "figure": "figure", "json": "to_json"}
+        for name, method in exports.items():
+            if name in self.paths:
+                getattr(result, method)(self.paths[name])
         if self.json_to_stdout:
             sys.stdout.write(f"{result.to_json()}\n")
-
-    def draw(self, result: Drawn) -> None:
-        """Write the figure, if one was asked for."""
-        if self.plot is not None:
-            write_picture(self.plot, result.plot(), dpi=150)
-
-    def export(self, result: Exported) -> None:
-        """Write what a paper is to show, if it was asked for."""
-        if self.csv is not None:
-            result.to_csv(self.csv)
-        if self.latex is not None:
-            result.to_latex(self.latex)
-        if self.figure is not None:
-            result.figure(self.figure)
+        if "report" in self.paths:
+            result.to_html(self.paths["report"], reproduce=reproduce)
 
 
 def check_outputs(
-    json: str | None,
-    plot: str | None,
-    report: str | None,
-    *,
-    csv: str | None = None,
-    latex: str | None = None,
-    figure: str | None = None,
-    inputs: Iterable[str | int] = (),
-    quiet: bool = False,
+    *, inputs: Iterable[str | int] = (), quiet: bool = False, **paths: str | None
 ) -> Outputs:
     """Check where to write before any work is done; with `quiet`, no warning is shown either.
 
-    `inputs` are the files that are read: nothing is written over them.
+    `paths` are the outputs by the name of their option; `inputs` are the files that are read:
+    nothing is written over them.
     """
-    for name, path in (("--plot", plot), ("--figure", figure)):
+    requested = {name: path for name, path in paths.items() if path is not None}
+    for name in ("plot", "figure"):
+        path = requested.get(name)
         if path is not None and not path.lower().endswith(FIGURE_ENDINGS):
-            raise InputError(f"{name} must end in {', '.join(FIGURE_ENDINGS)}; got {path!r}")
-    files = {
-        "--plot": plot,
-        "--report": report,
-        "--csv": csv,
-        "--latex": latex,
-        "--figure": figure,
-    }
-    for name, path in files.items():
+            raise InputError(f"--{name} must end in {', '.join(FIGURE_ENDINGS)}; got {path!r}")
+    to_stdout = requested.get("json") == STANDARD_OUTPUT
+    if to_stdout:
+        del requested["json"]
+    for name, path in requested.items():
         if path == STANDARD_OUTPUT:
-            raise InputError(f"{name} must be the path of a file; only --json takes '-'")
+            raise InputError(f"--{name} must be the path of a file; only --json takes '-'")
     if quiet:
         warnings.simplefilter("ignore")
-    to_stdout = json == STANDARD_OUTPUT
-    targets = {"--json": None if to_stdout else json, **files}
-    check_targets(targets, inputs)
-    checked = {
-        name.removeprefix("--"): None if path is None else check_writable(name, path)
-        for name, path in targets.items()
-    }
+    check_targets({f"--{name}": path for name, path in requested.items()}, inputs)
     return Outputs(
-        **checked,
+        {name: check_writable(f"--{name}", path) for name, path in requested.items()},
         json_to_stdout=to_stdout,
         show=not (quiet or to_stdout),
         progress=not quiet and sys.stderr.isatty(),

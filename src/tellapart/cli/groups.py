@@ -25,7 +25,7 @@ cat visits.csv | tellapart groups - --by clinic --quiet --json -
 """
 
 
-@with_options
+@with_options()
 def groups(
     context: typer.Context,
     file: Annotated[
@@ -60,7 +60,7 @@ def groups(
     from tellapart.groups.compare_groups import compare_groups
 
     outputs = check_outputs(
-        options.json, None, options.report, inputs=files_of(file), quiet=options.quiet
+        json=options.json, report=options.report, inputs=files_of(file), quiet=options.quiet
     )
     if paired == "":
         raise InputError("--paired needs a COLUMN that matches the rows of groups")

@@ -1,9 +1,11 @@
-"""Options that `compare` and `groups` share: declared once, turned into settings once."""
+"""Options of the commands: declared once, turned into settings once, named in messages."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -12,9 +14,6 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from tellapart.errors import InputError
-
-# Sizes of memory as people write them: 2GB, 500MB, or a number of bytes.
-
 
 UNITS: dict[str, int] = {
     "": 1,
@@ -44,7 +43,36 @@ def bytes_of(name: str, text: str) -> float:
     return float(size["number"]) * unit
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if asked.")]
+ARGUMENT_OF = {
+    "variables": "n_variables",
+    "permutations": "n_permutations",
+    "simulations": "n_simulations",
+    "checks": "n_checks",
+    "jobs": "n_jobs",
+    "seed": "random_state",
+}
+"""The argument behind an option of another name; the others have the name of their argument."""
+
+_RENAMED = {argument: option for option, argument in ARGUMENT_OF.items()}
+_RENAMED |= {"groups": "group", "form": "format"}
+_MENTIONED = (
+    *("method", "n_variables", "kernel", "regularization", "solver", "test_size", "alpha"),
+    *("n_permutations", "n_simulations", "power", "ratio", "confidence", "random_state"),
+    *("missing", "time_limit", "memory_budget", "n_checks", "run_length", "smallest_effect"),
+    *("by", "strata", "paired", "clusters", "groups", "group", "against", "columns", "drop"),
+    *("keep", "layer", "raw", "form", "n_jobs"),
+)
+OPTION_OF = {name: f"--{_RENAMED.get(name, name).replace('_', '-')}" for name in _MENTIONED}
+"""The option behind an argument that a message names."""
+
+Alpha = Annotated[float, typer.Option(help="Level α of the test.")]
+Permutations = Annotated[int, typer.Option(help="Number of permutations.")]
+Plot = Annotated[
+    str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if requested.")
+]
 Strata = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Permute labels within the strata of this column."),
@@ -69,9 +97,16 @@ Keep = Annotated[
 ]
 
 
+OF_A_TEST = (
+    *("method", "variables", "kernel", "regularization", "solver", "test_size"),
+    *("seed", "time_limit", "memory_budget", "jobs"),
+)
+"""The shared options that are settings of a test."""
+
+
 @dataclass(frozen=True)
 class Options:
-    """What both commands ask for."""
+    """The options that commands share."""
 
     method: Annotated[
         str,
@@ -153,7 +188,7 @@ class Options:
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None
 
     def chosen(self, *tables: Any, needed: Sequence[str] = ()) -> tuple[list[Any], tuple[str, ...]]:
-        """Return tables with the columns asked for and those needed; and which are left out."""
+        """Return tables with the requested and the needed columns, and the columns left out."""
         # Arrow takes a while to load: completions and help do without.
         from tellapart.data.column_choice import choose_columns
         from tellapart.data.sources.anndata import with_matrix
@@ -170,57 +205,105 @@ class Options:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of a test that these options give, by the names of its arguments."""
-        return {
-            "method": self.method,
-            "n_variables": self.variables,
-            "kernel": self.kernel,
-            "regularization": _number_or_text(self.regularization),
-            "solver": self.solver,
-            "test_size": self.test_size,
-            "random_state": self.seed,
-            "time_limit": self.time_limit,
-            "memory_budget": self._memory_budget,
-            "n_jobs": self.jobs,
-        }
-
-    @property
-    def _memory_budget(self) -> float | None:
-        if self.memory_budget is None:
-            return None
-        return bytes_of("memory_budget", self.memory_budget)
+        values = {ARGUMENT_OF.get(name, name): getattr(self, name) for name in OF_A_TEST}
+        values["regularization"] = _number_or_text(self.regularization)
+        if self.memory_budget is not None:
+            values["memory_budget"] = bytes_of("memory_budget", self.memory_budget)
+        return values
 
     def repeated(self, command: str, seed_used: object) -> str:
         """Return the command that repeats the answer: with the seed, if none was given."""
         return command if self.seed is not None else f"{command} --seed {seed_used}"
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Options`, which it takes together as `options`."""
-    own = inspect.signature(command, eval_str=True)
+Command = Callable[..., None]
+
+
+def with_options(*names: str) -> Callable[[Command], Command]:
+    """Give a command shared options, all if none is named, which it takes as one `Options`."""
     types = get_type_hints(Options, include_extras=True)
+    shared = [field for field in fields(Options) if not names or field.name in names]
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        *(p.replace(kind=keyword) for p in own.parameters.values() if p.name != "options"),
-        *(
-            inspect.Parameter(f.name, keyword, default=f.default, annotation=types[f.name])
-            for f in fields(Options)
-        ),
-    ]
 
-    @wraps(command)
-    def run(**given: Any) -> None:
-        options = Options(**{field.name: given.pop(field.name) for field in fields(Options)})
-        command(**given, options=options)
+    def give(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        declared = [p for p in signature.parameters.values() if p.name != "options"]
+        parameters = [
+            *(p.replace(kind=keyword) for p in declared),
+            *(
+                inspect.Parameter(f.name, keyword, default=f.default, annotation=types[f.name])
+                for f in shared
+            ),
+        ]
 
-    # Typer reads the options of a command from its signature.
-    vars(run)["__signature__"] = own.replace(parameters=parameters)
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
+        @wraps(command)
+        def run(**given: Any) -> None:
+            options = Options(**{field.name: given.pop(field.name) for field in shared})
+            command(**given, options=options)
+
+        # Typer reads the options of a command from its signature.
+        vars(run)["__signature__"] = signature.replace(parameters=parameters)
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return give
 
 
 def _number_or_text(text: str) -> float | str:
-    """Return λ as a number if it is one; whether the rest will do is checked later."""
+    """Return λ as a number if it is one; other texts are checked with the settings."""
     try:
         return float(text)
     except ValueError:
         return text
+
+
+IN_THE_SHELL = {
+    "compare_groups": "tellapart groups",
+    'pass from_anndata(adata, layer="…")': "give --layer NAME",
+    "drop the column": "leave it out with --drop",
+    "mode='pairwise'": "--pairwise",
+    ", or give nonnegative=False for the paper's signed weights": "",
+}
+"""What messages say of Python, and what a shell shows instead: nothing without such an option."""
+
+# Quoted text is data. Paths and file names are not arguments, and neither are English words:
+# without a value, only names with an underscore are.
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_MENTION = re.compile(
+    rf"""(?<!\w)(?:{_QUOTED})(?!\w)"""
+    rf"""|(?P<phrase>{"|".join(map(re.escape, IN_THE_SHELL))})(?!\w)"""
+    rf"""|(?<![\w./-])(?P<name>{"|".join(OPTION_OF)})"""
+    rf"""(?:=(?P<value>\[(?:{_QUOTED})\]|{_QUOTED}|[\w.+-]*\w))?(?![\w/:-]|\.\w)"""
+)
+
+
+def in_options(message: str) -> str:
+    """Name options where a message names arguments.
+
+    Examples
+    --------
+    >>> in_options("test_size must be left out with method='scan'; got 0.3")
+    '--test-size must be left out with --method scan; got 0.3'
+    >>> in_options('pass missing="drop-rows" or a greater test_size')
+    'pass --missing drop-rows or a greater --test-size'
+    >>> in_options("pick two with group='T' and against='B cells'")
+    "pick two with --group T and --against 'B cells'"
+    """
+    first, space, rest = message.partition(" ")
+    return _MENTION.sub(_option, f"{OPTION_OF.get(first, first)}{space}{rest}")
+
+
+def _option(mention: re.Match[str]) -> str:
+    text, name, value = mention.group(), mention["name"], mention["value"]
+    if mention["phrase"]:
+        return IN_THE_SHELL[text]
+    if name not in OPTION_OF or (value is None and "_" not in name):
+        return text
+    if value is None or value == "True":
+        return OPTION_OF[name]
+    return f"{OPTION_OF[name]} {shlex.quote(_written(value))}"
+
+
+def _written(value: str) -> str:
+    """Return a value as it is typed in a shell: a text without its quotes, a list without its."""
+    return str(ast.literal_eval(value.strip("[]"))) if value[0] in "'\"[" else value

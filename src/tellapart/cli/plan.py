@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tellapart.cli.files import STANDARD_INPUT, check_outputs, files_of, read_input
-from tellapart.cli.options import Columns, Drop, Keep, Quiet
+from tellapart.cli.options import Options, Plot, with_options
 from tellapart.errors import InputError
 from tellapart.report.console import say
 
@@ -20,6 +20,7 @@ tellapart plan january.parquet february.parquet --ratio 2 --plot power.png --jso
 """
 
 
+@with_options("seed", "columns", "drop", "keep", "form", "json", "quiet", "jobs")
 def plan(
     a: Annotated[
         str, typer.Argument(metavar="A", help="File of the pilot's first sample; - for stdin.")
@@ -27,53 +28,37 @@ def plan(
     b: Annotated[
         str, typer.Argument(metavar="B", help="File of the pilot's second sample; - for stdin.")
     ],
-    power: Annotated[float, typer.Option(help="Power wanted.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="Level of the test to plan.")] = 0.05,
+    power: Annotated[float, typer.Option(help="Power to reach.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="Level α of the planned test.")] = 0.05,
     target: Annotated[
         str,
-        typer.Option(help="What is to have that power: test (it rejects) or named (a column is)."),
+        typer.Option(
+            help="What has that power: test (it rejects) or named (a column is a finding)."
+        ),
     ] = "test",
     ratio: Annotated[
         float | None, typer.Option(help="Rows of B for each row of A; by default the pilot's.")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the limits of rows and power.")] = 0.9,
-    simulations: Annotated[int, typer.Option(help="Tests to simulate for a curve.")] = 240,
-    seed: Annotated[int | None, typer.Option(help="Seed: the same seed gives the same answer.")] = (
-        None
-    ),
+    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.9,
+    simulations: Annotated[int, typer.Option(help="Number of simulated tests per curve.")] = 240,
     missing: Annotated[
         str, typer.Option(help="Missing values: error, drop-rows or drop-columns.")
     ] = "error",
-    columns: Columns = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="Format of the input: csv, tsv, parquet, feather."
-        ),
-    ] = None,
-    json: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Write everything as JSON; - for standard output."),
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
-    ] = None,
-    quiet: Quiet = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for every core.")] = None,
+    plot: Plot = None,
+    *,
+    options: Options,
 ) -> None:
     """Predict from the two files of a pilot how many rows a comparison needs."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
-    from tellapart.data.column_choice import choose_columns, typed_in
     from tellapart.planning.plan_sample_size import plan_sample_size
 
-    outputs = check_outputs(json, plot, None, inputs=files_of(a, b), quiet=quiet)
+    outputs = check_outputs(
+        json=options.json, plot=plot, inputs=files_of(a, b), quiet=options.quiet
+    )
     if a == b == STANDARD_INPUT:
         raise InputError("plan can read one of A and B from standard input, not both")
-    files = read_input(a, form), read_input(b, form)
-    (x, y), _ = choose_columns(files, columns=columns, drop=drop or ())
-    found = plan_sample_size(
+    (x, y), _ = options.chosen(*(read_input(path, options.form) for path in (a, b)))
+    result = plan_sample_size(
         x,
         y,
         power=power,
@@ -83,12 +68,11 @@ def plan(
         confidence=confidence,
         n_simulations=simulations,
         missing=missing,
-        keep=typed_in((x, y), keep or ()),
-        random_state=seed,
-        n_jobs=jobs,
+        keep=options.kept(x, y),
+        random_state=options.seed,
+        n_jobs=options.jobs,
         progress=outputs.progress,
     )
     if outputs.show:
-        say(found.summary())
-    outputs.draw(found)
-    outputs.write_json(found)
+        say(result.summary())
+    outputs.write(result)

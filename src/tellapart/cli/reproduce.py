@@ -9,12 +9,9 @@ from typing import Annotated
 import typer
 
 import tellapart
-from tellapart.arguments import check_choice, check_integer, check_n_jobs
 from tellapart.cli.options import Quiet
 from tellapart.errors import InputError
-from tellapart.report.console import complain, say
 
-EVERYTHING, CLAIMS = "all", "claims"
 FOLDER, QUICK_FOLDER = "experiments/results", "experiments/quick"
 EXAMPLES = """\
 Examples:
@@ -73,45 +70,21 @@ def reproduce(
 ) -> None:
     """Redo the paper's tables and figures; trials on file are not run again."""
     _find_experiments()
-    # These take seconds to load: help and completions do without.
-    from reproduction.methods import METHODS
-    from reproduction.paper import write_claims
-    from reproduction.registry import EXPERIMENTS
-    from reproduction.runner import reproduce as run
-    from reproduction.store import Scale
-    from reproduction.table1 import SOLVERS
+    # The experiments take seconds to import: help and completions do without.
+    from reproduction.command import run_command
 
-    check_choice("NAME", name, [*EXPERIMENTS, EVERYTHING, CLAIMS])
-    for one in method or ():
-        check_choice("--method", one, [*METHODS, *SOLVERS])
-    scale = Scale(
+    run_command(
+        name,
+        Path(out or (QUICK_FOLDER if quick else FOLDER)),
         quick=quick,
-        trials=None if trials is None else check_integer("--trials", trials, 1),
-        data=_checked_data(data),
-        methods=tuple(method or ()),
+        data=data,
+        trials=trials,
+        methods=method or (),
+        redraw=redraw,
+        document=document,
+        jobs=jobs,
+        quiet=quiet,
     )
-    processes = check_n_jobs(jobs)
-    folder = Path(out or (QUICK_FOLDER if quick else FOLDER))
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"--out must be a folder; got {str(folder)!r}")
-    if name == CLAIMS:
-        if document is not None and not Path(document).is_file():
-            raise InputError(f"--document must be a file to fill in; got {document!r}")
-        paths = write_claims(folder, None if document is None else Path(document))
-        if not quiet:
-            say("\n".join(map(str, paths)))
-        return
-    for experiment in EXPERIMENTS.values() if name == EVERYTHING else (EXPERIMENTS[name],):
-        if not quiet:
-            say(experiment.title)
-
-        def progress(done: int, missing: int, name: str = experiment.name) -> None:
-            if not quiet and sys.stderr.isatty():
-                complain(f"{name}: {done} of {missing} trials")
-
-        paths = run(experiment, folder, scale, n_jobs=processes, redraw=redraw, progress=progress)
-        if not quiet:
-            say("\n".join(f"  {path}" for path in paths))
 
 
 def _find_experiments() -> None:
@@ -126,12 +99,3 @@ def _find_experiments() -> None:
         "reproduce needs a checkout of the repository: the paper's experiments are not part of the "
         "installed package; run it in a clone, or `make reproduce` there"
     )
-
-
-def _checked_data(data: str | None) -> Path | None:
-    if data is None:
-        return None
-    folder = Path(data)
-    if not folder.is_dir():
-        raise InputError(f"--data must be a folder; got {data!r}")
-    return folder.resolve()

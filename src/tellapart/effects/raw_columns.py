@@ -9,14 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
+from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.missing import MissingPattern
 from tellapart.data.row_stores import ArrayRows, RowStore, block_rows
 from tellapart.data.samples import Samples, Values
 from tellapart.effects.estimate import Sampling, sampling_of
-
-GATHERED_BYTES = 500_000_000
-"""What the columns of rows in files or on a cluster may take that are held at once."""
 
 Columns = tuple[FloatArray, FloatArray]
 """Values of some columns in X and in Y, rows × columns, NaN where missing."""
@@ -76,7 +74,7 @@ class RawColumns:
         samples = self._samples
         assert isinstance(samples, ChunkedSamples)
         each = 8 * (samples.n_x + samples.n_y)
-        most = GATHERED_BYTES // each - len(self._gathered)
+        most = current_budget().gathered_bytes // each - len(self._gathered)
         drawn = RawColumns(samples.drawn)
         for column in wanted[max(most, 0) :]:
             self._gathered[column] = drawn.values([column])

@@ -123,8 +123,8 @@ KINDS = (
 )
 # The last two are one kind, seen from either column: which comes first says nothing.
 ALIKE = np.array([0, 1, 2, 3, 3])
-FEWEST_ROWS = 16
-MOST_COLUMNS = 1_000
+FEWEST_ROWS_IN_PAIRS = 16
+MOST_PAIRED_COLUMNS = 1_000
 """Columns whose pairs are looked at: half a million pairs."""
 LEAST_VARIANCE = 1e-3
 # The median of |z| of pairs that do not differ: scores of ties and atoms are noisier than they say.
@@ -226,12 +226,12 @@ def _correlation(a: Singles, b: Singles) -> tuple[FloatArray, FloatArray]:
 # normal scores, and v the variance of the products within the samples.
 
 
-TRIPLES_FEWEST_ROWS = 24
-TRIPLES_MOST_COLUMNS = 100
+FEWEST_ROWS_IN_TRIPLES = 24
+MOST_TRIPLE_COLUMNS = 100
 """Columns whose triples are looked at: 160,000 triples…"""
 MOST_WORK = 1_000_000_000
 """…unless the rows times the cube of the columns would be more than this."""
-TRIPLES_LEAST_VARIANCE = 0.05
+LEAST_TRIPLE_VARIANCE = 0.05
 CLIP = 2.0
 
 
@@ -243,7 +243,7 @@ def most_columns(n_rows: int) -> int:
     >>> most_columns(300), most_columns(10_000)
     (100, 46)
     """
-    return min(TRIPLES_MOST_COLUMNS, int((MOST_WORK / n_rows) ** (1 / 3)))
+    return min(MOST_TRIPLE_COLUMNS, int((MOST_WORK / n_rows) ** (1 / 3)))
 
 
 def find_triples(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int) -> list[Group]:
@@ -289,7 +289,7 @@ def _zscores_of_triples(x: Singles, y: Singles, s: int) -> FloatArray:
     mean_x, square_x = _products(x, s)
     mean_y, square_y = _products(y, s)
     variance = (n_x * (square_x - mean_x**2) + n_y * (square_y - mean_y**2)) / (n_x + n_y)
-    noise = np.sqrt(np.maximum(variance, TRIPLES_LEAST_VARIANCE) * (1 / n_x + 1 / n_y))
+    noise = np.sqrt(np.maximum(variance, LEAST_TRIPLE_VARIANCE) * (1 / n_x + 1 / n_y))
     return np.asarray((mean_x - mean_y) / noise, dtype=np.float64)
 
 

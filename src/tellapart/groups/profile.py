@@ -1,4 +1,4 @@
-"""Measure the chosen variables in every group: which way each differs, and how much."""
+"""The selected variables in every group: direction and size of their differences."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tellapart.data.grouping import UNLABELLED, GroupedTable
 from tellapart.groups.result import REST, Comparison, Profile
 
 MOST_PER_COMPARISON = 5
-"""Of each comparison the heaviest variables, so many at most…"""
+"""Variables of each comparison, those with the largest weights…"""
 MOST_VARIABLES = 60
-"""…and so many in all: more can be neither drawn nor read."""
+"""…and in all: more can be neither drawn nor read."""
 COMMON = 0.1
-"""A value that so many rows share is common: the rows above it are counted."""
-# Groups that do not vary within themselves have no SD to count in but this share of all rows'.
+"""A value that at least this share of the rows has is common: the rows above it are counted."""
 LEAST_SHARE = 0.01
+"""The SD within groups is taken as at least this share of the SD of all rows."""
 
 
 def profile_groups(grouped: GroupedTable, comparisons: Sequence[Comparison]) -> Profile:
@@ -28,69 +28,61 @@ def profile_groups(grouped: GroupedTable, comparisons: Sequence[Comparison]) -> 
     The effect is Hedges' g of the group's rows against all other rows, as in
     `tellapart.effects.columns.location`.
     """
-    chosen = _chosen(grouped, comparisons)
+    selected = _selected_variables(grouped, comparisons)
     rows = np.flatnonzero(grouped.groups != UNLABELLED)
-    own = grouped.groups[rows]
-    columns = np.array(list(chosen), dtype=np.intp)
+    columns = np.array(list(selected), dtype=np.intp)
     values = np.asarray(grouped.values[:, columns], dtype=np.float64)[rows]
-    table, shares, names = _measured(grouped, columns, values, own)
-    of_group = np.array([_listed_under(table[i], chosen[c]) for i, c in enumerate(chosen)])
-    order = np.lexsort((np.arange(of_group.size), of_group)) if of_group.size else of_group
-    picked = np.zeros(table.shape, dtype=bool)
-    pvalues = np.ones(table.shape)
-    for i, column in enumerate(chosen):
-        for g, p in chosen[column].items():
-            picked[i, g], pvalues[i, g] = True, p
-    order = order.astype(np.intp)
+    effects, shares, names = _measure(grouped, columns, values, grouped.groups[rows])
+    chosen = np.zeros(effects.shape, dtype=bool)
+    pvalues = np.ones(effects.shape)
+    listed_under = np.zeros(columns.size, dtype=np.intp)
+    for i, group_pvalues in enumerate(selected.values()):
+        listed_under[i] = max(group_pvalues, key=lambda g: abs(float(effects[i, g])))
+        for g, pvalue in group_pvalues.items():
+            chosen[i, g], pvalues[i, g] = True, pvalue
+    order = np.argsort(listed_under, kind="stable")
     return Profile(
         variables=tuple(names[i] for i in order),
         groups=grouped.labels,
-        listed_under=tuple(int(g) for g in of_group[order]),
-        effects=table[order],
+        listed_under=tuple(listed_under[order].tolist()),
+        effects=effects[order],
         shares=shares[order],
-        chosen=picked[order],
+        chosen=chosen[order],
         pvalues=pvalues[order],
     )
 
 
-def _chosen(
+def _selected_variables(
     grouped: GroupedTable, comparisons: Sequence[Comparison]
 ) -> dict[int, dict[int, float]]:
-    """Return for each variable the groups it was chosen for, with its smallest p-value there."""
-    found: dict[int, dict[int, float]] = {}
-    places = {name: s for s, name in enumerate(grouped.names)}
+    """Return for each selected column its groups, with its smallest p-value in each of them."""
+    selected: dict[int, dict[int, float]] = {}
+    position = {name: s for s, name in enumerate(grouped.names)}
     for comparison in comparisons:
         if not comparison.reject:
             continue
-        sides = [label for label in (comparison.group, comparison.against) if label != REST]
-        known = {} if comparison.result.scan is None else comparison.result.variable_pvalues
+        labels = [label for label in (comparison.group, comparison.against) if label != REST]
+        pvalues = comparison.result.variable_pvalues
         for name in comparison.variables[:MOST_PER_COMPARISON]:
-            if places[name] not in found and len(found) == MOST_VARIABLES:
+            if position[name] not in selected and len(selected) == MOST_VARIABLES:
                 continue
-            groups = found.setdefault(places[name], {})
-            for label in sides:
-                place = grouped.labels.index(label)
-                groups[place] = min(groups.get(place, 1.0), known.get(name, 1.0))
-    return found
+            groups = selected.setdefault(position[name], {})
+            for group in map(grouped.labels.index, labels):
+                groups[group] = min(groups.get(group, 1.0), pvalues.get(name, 1.0))
+    return selected
 
 
-def _listed_under(effects: FloatArray, groups: dict[int, float]) -> int:
-    """Return the group that a variable is listed under: the clearest of those it was chosen for."""
-    return max(groups, key=lambda g: abs(float(effects[g])))
-
-
-def _measured(
-    grouped: GroupedTable, columns: IntArray, values: FloatArray, own: IntArray
+def _measure(
+    grouped: GroupedTable, columns: IntArray, values: FloatArray, groups: IntArray
 ) -> tuple[FloatArray, FloatArray, list[str]]:
-    """Return effects and shares of every variable and group, and what the variables are called."""
-    members = own[np.newaxis] == np.arange(len(grouped.labels))[:, np.newaxis]
+    """Return effects and shares of every variable and group, and the names of the variables."""
+    members = groups[np.newaxis] == np.arange(len(grouped.labels))[:, np.newaxis]
     effects = np.zeros((columns.size, len(grouped.labels)))
     shares = np.zeros_like(effects)
     names = [grouped.names[c] for c in columns]
     for i, column in enumerate(columns):
-        # A row without a value of this variable has no part in it.
-        there = ~np.isnan(values[:, i])
-        name, value, member = grouped.names[column], values[there, i], members[:, there]
+        present = ~np.isnan(values[:, i])
+        name, value, member = grouped.names[column], values[present, i], members[:, present]
         if grouped.kinds[column] == "categorical":
             levels = np.unique(value)
             every = [_effects((value == level).astype(np.float64), member) for level in levels]

@@ -1,4 +1,4 @@
-"""What a comparison of groups answers: one test per comparison, and all of them together."""
+"""The result of a comparison of groups: one test per comparison, and all of them together."""
 
 from __future__ import annotations
 
@@ -21,16 +21,12 @@ from tellapart.errors import InputError, UnknownKeyError
 from tellapart.results.columns import ColumnSummary
 from tellapart.results.figure_data import summarise_heaviest
 from tellapart.results.result import TestResult
-from tellapart.scan.finding import p_text
-from tellapart.text import safe
+from tellapart.scan.finding import p_text, pvalue_cell, without_p
+from tellapart.text import listed, safe
 from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-# Look up a comparison by its two labels, in either order.
-
 
 T = TypeVar("T")
 MOST_LISTED = 10
@@ -38,84 +34,79 @@ MOST_LISTED = 10
 
 
 class ByPair(Mapping[tuple[str, str], T]):
-    """What was found for pairs of labels: ("B", "A") finds what is listed as ("A", "B").
+    """Values by pairs of labels in either order: ("B", "A") gets the value of ("A", "B").
 
-    What is found is the same object either way, so which label comes first in it (and with it
-    the sign of differences) is as listed. A single label finds the comparison it is in, where
-    there is only one: with comparisons of one group against the rest, the name of the group.
+    The value is the same object either way: which label comes first in it, and with it the sign of
+    differences, is as listed. A single label gets the value of the only pair that it is in; with
+    comparisons of groups with the rest that is the comparison of the group.
 
     Examples
     --------
-    >>> found = ByPair({("A", "B"): 0.03})
-    >>> found["A", "B"], found["B", "A"], ("B", "A") in found, list(found)
+    >>> by_pair = ByPair({("A", "B"): 0.03})
+    >>> by_pair["A", "B"], by_pair["B", "A"], ("B", "A") in by_pair, list(by_pair)
     (0.03, 0.03, True, [('A', 'B')])
-    >>> found["A"]
+    >>> by_pair["A"]
     0.03
     """
 
-    def __init__(self, found: Mapping[tuple[str, str], T]) -> None:
-        self._found = dict(found)
+    def __init__(self, values: Mapping[tuple[str, str], T]) -> None:
+        self._values = dict(values)
 
     def __getitem__(self, key: str | tuple[str, str]) -> T:
-        found = self._found
-        if isinstance(key, tuple) and key in found:
-            return found[key]
-        if isinstance(key, tuple) and key[::-1] in found:
-            return found[key[::-1]]
-        containing = [pair for pair in found if key in pair]
+        for pair in (key, key[::-1]) if isinstance(key, tuple) else ():
+            if pair in self._values:
+                return self._values[pair]
+        containing = [pair for pair in self._values if key in pair]
         if len(containing) == 1:
-            return found[containing[0]]
+            return self._values[containing[0]]
         raise UnknownKeyError(self._unknown(key, len(containing)))
 
     def _unknown(self, key: object, n_containing: int) -> str:
-        """Return the message for a key that finds nothing, or too much."""
+        """Return the message for a key that is in no pair, or in several."""
         if n_containing:
             hint = f", which is in {n_containing:,} comparisons"
         else:
-            labels = {label.casefold(): label for pair in self._found for label in pair}
+            labels = {label.casefold(): label for pair in self._values for label in pair}
             near = get_close_matches(key.casefold(), labels) if isinstance(key, str) else []
             hint = f"; did you mean {' or '.join(repr(labels[n]) for n in near)}?" if near else ""
-        listed = ", ".join(map(repr, list(self._found)[:MOST_LISTED]))
-        more = ", …" if len(self._found) > MOST_LISTED else ""
+        listed = ", ".join(map(repr, list(self._values)[:MOST_LISTED]))
+        more = ", …" if len(self._values) > MOST_LISTED else ""
         return (
             "the key of results must be a group that is compared once or a pair of groups; "
-            f"got {key!r}{hint}; there are {len(self._found):,}: {listed}{more}"
+            f"got {key!r}{hint}; there are {len(self._values):,}: {listed}{more}"
         )
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._found)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._values)
 
     def __repr__(self) -> str:
-        return repr(self._found)
-
-
-# The chosen variables in every group, as figures show them.
+        return repr(self._values)
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Variables × groups: the heaviest variables of the comparisons that differ.
+    """Variables × groups: the variables with the largest weights in comparisons that differ.
 
     Attributes
     ----------
     variables : tuple of str
-        What is shown, group by group; of a category the level that differs most.
+        The variables, group by group; of a categorical one the level that differs most.
     groups : tuple of str
         All groups.
     listed_under : tuple of int
-        For each variable the place of the group it is listed under: of those it was chosen for,
-        the one it differs most in.
+        For each variable the index of the group it is listed under: of those it was selected for,
+        the one in which it differs most.
     effects : array of shape (variables, groups)
         Mean of the group less that of all other rows, in SDs within both.
     shares : array of the same shape
-        Rows of the group above the most common value of the variable, where a tenth of all rows
-        has it (for counts: the share that is not 0), else above its median; of a category, rows
-        of that level.
+        The proportion of the group's rows above the most common value of the variable, where a
+        tenth of all rows has it (for counts: the proportion that is not 0), else above its median;
+        of a categorical variable, the proportion with that level.
     chosen : array of the same shape
-        Whether the variable was chosen in a comparison of the group that differs.
+        Whether the variable was selected in a comparison of the group that differs.
     pvalues : array of the same shape
         The smallest p-value of the variable in these comparisons, adjusted within its comparison;
         1 in others.
@@ -144,18 +135,17 @@ class Profile:
 
 REST = "rest"
 """What one-versus-rest comparisons call all the other groups together."""
-# What a summary tells of variables, where there are few comparisons.
-MOST_TOLD, FEW_VARIABLES = 20, 3
-# What the page tells in detail.
-MOST_SECTIONS = 100
-MOST_VARIABLES = 20
-# What a line of the summary names.
+FEW_COMPARISONS, FEW_VARIABLES = 20, 3
+"""With at most so many comparisons the summary describes so many variables of each."""
+MOST_SECTIONS, MOST_VARIABLES = 100, 20
+"""Comparisons that the page describes in detail, and variables of each."""
 MOST_IN_A_LINE = 5
+"""Variables that a line of the summary names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """One comparison and its place among all.
+    """One comparison, with its p-value adjusted over all of them.
 
     Attributes
     ----------
@@ -166,10 +156,10 @@ class Comparison:
     n_rows : pair of int
         Rows of both sides.
     result : TestResult
-        The test; its own `pvalue`, `reject` and `findings` know nothing of the other
-        comparisons. Of the data it holds the tested rows of the chosen variables.
+        The test; its `pvalue`, `reject` and `findings` are not adjusted for the other comparisons.
+        Of the data it holds the tested rows of the selected variables.
     notes : tuple of str
-        Warnings that came up.
+        Warnings of the test.
     """
 
     group: str
@@ -181,7 +171,7 @@ class Comparison:
 
     @property
     def pvalue(self) -> float:
-        """The p-value of this test by itself."""
+        """The unadjusted p-value of this test."""
         return self.result.pvalue
 
     @property
@@ -191,12 +181,12 @@ class Comparison:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Weight of each chosen variable, the heaviest first."""
+        """Weight of each selected variable, the largest first."""
         return self.result.selection.weights
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the chosen variables, the heaviest first."""
+        """Names of the selected variables, the largest weight first."""
         return tuple(self.weights)
 
     @property
@@ -216,7 +206,7 @@ class Comparison:
 
     @property
     def difference(self) -> str:
-        """What differs, in one sentence; empty where nothing does, and with a split."""
+        """What differs, in one sentence; empty if nothing is significant, and with a split."""
         story = self.result.story() if self.reject else []
         return story[0] if story else ""
 
@@ -248,7 +238,7 @@ class Skipped:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupsResult:
-    """The answer of `compare_groups`.
+    """The result of `compare_groups`.
 
     Attributes
     ----------
@@ -257,32 +247,32 @@ class GroupsResult:
     skipped : tuple of Skipped
         Comparisons that were not made, with the reason.
     by : str
-        What the labels are called.
+        The name of the labels.
     mode : "one-versus-rest" or "pairwise"
-        How the groups were compared; two groups are one pair, whatever was asked.
+        How the groups were compared; two groups are one pair in either mode.
     alpha : float
         The familywise error rate: the probability of any false rejection is at most this.
     sizes : mapping
         Rows of each group, after rows with missing values were dropped.
     n_unlabelled : int
-        Rows left out because their label is missing.
+        Rows excluded because their label is missing.
     dropped_rows : mapping
-        Rows left out for missing values, of each group.
+        Rows excluded for missing values, of each group.
     dropped_columns : tuple of str
-        Columns left out for missing values.
+        Columns excluded for missing values.
     n_columns : int
         Columns that were compared.
     column_notes : ColumnNotes
-        Columns that were left out for other reasons, or split into parts.
+        Columns that were excluded for other reasons, or split into parts.
     settings : mapping
-        What was asked for; `settings["random_state"]` is the seed from which that of each
-        comparison is derived.
+        The arguments; `settings["random_state"]` is the seed from which that of each comparison is
+        derived.
     seconds : float
         Wall time.
     library : str or None
-        The library of the table, which `to_frame` answers in.
+        The library of the table, and of that which `to_frame` returns.
     profile : Profile
-        The heaviest variables of the comparisons that differ, in every group: what `plot` shows.
+        The variables with the largest weights, in every group: what `plot` shows.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -307,9 +297,13 @@ class GroupsResult:
         return ByPair({(c.group, c.against): c.result for c in self.comparisons})
 
     @property
+    def _n_rejected(self) -> int:
+        """The number of comparisons that differ."""
+        return sum(c.reject for c in self.comparisons)
+
+    @property
     def verdict(self) -> str:
         """The answer in one sentence."""
-        found = sum(c.reject for c in self.comparisons)
         count = len(self.comparisons)
         if count == 1 and not self.skipped:
             return self.comparisons[0].verdict
@@ -317,12 +311,12 @@ class GroupsResult:
         what = f"groups of {by} differ from the rest"
         if self.mode == "pairwise":
             what = f"pairs of groups of {by} differ"
-        return f"{found} of {count} {what} (Holm-adjusted p ≤ {self.alpha:g})."
+        return f"{self._n_rejected} of {count} {what} (Holm-adjusted p ≤ {self.alpha:g})."
 
     def notes(self) -> list[str]:
-        """Return one sentence for everything that was left out or needs a word."""
-        asked = [f"{name}={self.settings[name]!r}" for name in ARGUMENTS if name in self.settings]
-        lines = [f"Design of every comparison: {', '.join(asked)}."] if asked else []
+        """Return one sentence for everything that was excluded or needs a remark."""
+        design = [f"{name}={self.settings[name]!r}" for name in ARGUMENTS if name in self.settings]
+        lines = [f"Design of every comparison: {', '.join(design)}."] if design else []
         lines += [f"Not compared: {s.group} and {s.against}: {s.reason}." for s in self.skipped]
         if self.n_unlabelled:
             lines.append(f"Excluded: {self.n_unlabelled} rows whose {self.by} is missing.")
@@ -334,8 +328,8 @@ class GroupsResult:
             lines.append(f"Excluded for missing values: columns {', '.join(self.dropped_columns)}.")
         lines += self.column_notes.lines()
         for c in self.comparisons:
-            design = c.result.held_out.design
-            unused = "" if design is None else design.describe_left_out()
+            units = c.result.held_out.design
+            unused = "" if units is None else units.describe_left_out()
             notes = (*c.notes, unused) if unused else c.notes
             lines += [f"{c.group} and {c.against}: {note}." for note in notes]
         return [safe(line) for line in lines]
@@ -375,7 +369,7 @@ class GroupsResult:
             ).rstrip()
             for row in rows
         ]
-        few = len(self.comparisons) <= MOST_TOLD
+        few = len(self.comparisons) <= FEW_COMPARISONS
         differing = [line for c in self.comparisons if c.reject for line in _described(c, few)]
         parts = [[self.verdict], lines, differing, self.notes()]
         return "\n\n".join("\n".join(part) for part in parts if part)
@@ -418,7 +412,7 @@ class GroupsResult:
             differs and by how much.
         """
         write = text_writer(path)
-        from tellapart.report.groups import groups_csv
+        from tellapart.report.tables import groups_csv
 
         return write(groups_csv(self, what))
 
@@ -435,7 +429,7 @@ class GroupsResult:
         given.
         """
         write = text_writer(path, end="\n")
-        from tellapart.report.groups import groups_latex
+        from tellapart.report.tables import groups_latex
 
         return write(groups_latex(self, caption, label))
 
@@ -461,7 +455,6 @@ class GroupsResult:
         for repeating the comparison; the Python call if None.
         """
         write = text_writer(path)
-        # Only those who want the page wait for what draws it.
         from tellapart.report.groups import render_groups
 
         return write(render_groups(self, self._summaries, reproduce))
@@ -497,24 +490,23 @@ class GroupsResult:
         check_choice("kind", kind, ("dots", "heatmap"))
         if not self.profile.variables:
             raise InputError("plot must have a comparison that differs; none does")
-        from tellapart.report.scan_plots import draw_profile
+        from tellapart.report.figures import draw_profile
 
         return draw_profile(self.profile, kind, ax)
 
     @cached_property
     def _summaries(self) -> list[tuple[ColumnSummary, ...]]:
-        """The heaviest variables of the comparisons that the page tells in detail, in numbers."""
-        told = self.comparisons[:MOST_SECTIONS]
-        return [summarise_heaviest(c.result, MOST_VARIABLES) for c in told]
+        """Summaries of the variables that the page describes in detail."""
+        detailed = self.comparisons[:MOST_SECTIONS]
+        return [summarise_heaviest(c.result, MOST_VARIABLES) for c in detailed]
 
     def _repr_html_(self) -> str:
-        from tellapart.report.groups import render_table
+        from tellapart.report.notebook import groups_table
 
-        return render_table(self)
+        return groups_table(self)
 
     def __repr__(self) -> str:
-        found = sum(c.reject for c in self.comparisons)
-        return f"<GroupsResult: {found} of {len(self.comparisons)} comparisons differ>"
+        return f"<GroupsResult: {self._n_rejected} of {len(self.comparisons)} comparisons differ>"
 
 
 def _described(comparison: Comparison, with_variables: bool) -> list[str]:
@@ -530,19 +522,8 @@ def _cells(comparison: Comparison) -> list[str]:
         safe(comparison.group),
         safe(comparison.against),
         f"{comparison.n_rows[0]}, {comparison.n_rows[1]}",
-        _cell(p_text(comparison.pvalue, comparison.result.pvalue_floor)),
-        _cell(comparison.adjusted_text),
+        pvalue_cell(comparison.pvalue, comparison.result.pvalue_floor),
+        without_p(comparison.adjusted_text),
         "yes" if comparison.reject else "no",
-        _few(comparison.variables),
+        listed(comparison.variables, MOST_IN_A_LINE),
     ]
-
-
-def _cell(text: str) -> str:
-    return text.removeprefix("p ").removeprefix("= ")
-
-
-def _few(names: tuple[str, ...]) -> str:
-    """Return the first names, and how many more there are: a line of text is not endless."""
-    text = ", ".join(map(safe, names[:MOST_IN_A_LINE]))
-    left = len(names) - MOST_IN_A_LINE
-    return f"{text} and {left} more" if left > 0 else text

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples, extremes_of, map_columns, transposed
@@ -24,11 +25,6 @@ from tellapart.kernels.base import LARGEST_DIFFERENCE, FittedKernel, Kernel
 
 Rule = Literal["median", "paper"]
 RULES: tuple[Rule, ...] = ("median", "paper")
-
-# Pooled rows up to which the median is exact. Above, this many evenly spaced order statistics
-# stand in for the column. Like a quadrature rule they err by about 1 / EXACT_ROWS, a hundredth
-# of the sampling error of the median, and unlike a random subsample they need no seed.
-EXACT_ROWS = 32_768
 
 # The search for the exact median starts from every _STRIDE-th value, which tells it to about
 # this relative margin.
@@ -150,8 +146,8 @@ def check_extent(name: str, low: float, high: float, bandwidth: float) -> None:
 
 def _weighted(ordered: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return distinct sorted values with integer weights that stand for the column."""
-    n = ordered.shape[0]
-    if n <= EXACT_ROWS:
+    n, most = ordered.shape[0], current_budget().exact_median_rows
+    if n <= most:
         return _distinct(ordered)
     # Zero is the median distance only if one value holds about half of the rows or more, and
     # then it is the middle one. It is kept apart with its weight, so that the thinning has all
@@ -160,10 +156,10 @@ def _weighted(ordered: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     start, stop = np.searchsorted(ordered, [middle, np.nextafter(middle, np.inf)])
     rest = np.concatenate([ordered[:start], ordered[stop:]])
     thinned = rest
-    if rest.shape[0] > EXACT_ROWS:
-        # The middle of each of EXACT_ROWS equal slices of the ranks.
-        ranks = (2 * np.arange(EXACT_ROWS, dtype=np.int64) + 1) * rest.shape[0]
-        thinned = rest[ranks // (2 * EXACT_ROWS)]
+    if rest.shape[0] > most:
+        # The middle of each of so many equal slices of the ranks.
+        ranks = (2 * np.arange(most, dtype=np.int64) + 1) * rest.shape[0]
+        thinned = rest[ranks // (2 * most)]
     values, weights = _distinct(thinned)
     # Weights count rows in units of rest / thinned; the middle value gets its due share.
     share = max(1, round((stop - start) * thinned.shape[0] / rest.shape[0]))
@@ -292,9 +288,6 @@ def _next_distance(values, bound):  # type: ignore[no-untyped-def]
 # scale that matches it is the median of their plain average, not of their sum.
 
 
-# Pooled rows up to which the median is over all pairs; above, over the pairs of as many rows.
-SCALE_EXACT_ROWS = 1_000
-
 # Columns of the projection at a time.
 _GROUP = 8
 _GOLDEN = (5**0.5 - 1) / 2
@@ -363,8 +356,8 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
     Spaced along a projection of the scaled rows: like a stratified sample, and unlike a random
     one it does not change with the order of the rows or of the columns.
     """
-    n_rows = samples.n_x + samples.n_y
-    if n_rows <= SCALE_EXACT_ROWS:
+    n_rows, most = samples.n_x + samples.n_y, current_budget().exact_scale_rows
+    if n_rows <= most:
         return np.concatenate([samples.x[:, varying], samples.y[:, varying]])
     # The order of the table must not count: columns by their range, in bandwidths.
     (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
@@ -386,10 +379,10 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
                 column /= bandwidths[s]
             score += weight * np.clip(column, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
     order = np.argsort(score, kind="stable")
-    ranks = (2 * np.arange(SCALE_EXACT_ROWS, dtype=np.int64) + 1) * n_rows // (2 * SCALE_EXACT_ROWS)
+    ranks = (2 * np.arange(most, dtype=np.int64) + 1) * n_rows // (2 * most)
     chosen = order[ranks]
     of_x = chosen < samples.n_x
-    rows = np.empty((SCALE_EXACT_ROWS, varying.shape[0]))
+    rows = np.empty((most, varying.shape[0]))
     rows[of_x] = samples.x[chosen[of_x]][:, varying]
     rows[~of_x] = samples.y[chosen[~of_x] - samples.n_x][:, varying]
     return rows

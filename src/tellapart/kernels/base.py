@@ -13,11 +13,9 @@ from typing import Any, Protocol, Self, cast, runtime_checkable
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.kernels.feature_maps import FeatureMap
-
-# Entries of one column's Gram block: 256 kB.
-_BLOCK_ENTRIES = 32_768
 
 
 class Expansion(Protocol):
@@ -365,7 +363,7 @@ class FittedKernel:
         columns_v = np.ascontiguousarray(v[:, active].T)
         total = np.zeros((u.shape[0], v.shape[0]))
         # Row blocks small enough for one column's matrix to stay in cache until it is added.
-        rows = max(1, _BLOCK_ENTRIES // max(1, v.shape[0]))
+        rows = max(1, current_budget().gram_block_entries // max(1, v.shape[0]))
         for start in range(0, u.shape[0], rows):
             block = total[start : start + rows]
             for s, column_u, column_v in zip(active, columns_u, columns_v, strict=True):

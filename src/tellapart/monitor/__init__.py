@@ -1,1 +1,1 @@
-"""Batch after batch against a reference, with one promise for the whole sequence."""
+"""Checks of batches against a reference, with one promise for the whole sequence."""

@@ -116,7 +116,7 @@ class CheckResult(TestResult):
         plan, else what is needed after the checks before it; 0 if none would have.
     capital, capital_needed : float or None
         Without a planned end: the e-value of the sequence after this check (a test martingale,
-        `tellapart.monitor.state`), and what an alarm needs. None with a plan.
+        `tellapart.monitor.betting`), and what an alarm needs. None with a plan.
     large_enough : bool
         Whether the interval of a finding excludes effects smaller than `smallest_effect`; True
         without one.

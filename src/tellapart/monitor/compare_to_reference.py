@@ -1,4 +1,4 @@
-"""Keep a reference, check batch after batch: one valid p-value each, one promise for all."""
+"""Check batch after batch against a reference: a valid p-value each, one promise for all."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def compare_to_reference(
 ) -> ReferenceMonitor:
     """Store a reference sample, to check later batches against it.
 
-    Each `check(batch)` is a two-sample test with a p-value of its own. Whether to raise an alarm
-    is decided for the whole sequence, which needs no end: bets against "nothing changed" are laid
-    on the p-values, and the alarm comes when the capital reaches 1/α. The chance of *any* false
-    alarm is at most α, at whatever check one looks, and a change can still be found after
+    Each `check(batch)` is a two-sample test with a valid p-value. Whether to raise an alarm is
+    decided for the whole sequence, which needs no end: the p-values are combined into an e-value (a
+    test martingale), and the alarm is raised when it reaches 1/α. The probability of *any* false
+    alarm is at most α, whenever the sequence is inspected, and a change can still be detected after
     thousands of quiet checks: the delay grows with the logarithm of their number. With
     `run_length` it does not grow at all, and false alarms are rare instead of improbable. With
-    `n_checks` check k alarms where p ≤ α/n_checks.
+    `n_checks` check k raises an alarm where p ≤ α/n_checks.
 
     Parameters
     ----------
@@ -60,67 +60,67 @@ def compare_to_reference(
         As in `two_sample_test`, for every check. Where an alarm needs more permutations than
         `n_permutations`, more are drawn, up to 10,000, or 99,999 with `n_checks` (fewer with many
         columns), but only if none of the first ones reached the statistic: the p-value stays
-        valid and most checks stay quick.
+        valid and most checks stay fast.
     alpha : float
-        The level α of each check by itself (`reject`), and the chance of any false alarm in the
-        whole sequence, unless `run_length` is given.
+        The level α of each check by itself (`reject`), and the probability of any false alarm in
+        the whole sequence, unless `run_length` is given.
     n_checks : int or None
-        How many checks are planned, if that is known. Every batch is then compared with the
-        reference alone, and the p-values are joined by levels that add up to α, whatever they
-        have to do with each other.
+        The planned number of checks, if there is one. Every batch is then compared with the
+        reference alone, and the levels of the checks add up to α, however the p-values depend on
+        each other.
     run_length : float or None
-        Instead of a chance of at most α of any false alarm ever: the number of checks after which
-        a false alarm may come, on average at the earliest. Changes are found sooner.
+        Instead of a probability of at most α of any false alarm: the smallest mean number of checks
+        until a false alarm. Changes are detected sooner.
     smallest_effect : float, dict or None
-        The smallest effect worth an alarm: there is one only if a finding's 95 % interval holds
-        nothing smaller. In the units of the findings: SDs (location), proportions, correlations
-        and other differences; of a spread 0.1 is a tenth larger or smaller. A dict such as
-        {"location": 0.2, "share": 0.05} says it by kind; kinds it leaves out may be of any size.
-        It can only make alarms fewer. Needs `method="scan"`.
+        The smallest effect of interest: an alarm is raised only if the 95 % interval of a finding
+        excludes smaller ones. In the units of the findings: SDs (location), proportions,
+        correlations and other differences; for a ratio of SDs 0.1 is a tenth larger or smaller. A
+        dict such as {"location": 0.2, "share": 0.05} gives it by kind; effects of other kinds may
+        have any size. It can only make alarms rarer. Needs `method="scan"`.
     reference_ratio : float or None
-        Rows that a check compares with at most, for each row of the batch: drawn afresh
-        for every check (with a split, in each of the two parts). Tenfold rows have a standard
-        error only 5 % above that of endlessly many, and the cost of a check then depends on the
+        The largest number of rows to compare with, for each row of the batch: drawn anew for
+        every check (with a split, in each of the two parts). With ten times as many rows the
+        standard error is only 5 % above its limit, and the cost of a check then depends on the
         batch, not on the reference. None uses all rows.
     pool_rows : int or None
-        Without a planned end: rows of the reference and of earlier batches to keep at most for
-        later checks; beyond that rows are let go at random, wherever they came from. None keeps
-        the reference's and 20,000 more.
+        Without a planned end: the largest number of rows of the reference and of earlier batches
+        to keep for later checks; beyond that rows are dropped at random, wherever they came from.
+        None keeps those of the reference and 20,000 more.
     random_state : int, numpy Generator or None
-        Seeds everything random: the same seed and the same sequence of batches give the same
+        Seed of everything random: the same seed and the same sequence of batches give the same
         answers.
     n_jobs : int or None
-        Threads; −1 is every core.
+        Threads; −1 uses every core.
     missing : str
-        What to do about missing values; see `tellapart.data.reader.read_samples`.
+        How to handle missing values, as in `two_sample_test`.
     keep : sequence of str
-        Columns to compare although they seem to name rows; others of the reference that do are
-        left out with a warning, of all batches. Of dates and times the time of day is compared,
-        of durations their seconds: day, weekday and month are every batch's own.
+        Columns to compare although they appear to be identifiers; other columns of the reference
+        that do are excluded from every batch, with a warning. Of dates and times the time of day is
+        compared, of durations their seconds: day, weekday and month differ between batches anyway.
     gap, time_limit : float
         As in `two_sample_test`.
 
     Returns
     -------
     ReferenceMonitor
-        Call `check(batch)` on it; `save(path)` and `load_monitor` go on where it was.
+        Call `check(batch)` on it; `save(path)` and `load_monitor` continue it later.
 
     Notes
     -----
     Without a planned end a batch is compared with the rows *seen before it*: the reference and
     the batches since. Only then are the p-values independent, whatever the reference, so that
     bets on them are fair; compared with one reference alone, an unlucky reference would make all
-    batches look different. After an alarm the sequence starts again from the reference: what was
-    promised is promised of the first false alarm. The promise needs rows that are independent,
-    and batches and their sizes that are not picked in view of earlier answers.
+    batches look different. After an alarm the sequence starts again from the reference: the promise
+    is about the first false alarm. It requires rows that are independent, and batches and their
+    sizes that are not chosen in view of earlier answers.
 
-    A change stays visible after it came: it fades only as changed rows become many among those
-    seen. A drift that is slow beside `pool_rows` is partly taken for what is usual; to compare
-    with the reference and nothing else, plan `n_checks`.
+    A change remains visible: it fades only as changed rows become many among those seen. A drift
+    that is slow relative to `pool_rows` is partly absorbed by the rows seen; to compare with the
+    reference and nothing else, plan `n_checks`.
 
-    With a split and the linear kernel the bandwidths are found once, on the reference's training
-    rows: every batch is measured with the same ruler. Other kernels have a scale over all columns
-    together and are fitted on the pooled training rows of each check.
+    With a split and the linear kernel the bandwidths are computed once, on the reference's training
+    rows, and used for every batch. Other kernels have one scale for all columns together and are
+    fitted on the pooled training rows of each check.
 
     Examples
     --------
@@ -143,21 +143,21 @@ def compare_to_reference(
 def load_monitor(
     path: str | os.PathLike[str], reference: object, *, n_jobs: int | None = None
 ) -> ReferenceMonitor:
-    """Go on with a monitor that `ReferenceMonitor.save` stored.
+    """Continue a monitor that `ReferenceMonitor.save` stored.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     reference : array, sparse matrix, table or AnnData
-        The same reference as before: another one, or an altered one, is refused.
+        The reference that the monitor was made with: any other is an error.
     n_jobs : int or None
-        Threads; −1 is every core.
+        Threads; −1 uses every core.
 
     Returns
     -------
     ReferenceMonitor
-        Its next check answers as if nothing had been stored.
+        Its next check gives the same answer as if nothing had been stored.
 
     Examples
     --------

@@ -45,7 +45,7 @@ from tellapart.monitor.state import MonitorState, write_file
 from tellapart.progress import Progress, check_progress
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import p_text
-from tellapart.text import safe
+from tellapart.text import capitalised, counted, safe
 from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 from tellapart.writing import strict_json, text_writer
@@ -89,12 +89,12 @@ class ReferenceMonitor:
     ) -> None:
         reference = load("reference", reference)
         source = open_held("reference", reference)
-        # Decided once: a monitor that was stored goes on with the columns that it had.
+        # Decided once: a monitor that is loaded keeps its columns.
         notes = decide_columns(source, settings.keep) if notes is None else notes
         samples = _read_alone(source, notes, settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
-        # A scan compares which values are missing, too: all rows take part.
+        # A scan compares the patterns of missing values too, on all rows.
         n_rows = samples.n_x if settings.test.method == "split" else samples.n_read[0]
         self.settings, self.names, self.n_rows = settings, samples.names, n_rows
         self.column_notes = notes
@@ -120,32 +120,31 @@ class ReferenceMonitor:
     @property
     def verdict(self) -> str:
         """The answer so far in one sentence."""
-        checks, alarms = len(self._history), self.alarms
-        if not checks:
+        alarms = self.alarms
+        if not self._history:
             return "No batch was checked yet."
-        count = "1 check" if checks == 1 else f"{checks:,} checks"
+        checks = counted(len(self._history), "check")
         if not alarms:
-            return f"{count}, no alarm."
-        times = "1 alarm" if len(alarms) == 1 else f"{len(alarms):,} alarms"
-        return f"{count}, {times}, the last at check {alarms[-1].number} ({alarms[-1].label})."
+            return f"{checks}, no alarm."
+        last = f"the last at check {alarms[-1].number} ({alarms[-1].label})"
+        return f"{checks}, {counted(len(alarms), 'alarm')}, {last}."
 
     @property
     def promise(self) -> str:
         """What is promised of false alarms, as a sentence."""
-        text = self.settings.promise.describe()
-        return f"{text[0].upper()}{text[1:]}."
+        return f"{capitalised(self.settings.promise.describe())}."
 
     def alarm_level(self, number: int | None = None) -> float:
         """Return the largest p-value at which a check raises an alarm.
 
         With a plan that is α/n_checks for every check. Without an end it depends on the checks
-        before: small after quiet ones, larger after some that hinted at a change, 0 where one
-        check alone cannot be enough.
+        before: small after quiet ones, larger after weak evidence of a change, 0 where no p-value
+        of one check suffices.
 
         Parameters
         ----------
         number : int or None
-            A check that was made, or the next one; None is the next one.
+            The number of an earlier check, or of the next one; None for the next one.
         """
         promise = self.settings.promise
         following = len(self._history) + 1
@@ -165,9 +164,8 @@ class ReferenceMonitor:
         Parameters
         ----------
         batch : array, sparse matrix, table or AnnData
-            At least two rows, or four with a split; columns are matched with the reference's by
-            name where both have names. Categories that were never seen are categories of their
-            own.
+            At least two rows, or four with a split; columns are matched with those of the
+            reference by name where both have names. New categories are allowed.
         label : str, number or date
             What results call the batch; dates are written in ISO 8601.
         progress : bool or callable
@@ -183,8 +181,8 @@ class ReferenceMonitor:
         promise = self.settings.promise
         if isinstance(promise, Planned) and number > promise.n_checks:
             raise InputError(
-                f"n_checks = {promise.n_checks} checks were planned and made; to go on, call "
-                "compare_to_reference again, best with a fresh reference"
+                f"n_checks = {promise.n_checks} checks were planned and made; to continue, call "
+                "compare_to_reference again, preferably with a new reference"
             )
         started = time.perf_counter()
         samples = self._read(batch)
@@ -214,11 +212,11 @@ class ReferenceMonitor:
         return next((r for r in self._history if r.fingerprint == batch_print), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that the next check needs, but for the reference, as JSON.
+        """Write all that the next check needs, except the reference, as JSON.
 
-        The file appears whole or not at all; `tellapart.load_monitor` goes on from it, with the
-        same answers as if nothing had been stored. Rows of earlier batches are in it: keep it as
-        private as the data.
+        The file is written whole or not at all; `tellapart.load_monitor` continues from it, with
+        the same answers as if nothing had been stored. It contains rows of earlier batches: keep it
+        as private as the data.
         """
         settings = self.settings.to_dict()
         for name in ("kernel", "solver"):
@@ -235,13 +233,13 @@ class ReferenceMonitor:
         write_file(path, head, MonitorState(self.history, self._bets, self._seen))
 
     def summary(self) -> str:
-        """Return the history as plain text, one line per check, and what its alarms named."""
+        """Return the history as plain text, one line per check, with the findings of alarms."""
         lines = [self.verdict, self.promise, *self.column_notes.lines(), ""]
         lines += [self.summary_of(record) for record in self._history]
         return "\n".join(lines).rstrip()
 
     def summary_of(self, record: CheckRecord) -> str:
-        """Return one check as plain text, with what was named where there was an alarm."""
+        """Return one check as plain text, with its findings if there was an alarm."""
         parts = [f"{record.number}. {safe(record.label)}: {p_text(record.pvalue)}"]
         if record.capital is not None:
             parts.append(f", e-value {record.capital:.3g} (alarm at {record.capital_needed:g})")
@@ -276,15 +274,15 @@ class ReferenceMonitor:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return `to_dict()` as strict JSON; write it to `path` too if given.
 
-        For reading: to go on later, use `save`.
+        For reading: to continue later, use `save`.
         """
         return text_writer(path, end="\n")(strict_json(self.to_dict()))
 
     def plot(self) -> Figure:
         """Draw the e-values and the p-values over the checks, with what an alarm needs.
 
-        Alarms are marked, and named by their labels. Nothing is shown and no state of pyplot is
-        touched: save the figure, or let a notebook show it.
+        Alarms are marked with their labels. It does not use pyplot: save the figure, or let a
+        notebook display it.
 
         Examples
         --------
@@ -295,8 +293,8 @@ class ReferenceMonitor:
         >>> len(monitor.plot().axes)
         2
         """
-        # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.monitor import draw_history
+        # Matplotlib is slow to import.
+        from tellapart.report.figures import draw_history
 
         return draw_history(self)
 
@@ -305,14 +303,14 @@ class ReferenceMonitor:
     ) -> str:
         """Return the history as one HTML page; write it to `path` too if given.
 
-        The page needs no network and no script. The file appears whole or not at all.
+        The page needs no network and no script. The file is written whole or not at all.
 
         Parameters
         ----------
         path : str, path-like or None
             Where to write it.
         reproduce : str or None
-            The command or code the page gives for going on; the Python calls if None.
+            The command or code that the page gives for continuing; the Python calls if None.
         """
         write = text_writer(path)
         from tellapart.report.monitor import render_monitor

@@ -48,8 +48,8 @@ def refine_pvalue(
     if needed > most and decides:
         warn_caller(
             f"the alarm level {level:.3g} of this check needs {needed} permutations, more than "
-            f"the {most} that are drawn at most, so there can be no alarm however clear the "
-            "difference: plan n_checks, or start again with a fresh reference",
+            f"the {most} that are drawn at most, so there can be no alarm however large the "
+            "difference: plan n_checks, or start again with a new reference",
         )
     if min(needed, most) <= count:
         return result

@@ -32,6 +32,7 @@ from tellapart.data.column_store import ColumnStore, SparseColumns
 from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
 from tellapart.data.row_order import RowOrder
 from tellapart.data.samples import Kind, Samples, Values, columns_of, draw_rows, rows_of
+from tellapart.data.summary import recoded, recoding
 from tellapart.errors import InputError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
 from tellapart.two_sample.settings import TestSettings
@@ -72,14 +73,14 @@ class CodedRows:
         values = self.values
         if not np.array_equal(chosen, np.arange(len(self.names))):
             values = columns_of(values, chosen)
-        recoded = [s for s, name in enumerate(names) if self._differs(name, categories)]
-        if recoded:
+        changed = [s for s, name in enumerate(names) if self._differs(name, categories)]
+        if changed:
             # Stores hold numbers and truth values only, whose labels never change.
             assert isinstance(values, np.ndarray)
             values = values.copy(order="K")
-            for s in recoded:
-                old, new = self.categories[names[s]], categories[names[s]]
-                values[:, s] = _recoded(values[:, s], old, new)
+            for s in changed:
+                codes = recoding(self.categories[names[s]], categories[names[s]])
+                values[:, s] = recoded(values[:, s], codes)
         kinds = tuple(self.kinds[s] for s in chosen)
         kept = {name: categories[name] for name in names if name in categories}
         return CodedRows(values, tuple(names), kinds, kept)
@@ -125,13 +126,6 @@ def _pooled(name: str, parts: Iterable[CodedRows]) -> tuple[str, ...]:
     if all(labels == BOOLEAN_LABELS for labels in each):
         return BOOLEAN_LABELS
     return sorted_labels(label for labels in each for label in labels)
-
-
-def _recoded(codes: FloatArray, old: tuple[str, ...], new: tuple[str, ...]) -> FloatArray:
-    new_code = {label: float(code) for code, label in enumerate(new)}
-    # The last entry stands for "missing", which is code −1 below.
-    table = np.array([*(new_code.get(label, np.nan) for label in old), np.nan])
-    return np.asarray(table[np.where(np.isnan(codes), -1, codes).astype(np.intp)])
 
 
 def _stacked(every: Sequence[Values]) -> Values:

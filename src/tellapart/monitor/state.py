@@ -1,8 +1,8 @@
-"""What a monitor must remember from one check to the next, as plain values and as a JSON file.
+"""What a monitor keeps from one check to the next, as plain values and as a JSON file.
 
-Numbers are written so that reading them gives the same bits: a monitor that was stored gives the
-same answers as one that was not. The reference is not in it, only its fingerprint. The SHA-256 of
-the content is: a file that was cut or altered is refused, whatever was changed in it.
+Numbers are written so that reading them gives the same bits: a stored monitor gives the same
+answers as one that was not stored. The file holds the fingerprint of the reference, not its rows,
+and the SHA-256 of its own content: a file that was truncated or altered is refused.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     if form == WITHOUT_CHECKSUM:
         raise InputError(
             f"{expected}, of the format {FORMAT!r}; {name!r} is of version 1, which has no "
-            "checksum and may have been altered: begin another state"
+            "checksum and may have been altered: start a new state"
         )
     if form != FORMAT:
         raise InputError(
@@ -204,7 +204,7 @@ def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # such as NaN, which is not JSON
         raise InputError(
             f"{expected}; {name!r} was altered or damaged: {error}; restore it from a copy, or "
-            "begin another state"
+            "start a new state"
         ) from None
     return content
 

@@ -433,6 +433,8 @@ class Bins(Labels):
         moved = self.arranged(sums.x[:-1, features], sums.y[:-1, features])
         kept, minority = sums.x[-1, features], self.minority
         if minority is None:
+            if not kept.any():
+                return lambda rows: np.asarray(self.labels[rows] @ moved)
             return lambda rows: np.asarray(self.labels[rows] @ moved + kept)
         if minority.of_x:
             return lambda rows: np.asarray(minority.sums(moved, rows) + kept)

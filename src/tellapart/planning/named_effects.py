@@ -124,11 +124,7 @@ class NamedEffects:
             f"{_worded(self.sizes)}."
         )
 
-    def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Return tables of so many rows."""
-        return self.draw_changed(n_x, n_y, rng)[:2]
-
-    def draw_changed(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
+    def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
         """Return tables of so many rows, and the columns and pairs that differ."""
         shape = DISTRIBUTIONS[self.distribution]
         x, y = (
@@ -237,11 +233,7 @@ class EffectsOnRows:
             f"{self.able.size} columns{beyond} {_worded(self.sizes)}."
         )
 
-    def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Return tables of so many rows."""
-        return self.draw_changed(n_x, n_y, rng)[:2]
-
-    def draw_changed(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
+    def draw(self, n_x: int, n_y: int, rng: np.random.Generator) -> Drawn:
         """Return tables of so many rows, and the columns that differ."""
         rows = self.source.pool.shape[0]
         (x, _), (y, drawn) = (

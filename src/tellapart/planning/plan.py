@@ -1,8 +1,7 @@
-"""What comes back from planning: rows needed, predicted power over rows, how sure it is."""
+"""The result of planning: rows needed, predicted power over rows, and their intervals."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,107 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_integer, check_number
+from tellapart.arguments import check_integer
 from tellapart.data.sources.table import make_frame
-from tellapart.errors import InputError
-from tellapart.permutation.draws import check_reach
 from tellapart.planning.power_curve import RisingCurve, Strength
-from tellapart.statistics.mmd import effective_size
-from tellapart.two_sample.settings import METHODS
+from tellapart.planning.settings import MOST_ROWS, Sizes
 from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-# Rows of two samples as one number, ñ = 2mn/(m + n), and back.
-
-
-FEWEST = {"scan": 4, "split": 16}
-"""Rows of the smaller sample below which no test of a method is simulated."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Samples of m and n = ratio·m rows, by their effective size ñ = 2m·ratio/(1 + ratio).
-
-    >>> Sizes(ratio=2.0).rows(100.0)
-    (75, 150)
-    >>> Sizes(ratio=2.0).effective(75)
-    100.0
-    """
-
-    ratio: float
-    fewest: int = FEWEST["scan"]
-
-    def rows(self, size: float) -> tuple[int, int]:
-        """Return the fewest rows m, n of this effective size or more."""
-        m = math.ceil(size * (1 + self.ratio) / (2 * self.ratio) - 1e-9)
-        m = max(m, self.fewest, math.ceil(self.fewest / self.ratio))
-        return m, max(math.ceil(m * self.ratio - 1e-9), self.fewest)
-
-    def effective(self, n_x: int) -> float:
-        """Return ñ of n_x rows of the first sample."""
-        return effective_size(n_x, max(round(n_x * self.ratio), 1))
-
-    @property
-    def smallest(self) -> float:
-        """The effective size of the smallest samples."""
-        return effective_size(*self.rows(0.0))
-
-
-# The settings of a plan, checked before any work is done.
-
-
-MOST_ROWS = 1_000_000
-"""Rows beyond which nothing is planned."""
-TARGETS = ("test", "named")
-"""What is to be reached with the power wanted."""
-
-
-@dataclass(frozen=True)
-class PlanSettings:
-    """The settings of a plan, checked when made; see `plan_sample_size`."""
-
-    power: float
-    alpha: float
-    method: str
-    ratio: float | None
-    n_variables: int | None
-    confidence: float
-    n_simulations: int
-    n_permutations: int
-    most_rows: int
-    target: str = "test"
-
-    def __post_init__(self) -> None:
-        check_number("alpha", self.alpha, 0.0, 1.0, open_low=True, open_high=True)
-        check_number("power", self.power, 0.0, 1.0, open_low=True, open_high=True)
-        if self.power <= self.alpha:
-            raise InputError(
-                f"power must be above alpha = {self.alpha:g}, which a test of any size has; "
-                f"got {self.power:g}"
-            )
-        check_choice("method", self.method, METHODS)
-        check_choice("target", self.target, TARGETS)
-        if self.target == "named" and self.method != "scan":
-            raise InputError(
-                "target must be 'test' with method='split', which names no columns; got 'named'"
-            )
-        if self.ratio is not None:
-            check_number("ratio", self.ratio, 0.01, 100.0)
-        if self.n_variables is not None:
-            check_integer("n_variables", self.n_variables, 1)
-            if self.method == "scan":
-                raise InputError(
-                    "n_variables must be left out with method='scan', whose p-value does not "
-                    f"depend on it; got {self.n_variables}"
-                )
-        check_number("confidence", self.confidence, 0.5, 1.0, open_high=True)
-        check_integer("n_simulations", self.n_simulations, 30)
-        check_integer("n_permutations", self.n_permutations, 19)
-        check_reach(self.n_permutations, self.alpha)
-        check_integer("most_rows", self.most_rows, 100, MOST_ROWS)
 
 
 GRID = 25
@@ -130,7 +36,7 @@ class PredictedPower:
 
 @dataclass(frozen=True, eq=False)
 class SamplePlan:
-    """How many rows a test needs, with how sure that is; see `tellapart.plan_sample_size`.
+    """How many rows a test needs, with an interval; see `tellapart.plan_sample_size`.
 
     Attributes
     ----------
@@ -304,14 +210,6 @@ class SamplePlan:
 
     def plot(self) -> Figure:
         """Draw predicted power over rows, with its limits and the rows needed."""
-        from tellapart.report.plots import draw_plan
+        from tellapart.report.figures import draw_plan
 
         return draw_plan(self)
-
-
-def rows_within(sizes: Sizes, curve_size: float, strength: float, most: int) -> int | None:
-    """Return rows of the first sample at which strength w gives the size, None beyond `most`."""
-    if strength <= 0 or not math.isfinite(curve_size):
-        return None
-    rows = sizes.rows(curve_size / strength**2)[0]
-    return rows if rows <= most else None

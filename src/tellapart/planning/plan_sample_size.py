@@ -7,15 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from tellapart.arguments import check_choice, check_integer, check_n_jobs, check_random_state
+from tellapart.arguments import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_random_state,
+    settings_from,
+)
 from tellapart.data.missing import POLICIES
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Kind, Samples
 from tellapart.errors import InputError
 from tellapart.interrupts import interruptible
 from tellapart.planning.named_effects import EffectsOnRows, NamedEffects, check_effects
-from tellapart.planning.plan import PlanSettings, SamplePlan
+from tellapart.planning.plan import SamplePlan
 from tellapart.planning.planner import Planner
+from tellapart.planning.settings import PlanSettings
 from tellapart.planning.simulation import RowSource
 from tellapart.progress import Progress, check_progress, progress_reporter
 from tellapart.threads import blas_threads
@@ -47,7 +54,7 @@ def plan_sample_size(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
 ) -> SamplePlan:
-    """Predict how many rows `two_sample_test` needs to see a difference, and how sure that is.
+    """Predict how many rows `two_sample_test` needs to see a difference, with an interval.
 
     From *named effects* tables with these effects are simulated and tested at several sizes, and a
     curve P(ñ) = Φ(Φ⁻¹(α) + (ñ/s)^k) is fitted to the rejections, ñ = 2mn/(m + n).
@@ -116,18 +123,7 @@ def plan_sample_size(
     >>> bool(12 < plan.n_x < 60)
     True
     """
-    settings = PlanSettings(
-        power=power,
-        alpha=alpha,
-        method=method,
-        ratio=ratio,
-        n_variables=n_variables,
-        confidence=confidence,
-        n_simulations=n_simulations,
-        n_permutations=n_permutations,
-        most_rows=most_rows,
-        target=target,
-    )
+    settings = settings_from(PlanSettings, locals())
     check_progress(progress)
     rng = check_random_state(random_state)
     threads = blas_threads() if n_jobs is None else check_n_jobs(n_jobs)
@@ -146,25 +142,23 @@ def plan_sample_size(
         if sizes_of_effects is None:
             pilot = _complete(X, Y, missing, keep)
             return Planner(settings, pilot, rng, threads, tell).from_pilot()
+        population: NamedEffects | EffectsOnRows
         if X is None:
             if n_columns is None:
                 raise InputError("n_columns must say how many columns there are; got None")
-            named = NamedEffects(
+            population = NamedEffects(
                 sizes_of_effects, n_columns, n_differing, distribution, correlation
             )
-            return Planner(settings, _blank(n_columns), rng, threads, tell).from_populations(
-                named.draw_changed, sizes_of_effects, named.description
-            )
-        if n_columns is not None:
-            raise InputError("n_columns must be left out where X has columns of its own")
-        # Read twice as both samples: one door for every kind of table.
-        rows = _complete(X, X, missing, keep)
-        # As the source of rows it is one sample: a value that occurs once is not tied.
-        once = rows.rows(np.arange(rows.n_x), np.arange(0))
-        placed = EffectsOnRows(RowSource.of(once), sizes_of_effects, n_differing)
-        return Planner(settings, rows, rng, threads, tell).from_populations(
-            placed.draw_changed, sizes_of_effects, placed.description
-        )
+            rows = _blank(n_columns)
+        else:
+            if n_columns is not None:
+                raise InputError("n_columns must be left out where X has columns of its own")
+            # Read twice as both samples: one door for every kind of table.
+            rows = _complete(X, X, missing, keep)
+            # As the source of rows it is one sample: a value that occurs once is not tied.
+            once = rows.rows(np.arange(rows.n_x), np.arange(0))
+            population = EffectsOnRows(RowSource.of(once), sizes_of_effects, n_differing)
+        return Planner(settings, rows, rng, threads, tell).from_effects(population)
 
 
 def _complete(X: object, Y: object, missing: str, keep: Sequence[str]) -> Samples:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
-from tellapart.planning.named_effects import EffectsOnRows
-from tellapart.planning.plan import FEWEST, MOST_ROWS, PlanSettings, SamplePlan, Sizes, rows_within
+from tellapart.planning.named_effects import EffectsOnRows, NamedEffects
+from tellapart.planning.plan import SamplePlan
 from tellapart.planning.power_curve import (
     Point,
     RisingCurve,
@@ -19,6 +19,7 @@ from tellapart.planning.power_curve import (
     fit_curve,
     mixed_draw,
 )
+from tellapart.planning.settings import FEWEST, PlanSettings, Sizes
 from tellapart.planning.simulation import Draw, RowSource, SimulatedTests, Task
 from tellapart.progress import Progress, silent
 
@@ -108,28 +109,13 @@ class Planner:
     progress: Progress = silent
 
     def __post_init__(self) -> None:
-        s = self.settings
-        self.tests = SimulatedTests(
-            self.like,
-            s.method,
-            s.alpha,
-            s.n_permutations,
-            s.n_variables,
-            self.rng,
-            self.n_jobs,
-            self.progress,
-            names=s.target == "named",
-        )
+        self.tests = SimulatedTests(self.like, self.settings, self.rng, self.n_jobs, self.progress)
 
-    def from_populations(
-        self, draw: Draw, effects: Mapping[str, float], description: str
-    ) -> SamplePlan:
-        """Plan for populations that can be drawn from."""
+    def from_effects(self, effects: NamedEffects | EffectsOnRows) -> SamplePlan:
+        """Plan for populations with effects that are named."""
         sizes = self._sizes(1.0)
-        curve = self._curve(
-            sizes, lambda _: draw, sizes.smallest, self._most(sizes), start=self._start
-        )
-        return self._plan(sizes, curve, None, effects, description)
+        curve = self._effect_curve(sizes, effects.draw)
+        return self._plan(sizes, curve, None, effects.sizes, effects.description)
 
     def from_pilot(self) -> SamplePlan:
         """Plan for the difference between the samples of a pilot."""
@@ -187,12 +173,11 @@ class Planner:
     def _detectable(self, source: RowSource, sizes: Sizes) -> dict[float, int]:
         """Return the rows that a plain shift of one column would take."""
         try:
-            draw = EffectsOnRows(source, {"location": DETECTABLE}).draw_changed
+            draw = EffectsOnRows(source, {"location": DETECTABLE}).draw
         except InputError:  # no column whose values allow it
             return {}
-        most = self._most(sizes)
-        curve = self._curve(sizes, lambda _: draw, sizes.smallest, most, start=self._start)
-        rows = rows_within(sizes, curve.solve(self.settings.power), 1.0, self.settings.most_rows)
+        curve = self._effect_curve(sizes, draw)
+        rows = sizes.rows_within(curve.solve(self.settings.power), most=self.settings.most_rows)
         return {} if rows is None else {DETECTABLE: rows}
 
     def _curve(
@@ -229,18 +214,18 @@ class Planner:
             budget=CELLS,
         )
 
-    @property
-    def _start(self) -> float:
-        """Power without rows: that one of the columns is named by chance, or the level."""
-        alpha = self.settings.alpha
-        return alpha / self.like.n_columns if self.settings.target == "named" else alpha
+    def _effect_curve(self, sizes: Sizes, draw: Draw) -> RisingCurve:
+        """Return power over ñ of populations that can be drawn from."""
+        # Power without rows: that one of the columns is named by chance, or the level.
+        start = self.settings.alpha
+        if self.settings.target == "named":
+            start /= self.like.n_columns
+        most = sizes.effective(self.settings.most_rows)
+        return self._curve(sizes, lambda _: draw, sizes.smallest, most, start=start)
 
     def _sizes(self, ratio: float) -> Sizes:
         """Return how rows are counted, with this ratio where none was asked for."""
         return Sizes(self.settings.ratio or ratio, FEWEST[self.settings.method])
-
-    def _most(self, sizes: Sizes) -> float:
-        return sizes.effective(self.settings.most_rows)
 
     def _plan(
         self,
@@ -257,12 +242,12 @@ class Planner:
         size = curve.solve(s.power)
         if strength is None:
             limits = curve.solve_interval(s.power, s.confidence)
-            low, high = (rows_within(sizes, limit, 1.0, MOST_ROWS) for limit in limits)
-            n_x = rows_within(sizes, size, 1.0, MOST_ROWS)
+            low, high = map(sizes.rows_within, limits)
+            n_x = sizes.rows_within(size)
         else:
-            n_x = rows_within(sizes, size, strength.estimate, MOST_ROWS)
-            low = rows_within(sizes, size, strength.high, MOST_ROWS)
-            high = rows_within(sizes, size, strength.low, MOST_ROWS)
+            n_x = sizes.rows_within(size, strength.estimate)
+            low = sizes.rows_within(size, strength.high)
+            high = sizes.rows_within(size, strength.low)
         if n_x is not None and n_x > s.most_rows:
             notes = (*notes, f"Beyond {s.most_rows:,} rows nothing was simulated: extrapolated.")
         return SamplePlan(

@@ -11,9 +11,11 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, ndtr, ndtri, softmax
 from scipy.stats import rankdata
 
+from tellapart.arguments import settings_from
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.column_store import ColumnStore
 from tellapart.data.samples import Kind, Samples, Values
+from tellapart.planning.settings import PlanSettings
 from tellapart.progress import Progress, silent
 from tellapart.scan.scan import scan
 from tellapart.threads import in_threads
@@ -266,9 +268,6 @@ def _dense(values: Values) -> FloatArray:
     return values
 
 
-# Tests of simulated tables, many at a time: evidence and p-value of each.
-
-
 Draw = Callable[[int, int, np.random.Generator], Drawn]
 """From numbers of rows to two tables, and what differs between them."""
 Changed = tuple[tuple[int, ...], ...]
@@ -306,15 +305,10 @@ class SimulatedTests:
     """
 
     like: Samples
-    method: str
-    alpha: float
-    n_permutations: int
-    n_variables: int | None
+    settings: PlanSettings
     rng: np.random.Generator
     n_jobs: int
     progress: Progress = silent
-    names: bool = False
-    """Whether to find out what a scan names."""
     done: int = field(default=0, init=False)
 
     def run(self, tasks: Sequence[Task], stage: str) -> list[Outcome]:
@@ -329,45 +323,40 @@ class SimulatedTests:
             if (x == y[0]).all() and (y == y[0]).all():  # a few rows of a rare flag
                 return Outcome(-np.inf, 1.0)
             samples = replace(self.like, x=x, y=y)
-            return self.named(samples, changed, rng) if self.names else self.test(samples, rng)
+            if self.settings.target == "named":
+                return self.named(samples, changed, rng)
+            return self.test(samples, rng)
 
-        found = in_threads(make, list(zip(tasks, seeds, strict=True)), self.n_jobs)
+        outcomes = in_threads(make, list(zip(tasks, seeds, strict=True)), self.n_jobs)
         self.done += len(tasks)
-        return found
+        return outcomes
 
     def named(self, samples: Samples, changed: Changed, rng: np.random.Generator) -> Outcome:
-        """Return what a scan found, and what it named of the columns and pairs that differ."""
-        found = scan(samples, n_permutations=self.n_permutations, alpha=self.alpha, rng=rng)
-        significant = found.null.pvalue <= self.alpha
-        pvalues = np.array([found.variable_pvalues[name] for name in samples.names])
+        """Return the outcome of a scan, with what it named of the columns and pairs that differ."""
+        alpha = self.settings.alpha
+        result = scan(samples, n_permutations=self.settings.n_permutations, alpha=alpha, rng=rng)
+        significant = result.null.pvalue <= alpha
+        pvalues = np.array([result.variable_pvalues[name] for name in samples.names])
         if not changed:
-            share = float(significant and bool((pvalues <= self.alpha).any()))
+            share = float(significant and bool((pvalues <= alpha).any()))
         else:
-            pairs = {frozenset(pair) for pair in found.pairs}
+            pairs = {frozenset(pair) for pair in result.pairs}
             hits = [
-                pvalues[group[0]] <= self.alpha if len(group) == 1 else frozenset(group) in pairs
+                pvalues[group[0]] <= alpha if len(group) == 1 else frozenset(group) in pairs
                 for group in changed
             ]
             share = float(significant) * float(np.mean(hits))
-        return Outcome(found.null.statistic, found.null.pvalue, share)
+        return Outcome(result.null.statistic, result.null.pvalue, share)
 
     def test(self, samples: Samples, rng: np.random.Generator) -> Outcome:
         """Return the evidence of a scan, log C, or of a split, (T − mean)/deviation of its null."""
-        if self.method == "scan":
-            null = scan(
-                samples, n_permutations=self.n_permutations, alpha=NAMES_NOTHING, rng=rng
-            ).null
+        n_permutations = self.settings.n_permutations
+        if self.settings.method == "scan":
+            null = scan(samples, n_permutations=n_permutations, alpha=NAMES_NOTHING, rng=rng).null
             return Outcome(null.statistic, null.pvalue)
-        settings = TestSettings(
-            method="split",
-            n_variables=self.n_variables,
-            n_permutations=self.n_permutations,
-            alpha=self.alpha,
-            random_state=int(rng.integers(2**32)),
-            n_jobs=1,
-        )
-        result = run_test(samples, settings)
+        seed = int(rng.integers(2**32))
+        given = {"random_state": seed, "n_jobs": 1}
+        result = run_test(samples, settings_from(TestSettings, {**vars(self.settings), **given}))
+        null_mean = float(result.null_distribution.mean())
         spread = float(result.null_distribution.std()) or 1.0
-        return Outcome(
-            (result.statistic - float(result.null_distribution.mean())) / spread, result.pvalue
-        )
+        return Outcome((result.statistic - null_mean) / spread, result.pvalue)

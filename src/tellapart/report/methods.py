@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tellapart import __version__
 from tellapart.results.result import TestResult
 from tellapart.results.story import NOT_EQUIVALENT, describe_selection
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
-from tellapart.text import safe
+from tellapart.text import counted, joined, listed, number_word, safe
 
 PAPER = "Wang, Dey and Xie, “Variable Selection for Kernel Two-Sample Tests”"
 EFFECTS = (
@@ -17,7 +17,7 @@ EFFECTS = (
     "proportions, correlations and other measures, computed from the values as they are, with "
     "95 % confidence intervals"
 )
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+MOST_NAMES = 20
 
 
 def write_methods(result: TestResult) -> str:
@@ -32,14 +32,12 @@ def write_methods(result: TestResult) -> str:
 
 
 def _samples(result: TestResult) -> Iterator[str]:
-    (x, y), total = map(safe, result.labels), [0, 0]
-    for place in (0, 1):
-        total[place] = result.n_test[place] + result.n_train[place]
+    samples = [
+        f"{safe(label)} (n = {n_test + n_train:,})"
+        for label, n_test, n_train in zip(result.labels, result.n_test, result.n_train, strict=True)
+    ]
     n_columns = len(result.selection.names)
-    yield (
-        f"We compared {x} (n = {total[0]:,}) and {y} (n = {total[1]:,}) in "
-        f"{_counted(n_columns, 'variable')}."
-    )
+    yield f"We compared {' and '.join(samples)} in {counted(n_columns, 'variable')}."
     if not result.reject:
         yield _outcome(result)
     if result.drawn_from is not None:
@@ -53,20 +51,20 @@ def _samples(result: TestResult) -> Iterator[str]:
 def _scan(result: TestResult) -> Iterator[str]:
     scan = result.scan
     assert scan is not None
-    families = list(scan.families)
+    families, n_findings = list(scan.families), len(result.findings)
     yield (
         "Equality of the two distributions was tested by a permutation scan of all observations: "
-        f"{_word(len(families))} families of statistics ({_listed(families)}) were computed for "
-        f"the observed labelling and for {_permutations(result)}, and their p-values combined by "
-        "the weighted sum of their reciprocals. As the observed labelling is part of the "
+        f"{number_word(len(families))} families of statistics ({_listed(families)}) were computed "
+        f"for the observed labelling and for {_permutations(result)}, and their p-values combined "
+        "by the weighted sum of their reciprocals. As the observed labelling is part of the "
         f"reference set, the combined p-value is valid in finite samples{_significant(result)}."
     )
     yield from (f"The family {name} could not run ({why})." for name, why in scan.skipped.items())
     yield (
         "P-values of columns, pairs and triples of columns were adjusted by step-down maxima over "
         "the same permutations (Westfall and Young), which controls the familywise error rate at "
-        f"{result.alpha:g}; {_differences(len(result.findings))} "
-        f"{'was' if len(result.findings) == 1 else 'were'} significant{_kinds(result)}. Effect "
+        f"{result.alpha:g}; {counted(n_findings, 'difference') if n_findings else 'no differences'}"
+        f" {_was(n_findings)} significant{_kinds(result)}. Effect "
         f"sizes are {EFFECTS}; effects of findings are inflated by selection, for which the "
         "simultaneous intervals allow."
     )
@@ -77,11 +75,10 @@ def _choice_after_scan(result: TestResult) -> Iterator[str]:
     how = "a joint criterion of columns, pairs and triples"
     if selection.objective != EVIDENCE:
         how = f"MMD² − λσ² of the {selection.kernel} kernel with λ = {selection.regularization:g}"
-    caveat = describe_selection(result).replace("below ", "")
     yield (
-        f"{f'{caveat}. ' if caveat else ''}Of {_counted(len(selection.names), 'variable')}, "
-        f"{selection.support.size} {'was' if selection.support.size == 1 else 'were'} selected on "
-        f"all observations by maximising {how} ({_listed(list(selection.weights))}); the p-value "
+        f"{_caveat(result)}Of {counted(len(selection.names), 'variable')}, "
+        f"{selection.support.size} {_was(selection.support.size)} selected on "
+        f"all observations by maximising {how} ({_listed([*selection.weights])}); the p-value "
         f"does not depend on this selection. {_certificate(result)}"
     )
 
@@ -94,18 +91,16 @@ def _split(result: TestResult) -> Iterator[str]:
         f"selection of variables, {test_x:,} and {test_y:,} for the test. On the former, weights z "
         f"{'≥ 0 ' if selection.nonnegative else ''}maximised MMD²(z) − λσ²(z) of the "
         f"{selection.kernel} kernel over at most "
-        f"{_counted(selection.n_variables or selection.support.size, 'variable')}, with λ = "
+        f"{counted(selection.n_variables or selection.support.size, 'variable')}, with λ = "
         f"{selection.regularization:g}"
-        f"{_tuned(tuning is not None and bool(tuning.regularizations))}."
+        f"{', selected by cross-validation' if tuning and tuning.regularizations else ''}."
     )
     if tuning is not None and tuning.numbers:
         yield "The number of variables was selected on the training rows as well."
-    caveat = describe_selection(result).replace("below ", "")
     yield (
-        f"{f'{caveat}. ' if caveat else ''}"
-        f"{selection.support.size} of {len(selection.names)} variables "
-        f"{'was' if selection.support.size == 1 else 'were'} selected "
-        f"({_listed(list(selection.weights))}). {_certificate(result)}"
+        f"{_caveat(result)}{selection.support.size} of {len(selection.names)} variables "
+        f"{_was(selection.support.size)} selected "
+        f"({_listed([*selection.weights])}). {_certificate(result)}"
     )
     yield (
         "With kernel, bandwidths and weights fixed, MMD² of the held-out rows was compared with "
@@ -195,24 +190,15 @@ def _software(result: TestResult) -> str:
     return f"Analyses were done with tellapart {__version__}{seeded}, which builds on {PAPER}."
 
 
-def _differences(count: int) -> str:
-    return _counted(count, "difference") if count else "no differences"
+def _listed(names: Sequence[str]) -> str:
+    return joined(names) if len(names) <= MOST_NAMES else listed(names, MOST_NAMES)
 
 
-def _tuned(tuned: bool) -> str:
-    return ", selected by cross-validation" if tuned else ""
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
-def _word(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
-
-
-def _listed(names: list[str], most: int = 20) -> str:
-    shown = [safe(name) for name in names[:most]]
-    if len(names) > most:
-        return f"{', '.join(shown)} and {len(names) - most:,} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+def _caveat(result: TestResult) -> str:
+    """Return what a reader must know of the selected variables first."""
+    caveat = describe_selection(result).replace("below ", "")
+    return f"{caveat}. " if caveat else ""

@@ -1,34 +1,56 @@
-"""The figure of a test result: each panel on an Axes it is given, from what was computed before."""
+"""The panels of figures: each on an Axes it is given, from what was computed before."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from tellapart.planning.plan import SamplePlan
-from tellapart.results.columns import Marginal
+from tellapart.errors import InputError
+from tellapart.report.words import columns_by_evidence, group_findings
+from tellapart.results.columns import Crosstab, Marginal, PairView, Scatter
 from tellapart.results.embedding import Embedding
 from tellapart.results.result import TestResult
+from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import Scale
 from tellapart.selection.stability import Stability
 from tellapart.text import safe, safe_lines
 
-# What all figures share: the colours, and text from data drawn as it is.
-
-
-# Okabe and Ito's palette: told apart with every common form of colour blindness.
+# Okabe and Ito's palette: distinct with every common form of colour blindness.
 COLOUR_X = "#0072B2"
 COLOUR_Y = "#D55E00"
 COLOUR_NULL = "#999999"
 COLOUR_STATISTIC = "#009E73"
+SIDES = ((COLOUR_X, "o"), (COLOUR_Y, "^"))
+LEGEND_BOX: dict[str, Any] = {"fontsize": 8, "framealpha": 0.9, "edgecolor": "none"}
+MOST_OTHERS = 8
+MOST_FINDINGS = 16
+MOST_COLUMNS = 30
+FIELD_LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+"""Steps of the field, as shares of its greatest height; below the first neither prevails."""
+FIELD_OPACITY = (0.08, 0.42)
+SQUEEZED = 0.2
+"""A null distribution on less than this share of the axis is drawn once more, larger."""
+# Of the height of a panel, in rows: the axis below a group and its heading.
+ROWS_OF_AXIS = 3.2
+# The first of these that gives an axis three ticks is used.
+RATIO_STEPS = (
+    (1.0,),
+    (1.0, 2.0, 5.0),
+    (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
+    tuple(1.0 + place / 20 for place in range(180)),
+)
+MOST_TICKS = 7
 
 
 class ShownFigure(Figure):
@@ -54,6 +76,12 @@ def new_axes(**options: Any) -> Axes:
     return axes
 
 
+def check_axes(value: object) -> None:
+    """Raise unless `value` can be drawn on, or is None."""
+    if value is not None and not isinstance(value, Axes):
+        raise InputError(f"ax must be matplotlib Axes or None; got {type(value).__name__}")
+
+
 def short(text: str, width: int) -> str:
     """Return text on one line of at most `width` characters; the end, often a number, is kept."""
     text = safe(text)
@@ -74,56 +102,29 @@ def plain(axes: Axes) -> Axes:
     return axes
 
 
-MOST_MARGINALS = 20
-MOST_OTHERS = 8
-FIELD_LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
-"""Steps of the field, as shares of its greatest height; below the first neither prevails."""
-FIELD_OPACITY = (0.08, 0.42)
-MARGINALS_PER_ROW = 5
-SQUEEZED = 0.2
-"""A null distribution on less than this share of the axis is drawn once more, larger."""
+def name_rows(axes: Axes, names: Sequence[str], width: int = 28, fontsize: float = 8) -> None:
+    """Write a name beside each of the rows 0, 1, …, the first on top."""
+    labels = [literal(short(name, width)) for name in names]
+    axes.set_yticks(range(len(labels)), labels, fontsize=fontsize)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
 
 
-def draw_result(result: TestResult, marginals: Sequence[Marginal]) -> Figure:
-    """Draw weights, null distribution and the marginals of the selected variables, 20 at most."""
-    shown = marginals[:MOST_MARGINALS]
-    columns = min(MARGINALS_PER_ROW, max(len(shown), 1))
-    rows = max(math.ceil(len(shown) / columns), 1)
-    top = max(3.2, 0.24 * result.selection.support.size + 1.0)
-    figure = ShownFigure(
-        figsize=(max(9.0, 2.6 * columns), top + 2.3 * rows + 0.4), layout="constrained"
-    )
-    upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, 2.3 * rows]).ravel()
-    weights, null = upper.subplots(1, 2)
-    draw_weights(weights, result)
-    draw_null(null, result)
-    grid = lower.subplots(rows, columns, squeeze=False).ravel()
-    for axes, marginal in zip(grid, shown, strict=False):
-        draw_marginal(axes, marginal)
-    for axes in grid[len(shown) :]:
-        axes.set_axis_off()
-    add_titles(figure, lower, result)
-    return figure
+def wrapped(text: str, width: int) -> str:
+    """Return text on several lines, drawn as it is."""
+    return literal("\n".join(textwrap.wrap(text, width)))
 
 
-def add_titles(figure: Figure, lower: SubFigure, result: TestResult) -> None:
-    """Put the verdict over the figure, and what the samples are called over its lower part."""
-    sides = zip((COLOUR_X, COLOUR_Y), result.labels, result.n_test, strict=True)
-    handles = [
-        Patch(color=colour, label=f"{literal(short(label, 40))} ({rows} rows)")
-        for colour, label, rows in sides
-    ]
-    lower.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
-    figure.suptitle(literal("\n".join(textwrap.wrap(result.verdict, 100))), fontsize=12)
+def sample_patches(labels: Sequence[str], width: int = 24) -> list[Patch]:
+    """Return the colours of the samples with their labels, for a legend."""
+    sides = zip((COLOUR_X, COLOUR_Y), labels, strict=True)
+    return [Patch(color=colour, label=literal(short(label, width))) for colour, label in sides]
 
 
 def draw_weights(axes: Axes, result: TestResult) -> Axes:
     """Draw the weights of the selected variables as horizontal bars, the largest on top."""
     weights = result.selection.weights
-    places = np.arange(len(weights))
-    axes.barh(places, list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
-    axes.set_yticks(places, [literal(short(name, 36)) for name in weights], fontsize=8)
-    axes.set_ylim(len(weights) - 0.4, -0.6)
+    axes.barh(range(len(weights)), list(weights.values()), color=COLOUR_STATISTIC, height=0.7)
+    name_rows(axes, list(weights), 36)
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel("weight")
     axes.set_title("Selected variables" if result.reject else "Selected variables (may be noise)")
@@ -149,7 +150,7 @@ def draw_null(axes: Axes, result: TestResult) -> Axes:
     axes.set_title(result.pvalue_text)
     # Above the bars, whatever their shape, rather than wherever there is room.
     axes.margins(y=0.3)
-    axes.legend(fontsize=8, framealpha=0.9, edgecolor="none", loc="upper center", ncols=2)
+    axes.legend(**LEGEND_BOX, loc="upper center", ncols=2)
     axes.locator_params(axis="x", nbins=6)
     _enlarge_null(axes, result, bins)
     return plain(axes)
@@ -202,11 +203,9 @@ def draw_marginal(axes: Axes, marginal: Marginal, labels: tuple[str, str] | None
         axes.tick_params(axis="x", labelsize=7)
         axes.xaxis.get_offset_text().set_fontsize(7)
     axes.set_yticks([])
-    axes.set_title(literal("\n".join(textwrap.wrap(short(marginal.name, 50), 28))), fontsize=8)
+    axes.set_title(wrapped(short(marginal.name, 50), 28), fontsize=8)
     if labels is not None:
-        sides = zip((COLOUR_X, COLOUR_Y), labels, strict=True)
-        handles = [Patch(color=colour, label=literal(short(name, 24))) for colour, name in sides]
-        axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none")
+        axes.legend(handles=sample_patches(labels), **LEGEND_BOX)
     return plain(axes)
 
 
@@ -215,18 +214,231 @@ def draw_stability(axes: Axes, stability: Stability) -> Axes:
     others = list(stability.others.items())[:MOST_OTHERS]
     rows = [*stability.chosen.items(), *others]
     colours = [COLOUR_STATISTIC] * len(stability.chosen) + [COLOUR_NULL] * len(others)
-    places = np.arange(len(rows))
-    axes.barh(places, [count for _, count in rows], color=colours, height=0.7)
-    axes.set_yticks(places, [literal(short(name, 36)) for name, _ in rows], fontsize=8)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.barh(range(len(rows)), [count for _, count in rows], color=colours, height=0.7)
+    name_rows(axes, [name for name, _ in rows], 36)
     axes.set_xlim(0, stability.n_resamples)
     axes.set_xlabel(f"times selected in {stability.n_resamples} resamples")
     axes.set_title("Selection frequency")
     handles = [Patch(color=COLOUR_STATISTIC, label="selected")]
     if others:
         handles.append(Patch(color=COLOUR_NULL, label="not selected"))
-    axes.legend(handles=handles, fontsize=8, framealpha=0.9, edgecolor="none", loc="lower right")
+    axes.legend(handles=handles, **LEGEND_BOX, loc="lower right")
     return plain(axes)
+
+
+def draw_view(axes: Axes, view: Marginal | PairView, labels: tuple[str, str] | None = None) -> Axes:
+    """Draw one column, or two together, with a legend if labels are given."""
+    if isinstance(view, Marginal):
+        return draw_marginal(axes, view, labels)
+    if isinstance(view, Crosstab):
+        return draw_crosstab(axes, view, labels)
+    return draw_scatter(axes, view, labels)
+
+
+def draw_scatter(axes: Axes, view: Scatter, labels: tuple[str, str] | None = None) -> Axes:
+    """Draw the rows of both samples by two columns, with a legend if labels are given."""
+    for side in (0, 1):
+        draw_side(axes, view, side)
+    axes.set_title(wrapped(short(view.where, 60), 32), fontsize=8)
+    if labels is not None:
+        handles = [
+            Line2D([], [], linestyle="none", color=colour, marker=marker, label=literal(label))
+            for (colour, marker), label in zip(
+                SIDES, (short(label, 24) for label in labels), strict=True
+            )
+        ]
+        axes.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False
+        )
+        if view.where:
+            axes.set_title(axes.get_title(), fontsize=8, loc="right")
+    return plain(axes)
+
+
+def draw_side(axes: Axes, view: Scatter, side: int) -> Axes:
+    """Draw the rows of one sample by two columns, on axes that fit both samples."""
+    colour, marker = SIDES[side]
+    points = (view.x, view.y)[side]
+    (left, right), (low, high) = view.limits
+    inside = (points >= (left, low)).all(axis=1) & (points <= (right, high)).all(axis=1)
+    axes.plot(
+        points[inside, 0],
+        points[inside, 1],
+        linestyle="none",
+        marker=marker,
+        markersize=2.6,
+        markerfacecolor=colour,
+        markeredgecolor="none",
+        alpha=0.6,
+    )
+    axes.set_xlim(left, right)
+    axes.set_ylim(low, high)
+    axes.locator_params(nbins=4)
+    across, up = view.ticks
+    if across:
+        axes.set_xticks(range(len(across)), [literal(short(name, 10)) for name in across])
+    if up:
+        axes.set_yticks(range(len(up)), [literal(short(name, 10)) for name in up])
+    axes.set_xlabel(literal(short(view.names[0], 30)), fontsize=8)
+    axes.set_ylabel(literal(short(view.names[1], 24)), fontsize=8)
+    axes.tick_params(labelsize=7)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_offset_text().set_fontsize(7)
+    return plain(axes)
+
+
+def draw_crosstab(axes: Axes, view: Crosstab, labels: tuple[str, str] | None = None) -> Axes:
+    """Draw the proportions of pairs of categories as bars, the largest differences on top."""
+    places = np.arange(len(view.cells))
+    names = labels or ("X", "Y")
+    for side, shift in ((0, -0.2), (1, 0.2)):
+        shares = [100 * cell[2 + side] for cell in view.cells]
+        label = literal(short(names[side], 24))
+        axes.barh(places + shift, shares, 0.4, color=SIDES[side][0], label=label)
+    name_rows(axes, [f"{short(a, 12)}, {short(b, 12)}" for a, b, _, _ in view.cells], fontsize=7)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.set_xlabel("proportion, %", fontsize=8)
+    title = f"{short(view.names[0], 24)} and {short(view.names[1], 24)}"
+    if view.where:
+        title = f"{title}, {short(view.where, 40)}"
+    axes.set_title(wrapped(title, 32), fontsize=8)
+    if labels is not None:
+        axes.legend(**LEGEND_BOX)
+    return plain(axes)
+
+
+def draw_findings(axes: Axes, result: TestResult) -> Axes:
+    """Draw the effects of the findings with their intervals, each scale on an axis of its own."""
+    groups = group_findings(result.findings, MOST_FINDINGS)
+    axes.set_axis_off()
+    shown, every = sum(map(len, groups.values())), len(result.findings)
+    title = f"Findings ({shown} of {every:,} shown)" if every > shown else "Findings"
+    axes.set_title(title if groups else "No findings")
+    if not groups:
+        return axes
+    axes.legend(
+        handles=effect_handles(result.labels),
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        ncols=2,
+        frameon=False,
+        fontsize=8,
+    )
+    total = sum(map(len, groups.values())) + ROWS_OF_AXIS * len(groups)
+    above = 1.0
+    for scale, members in groups.items():
+        height = len(members) / total
+        above -= 1.0 / total
+        inset = axes.inset_axes((0.0, above - height, 1.0, height))
+        draw_effects(inset, scale, members)
+        above -= height + (ROWS_OF_AXIS - 1.0) / total
+    return axes
+
+
+def draw_effects(
+    axes: Axes, scale: Scale, findings: Sequence[Finding], names: Sequence[str] = ()
+) -> Axes:
+    """Draw effects with their intervals on one scale, the first on top.
+
+    Colour and shape say in which sample the measure is larger. `names` label the findings, by
+    default with their columns on one line.
+    """
+    for row, finding in enumerate(findings):
+        colour, marker = SIDES[0] if finding.effect > scale.neutral else SIDES[1]
+        effect = scale.factor * finding.effect
+        low, high = _ends(finding, scale)
+        axes.plot([low, high], [row, row], color=colour, linewidth=1.6, solid_capstyle="butt")
+        axes.plot([effect], [row], color=colour, marker=marker, markersize=5)
+    axes.axvline(scale.neutral, color="black", linewidth=0.8, linestyle=":")
+    if scale.ratio:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xticks(_ratio_ticks(*axes.get_xlim()))
+        axes.minorticks_off()
+    else:
+        axes.locator_params(axis="x", nbins=6)
+    labels = names or [short(", ".join(finding.variables), 28) for finding in findings]
+    axes.set_yticks(range(len(labels)), [literal(label) for label in labels], fontsize=8)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlabel(axis_label(scale, findings[0].labels), fontsize=8)
+    return plain(axes)
+
+
+def axis_label(scale: Scale, labels: tuple[str, str]) -> str:
+    """Return what an axis of effects shows, with its unit; of ratios, which sample is above."""
+    if scale.ratio:
+        return f"{scale.title}, {'/'.join(literal(short(label, 16)) for label in labels)}"
+    return f"{scale.title}, {scale.unit}" if scale.unit else scale.title
+
+
+def effect_handles(labels: tuple[str, str]) -> list[Line2D]:
+    """Return what the colours of effects mean, for a legend."""
+    return [
+        Line2D([], [], color=colour, marker=marker, label=f"larger in {literal(short(label, 24))}")
+        for (colour, marker), label in zip(SIDES, labels, strict=True)
+    ]
+
+
+def _ends(finding: Finding, scale: Scale) -> tuple[float, float]:
+    """Return the ends of an interval as they can be drawn."""
+    low, high = finding.interval
+    low = low if math.isfinite(low) and (low > 0 or not scale.ratio) else finding.effect
+    high = high if math.isfinite(high) else finding.effect
+    return scale.factor * low, scale.factor * high
+
+
+def _ratio_ticks(low: float, high: float) -> list[float]:
+    """Return round ratios between the ends, few enough to read."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks: list[float] = []
+    for steps in RATIO_STEPS:
+        ticks = [s * 10.0**p for p in powers for s in steps if low <= s * 10.0**p <= high]
+        if len(ticks) >= 3:
+            break
+    return ticks[:: math.ceil(len(ticks) / MOST_TICKS)] if ticks else []
+
+
+def draw_families(axes: Axes, result: TestResult) -> Axes:
+    """Draw −log₁₀ p of each family of differences, with the level."""
+    scan = result.scan
+    pvalues = {} if scan is None else dict(scan.families)
+    if scan is not None:
+        skipped = [name for name in scan.skipped if name not in pvalues]
+        pvalues |= {f"{name} (could not run)": 1.0 for name in skipped}
+    _draw_pvalues(axes, pvalues, result.alpha, "unadjusted p-value")
+    axes.set_title("Families of differences", loc="left")
+    return plain(axes)
+
+
+def draw_columns(axes: Axes, result: TestResult) -> Axes:
+    """Draw −log₁₀ of the smallest adjusted p-values of columns, 30 at most."""
+    pvalues = result.variable_pvalues
+    order = columns_by_evidence(result)
+    shown = order[:MOST_COLUMNS]
+    _draw_pvalues(axes, {name: pvalues[name] for name in shown}, result.alpha, "adjusted p-value")
+    more = f", {len(shown)} of {len(order):,}" if len(order) > len(shown) else ""
+    axes.set_title(f"Smallest p-values of columns{more}", loc="left")
+    return plain(axes)
+
+
+def _draw_pvalues(axes: Axes, pvalues: Mapping[str, float], alpha: float, what: str) -> None:
+    """Draw bars of −log₁₀ p with the level; the axis has the p-values themselves."""
+    heights = [-math.log10(max(p, 1e-300)) for p in pvalues.values()]
+    colours = [COLOUR_STATISTIC if p <= alpha else COLOUR_NULL for p in pvalues.values()]
+    axes.barh(range(len(pvalues)), heights, color=colours, height=0.7)
+    name_rows(axes, list(pvalues))
+    line = axes.axvline(-math.log10(alpha), color="black", linestyle="--", linewidth=1.2)
+    line.set_label(f"α = {alpha:g}")
+    axes.legend(
+        fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0
+    )
+    furthest = axes.get_xlim()[1]
+    ticks = range(0, math.floor(furthest) + 1, max(1, math.floor(furthest) // 5))
+    axes.set_xticks(list(ticks), ["1" if t == 0 else f"{10.0**-t:g}" for t in ticks])
+    axes.set_xlabel(what, fontsize=8)
+    axes.tick_params(axis="x", labelsize=8)
 
 
 def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) -> Axes:
@@ -296,32 +508,27 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
         )
 
 
-# The figure of a plan: predicted power over rows, its limits, and the rows needed.
+DRAWN_BY_RESULT = {
+    "weights": draw_weights,
+    "null": draw_null,
+    "findings": draw_findings,
+    "families": draw_families,
+    "columns": draw_columns,
+}
 
 
-def draw_plan(plan: SamplePlan) -> Figure:
-    """Draw the curve of predicted power with a band for its limits."""
-    figure = ShownFigure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.subplots()
-    guesses = plan.predictions
-    rows = [guess.n_x for guess in guesses]
-    axes.fill_between(
-        rows,
-        [guess.low for guess in guesses],
-        [guess.high for guess in guesses],
-        color=COLOUR_X,
-        alpha=0.2,
-        linewidth=0,
-        label=f"{100 * plan.confidence:.0f} % limits",
-    )
-    axes.plot(rows, [guess.power for guess in guesses], color=COLOUR_X, label="predicted power")
-    axes.axhline(plan.power, color=COLOUR_NULL, linewidth=0.8, linestyle="--")
-    if plan.n_x is not None:
-        axes.axvline(plan.n_x, color=COLOUR_NULL, linewidth=0.8, linestyle="--")
-        axes.annotate(
-            f"{plan.n_x:,} rows", (plan.n_x, 0.02), xytext=(4, 0), textcoords="offset points"
-        )
-    axes.set(ylim=(0, 1.02), xlabel="rows of the first sample", ylabel="power", xscale="log")
-    axes.set_title(textwrap.fill(plan.verdict, 78), fontsize="medium", loc="left")
-    axes.legend(loc="lower right", frameon=False)
-    return figure
+def draw_panel(
+    result: TestResult,
+    what: str,
+    shown: Embedding | Stability | Marginal | PairView | None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one panel, and what was computed for it, on the axes given or on new ones."""
+    axes = new_axes() if ax is None else ax
+    if isinstance(shown, Embedding):
+        return draw_embedding(axes, shown, result.labels)
+    if isinstance(shown, Stability):
+        return draw_stability(axes, shown)
+    if shown is not None:
+        return draw_view(axes, shown, result.labels)
+    return DRAWN_BY_RESULT[what](axes, result)

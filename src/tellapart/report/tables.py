@@ -14,12 +14,13 @@ from typing import Any
 from tellapart.arguments import check_choice
 from tellapart.data.columns import looks_numeric
 from tellapart.errors import InputError
+from tellapart.groups.result import GroupsResult
 from tellapart.results.result import TestResult
 from tellapart.results.story import describe_selection
-from tellapart.scan.finding import Finding, finding_rows, pvalue_cell
+from tellapart.scan.finding import Finding, finding_rows, pvalue_cell, without_p
 from tellapart.scan.finding_kinds import POINTS, SD_RATIO, SMD, percent_text
-from tellapart.selection.selection import variable_rows
-from tellapart.text import number_pair, safe
+from tellapart.selection.selection import COLUMNS, variable_rows
+from tellapart.text import listed, number_pair, safe
 
 # Tables for LaTeX: booktabs rules, and every text from the data escaped.
 
@@ -67,7 +68,7 @@ def escaped(text: object) -> str:
     >>> print(escaped("50 % of a_b & c\\d"))
     50 \% of a\_b \& c\textbackslash{}d
     """
-    return _ANY_SPECIAL.sub(lambda found: _SPECIAL[found.group()], safe(text))
+    return _ANY_SPECIAL.sub(lambda match: _SPECIAL[match.group()], safe(text))
 
 
 def check_latex(name: str, text: object) -> str | None:
@@ -171,9 +172,9 @@ TABLES = (AUTO, FINDINGS, VARIABLES)
 
 def which_table(result: TestResult, what: object) -> str:
     """Return the requested table; "auto" is the findings of a scan, else the selected variables."""
-    asked = check_choice("what", what, TABLES)
-    if asked != AUTO:
-        return asked
+    table = check_choice("what", what, TABLES)
+    if table != AUTO:
+        return table
     return VARIABLES if result.scan is None else FINDINGS
 
 
@@ -225,10 +226,11 @@ def latex_table(result: TestResult, what: object, caption: str | None, label: st
     if which_table(result, what) == FINDINGS:
         headings = ["Variables", "Measure", x, y, r"Effect [95\,\% CI]", "$p$"]
         cells = [
-            [", ".join(map(escaped, found.variables)), *_cells(found)] for found in result.findings
+            [", ".join(map(escaped, finding.variables)), *_cells(finding)]
+            for finding in result.findings
         ]
         table = LatexTable("llrrlr", headings, cells)
-        own = f"{_lead(result, 'Significant differences between')}. {_units(result.findings)}"
+        default = f"{_lead(result, 'Significant differences between')}. {_units(result.findings)}"
     else:
         selection = result.selection
         headings = ["Variable", "Weight", "Measure", x, y, r"Effect [95\,\% CI]", "$p$"]
@@ -240,8 +242,8 @@ def latex_table(result: TestResult, what: object, caption: str | None, label: st
         kinds = [selection.changes[n] for n in selection.weights if n in selection.changes]
         caveat = describe_selection(result).replace(" below", "")
         note = f" {escaped(caveat)}." if caveat and result.reject else ""
-        own = f"{_lead(result, 'Selected variables of')}.{note} {_units(kinds)}"
-    return table.write(own.strip() if caption is None else caption, label)
+        default = f"{_lead(result, 'Selected variables of')}.{note} {_units(kinds)}"
+    return table.write(default.strip() if caption is None else caption, label)
 
 
 def _is_nothing(cell: object) -> bool:
@@ -284,17 +286,80 @@ def _of_variable(name: str, change: Finding | None) -> list[str]:
     return [f"{what} with {', '.join(map(escaped, others))}" if others else what, *rest]
 
 
-def _cells(found: Finding) -> list[str]:
+def _cells(finding: Finding) -> list[str]:
     """Return the measure, its value in both samples, the effect with its interval, and p."""
-    scale = found.scale
+    scale = finding.scale
     effect, low, high = (
-        "--" if math.isnan(value) else escaped(scale.number(value, found.decimals, sign=False))
-        for value in (found.effect, *found.interval)
+        "--" if math.isnan(value) else escaped(scale.number(value, finding.decimals, sign=False))
+        for value in (finding.effect, *finding.interval)
     )
     if scale is POINTS:
-        values = [escaped(percent_text(value)).replace(" ", r"\,") for value in found.values]
+        values = [escaped(percent_text(value)).replace(" ", r"\,") for value in finding.values]
     else:
-        values = ["--" if "nan" in text else escaped(text) for text in number_pair(*found.values)]
+        values = ["--" if "nan" in text else escaped(text) for text in number_pair(*finding.values)]
     unit = " pp" if scale is POINTS else ""
     size = f"{effect}{unit} [{low}, {high}]"
-    return [escaped(found.measure), *values, size, escaped(pvalue_cell(found.pvalue, found.floor))]
+    return [
+        escaped(finding.measure),
+        *values,
+        size,
+        escaped(pvalue_cell(finding.pvalue, finding.floor)),
+    ]
+
+
+# The tables of a comparison of groups for a paper: as CSV and for LaTeX.
+
+
+COMPARISONS = "comparisons"
+MOST_VARIABLES = 5
+"""Variables that a cell names."""
+
+
+def groups_csv(result: GroupsResult, what: object) -> str:
+    """Return the comparisons, or the selected variables of all of them, as CSV."""
+    if check_choice("what", what, (COMPARISONS, VARIABLES)) == VARIABLES:
+        return write_csv(_all_variables(result))
+    rows = [comparison.to_dict() for comparison in result.comparisons]
+    return write_csv({key: [_flat(row[key]) for row in rows] for key in rows[0]})
+
+
+def groups_latex(result: GroupsResult, caption: str | None, label: str | None) -> str:
+    """Return the comparisons as a LaTeX table, with the variables of the largest weights."""
+    caption, label = check_latex("caption", caption), check_latex("label", label)
+    headings = ["Group", "Against", "$n$", "$p$", "Adjusted $p$", "Variables"]
+    cells = [
+        [
+            escaped(c.group),
+            escaped(c.against),
+            f"{c.n_rows[0]}, {c.n_rows[1]}",
+            escaped(pvalue_cell(c.pvalue, c.result.pvalue_floor)),
+            escaped(without_p(c.adjusted_text)),
+            escaped(listed(c.variables, MOST_VARIABLES)) if c.reject else "--",
+        ]
+        for c in result.comparisons
+    ]
+    default = (
+        f"Comparisons of groups of {escaped(result.by)}: unadjusted and Holm-adjusted "
+        f"$p$-values ({escaped('α')} = {result.alpha:g}), and the selected variables of groups "
+        "that differ significantly, the largest weight first."
+    )
+    table = LatexTable("llrrrl", headings, cells)
+    return table.write(default if caption is None else caption, label)
+
+
+def _all_variables(result: GroupsResult) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {key: [] for key in ("group", "against", "adjusted_pvalue")}
+    columns |= {key: [] for key in COLUMNS}
+    for comparison in result.comparisons:
+        rows = variable_rows(comparison.result.selection)
+        count = len(rows["variable"])
+        columns["group"] += [comparison.group] * count
+        columns["against"] += [comparison.against] * count
+        columns["adjusted_pvalue"] += [comparison.adjusted_pvalue] * count
+        for key, values in rows.items():
+            columns[key] += values
+    return columns
+
+
+def _flat(cell: object) -> object:
+    return "; ".join(map(str, cell)) if isinstance(cell, list) else cell

@@ -1,14 +1,17 @@
-"""The templates of the pages, with every text from the data made safe and escaped."""
+"""The templates of pages and cards, in which every text is made safe and escaped."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from tellapart.text import safe_lines
+from tellapart import __version__
+from tellapart.scan.finding import pvalue_cell, without_p
+from tellapart.text import capitalised, more_than, safe, safe_lines
 
 SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -16,6 +19,16 @@ SECURITY_POLICY = (
 )
 """What every page tells the browser: load nothing, run nothing, send nothing."""
 WORD_ENDS = re.compile(r"(?<=[_./:\-])(?=\w)")
+
+
+def render(template: str, **content: Any) -> str:
+    """Return a page or card: a template of this folder with its content."""
+    return get_template(template).render(**content)
+
+
+def get_template(name: str) -> Template:
+    """Return a template of this folder."""
+    return _environment().get_template(name)
 
 
 @cache
@@ -29,8 +42,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["breakable"] = breakable
-    environment.globals["security_policy"] = Markup(SECURITY_POLICY)
+    environment.filters |= {"breakable": breakable, "capitalised": capitalised, "one_line": safe}
+    environment.globals |= {
+        "security_policy": Markup(SECURITY_POLICY),
+        "version": __version__,
+        "more_than": more_than,
+        "pvalue_cell": pvalue_cell,
+        "without_p": without_p,
+    }
     return environment
 
 
@@ -46,8 +65,3 @@ def breakable(name: str) -> Markup:
     Markup('age_<wbr>5&lt;')
     """
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(safe_lines(name)))
-
-
-def get_template(name: str) -> Template:
-    """Return a template of this folder."""
-    return _environment().get_template(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tellapart.results.columns import ColumnSummary, Marginal, Moments, Shares
 from tellapart.results.result import TestResult
@@ -13,6 +13,7 @@ from tellapart.scan.families import describe_family
 from tellapart.scan.finding import Finding, pvalue_cell
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.selection import EVIDENCE, ROUNDING, Selection
+from tellapart.text import capitalised, counted, listed
 
 MOST_NAMES = 20
 
@@ -23,32 +24,33 @@ Lines = tuple[str, ...]
 class Variable:
     """One selected variable: its weight, and both samples in short.
 
-    `description` is how it differs and by how much, where that is known; `x` and `y` are lines of
-    text about the held-out rows of each sample.
+    `share` is its part of the largest weight, `description` how it differs and by how much, where
+    that is known; `x` and `y` are lines of text about the rows of each sample.
     """
 
     name: str
     weight: str
     share: float
     description: str
-    x: Lines
-    y: Lines
+    x: Lines = ()
+    y: Lines = ()
+
+
+def describe_weights(selection: Selection) -> list[Variable]:
+    """Return the selected variables with their weights, the largest first."""
+    largest = max(map(abs, selection.weights.values()), default=0.0) or 1.0
+    description = selection.description
+    return [
+        Variable(name, number(weight, ".3f"), abs(weight) / largest, description[name])
+        for name, weight in selection.weights.items()
+    ]
 
 
 def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary]) -> list[Variable]:
-    """Return the summarised variables, in their order, with their weights."""
-    weights = selection.weights
-    heaviest = max(map(abs, weights.values()), default=1.0)
-    description = selection.description
+    """Return the summarised variables, in their order, with their weights and numbers."""
+    variables = {variable.name: variable for variable in describe_weights(selection)}
     return [
-        Variable(
-            name=summary.name,
-            weight=number(weights[summary.name], ".3f"),
-            share=abs(weights[summary.name]) / heaviest,
-            description=description[summary.name],
-            x=describe_side(summary.x),
-            y=describe_side(summary.y),
-        )
+        replace(variables[summary.name], x=describe_side(summary.x), y=describe_side(summary.y))
         for summary in summaries
     ]
 
@@ -105,7 +107,7 @@ def describe_null(result: TestResult) -> str:
 
 def describe_choices(result: TestResult) -> tuple[str, str]:
     """Return how the number of variables and λ were chosen."""
-    asked, tuning = result.settings, result.tuning
+    settings, tuning = result.settings, result.tuning
     if tuning is None:
         return f"{result.selection.support.size}", "not used"
     if result.scan is not None:
@@ -119,14 +121,14 @@ def describe_choices(result: TestResult) -> tuple[str, str]:
     number_why, regularization_why = "set by the user", "set by the user"
     if tuning.numbers:
         number_why = f"selected on {rows}: the smallest number as good as the best"
-    elif asked.get("n_variables", 0) is None:
+    elif settings.get("n_variables", 0) is None:
         number_why = few
     if tuning.regularizations:
         tried = _tried(score.regularization for score in tuning.regularizations)
         regularization_why = f"cross-validated on {rows}, from {tried}"
-        if asked.get("regularization") != "cv":
+        if settings.get("regularization") != "cv":
             regularization_why = "set by the user"
-    elif asked.get("regularization") == "cv":
+    elif settings.get("regularization") == "cv":
         regularization_why = few
     return (
         f"at most {tuning.n_variables}, {number_why}",
@@ -229,19 +231,15 @@ def percent(share: float) -> str:
     return f"{100 * share:{digits}}\N{NO-BREAK SPACE}%"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names with commas between them, only the first few of many.
+def columns_text(names: Sequence[str]) -> str:
+    """Return names of columns, only the first of many, or "none".
 
     Examples
     --------
-    >>> listed([]), listed(["a", "b"])
+    >>> columns_text([]), columns_text(["a", "b"])
     ('none', 'a, b')
     """
-    if not names:
-        return "none"
-    rest = len(names) - MOST_NAMES
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    return listed(names, MOST_NAMES) if names else "none"
 
 
 # What the report says of findings, columns and families: rows of tables, groups on one scale.
@@ -291,13 +289,13 @@ class Family:
 def pick_findings(findings: Sequence[Finding], most: int) -> list[Finding]:
     """Return at most so many findings in their order: some of every scale, for figures."""
     groups: dict[Scale, list[int]] = {}
-    for place, finding in enumerate(findings):
-        groups.setdefault(finding.scale, []).append(place)
+    for k, finding in enumerate(findings):
+        groups.setdefault(finding.scale, []).append(k)
     kept: list[int] = []
     # The small groups first: what they leave goes to the large ones.
-    for done, places in enumerate(sorted(groups.values(), key=len)):
-        kept += places[: max((most - len(kept)) // (len(groups) - done), 1)]
-    return [findings[place] for place in sorted(kept)]
+    for done, members in enumerate(sorted(groups.values(), key=len)):
+        kept += members[: max((most - len(kept)) // (len(groups) - done), 1)]
+    return [findings[k] for k in sorted(kept)]
 
 
 def group_findings(findings: Sequence[Finding], most: int) -> dict[Scale, list[Finding]]:
@@ -313,8 +311,8 @@ def describe_finding(finding: Finding) -> Row:
 
     Examples
     --------
-    >>> found = Finding("spread", ("age",), 0.012, 0.5, (0.4, 0.6), (1.0, 2.0), "SD")
-    >>> row = describe_finding(found)
+    >>> finding = Finding("spread", ("age",), 0.012, 0.5, (0.4, 0.6), (1.0, 2.0), "SD")
+    >>> row = describe_finding(finding)
     >>> row.kind, row.size, row.interval, row.pvalue
     ('Standard deviation', 'SD ratio 0.50', '95 % CI 0.40 to 0.60', '0.012')
     """
@@ -330,6 +328,14 @@ def describe_finding(finding: Finding) -> Row:
     )
 
 
+def columns_by_evidence(result: TestResult) -> list[str]:
+    """Return all columns by their adjusted p-values; equal ones by the order of findings."""
+    pvalues = result.variable_pvalues
+    named = [f.variables[0] for f in result.findings if len(f.variables) == 1]
+    rank = {name: k for k, name in enumerate(dict.fromkeys(named))}
+    return sorted(pvalues, key=lambda name: (pvalues[name], rank.get(name, len(rank))))
+
+
 def describe_columns(result: TestResult) -> list[ColumnGroup]:
     """Return all columns by their adjusted p-values: at the floor, significant, not, near 1.
 
@@ -338,16 +344,18 @@ def describe_columns(result: TestResult) -> list[ColumnGroup]:
     pvalues, floor = result.variable_pvalues, result.pvalue_floor
     effects: dict[str, list[str]] = {}
     findings = [finding for finding in result.findings if len(finding.variables) == 1]
-    rank = {finding.variables[0]: place for place, finding in reversed([*enumerate(findings)])}
     changes = [c for c in result.selection.changes.values() if len(c.variables) == 1]
-    known = {finding.variables[0] for finding in findings}
-    for finding in [*findings, *(c for c in changes if c.variables[0] not in known)]:
+    with_finding = {finding.variables[0] for finding in findings}
+    for finding in [*findings, *(c for c in changes if c.variables[0] not in with_finding)]:
         effects.setdefault(finding.variables[0], []).append(finding.size() or finding.change())
-    # Findings are sorted by effect where p-values are equal: so are their columns.
-    order = sorted(pvalues, key=lambda name: (pvalues[name], rank.get(name, len(rank))))
+    order = columns_by_evidence(result)
     least = f"p ≤ {floor:.3g}" if floor else ""
     limits = [
-        (floor, f"at {least}", f"the smallest p-value that {_permutations(result)} can give"),
+        (
+            floor,
+            f"at {least}",
+            f"the smallest p-value that {result.null_distribution.size:,} permutations can give",
+        ),
         (result.alpha, f"significant at α = {result.alpha:g}", "adjusted p-values"),
         (NEARLY_ONE, "not significant", "adjusted p-values"),
         (math.inf, f"with p > {NEARLY_ONE:g}", "nothing in these columns points to a difference"),
@@ -358,15 +366,13 @@ def describe_columns(result: TestResult) -> list[ColumnGroup]:
         above = max(above, limit)
         if not names:
             continue
-        listed = names[:MOST_COLUMNS]
-        count = f"{len(names):,} column{'s' if len(names) > 1 else ''}"
         groups.append(
             ColumnGroup(
-                title=f"{count} {title}",
+                title=f"{counted(len(names), 'column')} {title}",
                 note=note,
                 rows=[
                     (name, pvalue_cell(pvalues[name], floor), "; ".join(effects.get(name, ())))
-                    for name in listed
+                    for name in names[:MOST_COLUMNS]
                 ],
                 n_columns=len(names),
                 unfolded=limit <= result.alpha and len(names) <= 50,
@@ -410,8 +416,4 @@ def _described(family: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
-def _permutations(result: TestResult) -> str:
-    return f"{result.null_distribution.size:,} permutations"
+    return f"{capitalised(text)}." if text else ""

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from tellapart.arguments import check_choice, check_integer, check_random_state
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.statistics.witness import mean_difference
@@ -29,8 +30,6 @@ GRID = 48
 """Points of the field along each side."""
 WITNESS_ROWS = 1_000
 """Held-out rows of each sample that the witness function of the field is made of, at most."""
-MOST_LEVELS = 30
-"""Categories of one column that are told apart; the rarer ones share a place."""
 NEIGHBOURS = 10
 TAIL = 0.02
 """Share of the rows on each side that may be left outside the frame, if they are far."""
@@ -108,10 +107,11 @@ class Coding:
     def of(cls, samples: Samples, rows: FloatArray, z: FloatArray) -> Coding:
         """Return the coding of these rows: every column divided by its spread, times weight."""
         centres, factors, levels = [], [], []
+        most_levels = current_budget().embedded_levels
         for kind, values, weight in zip(samples.kinds, rows.T, np.abs(z).tolist(), strict=True):
             if kind == "categorical":
                 codes, counts = np.unique(values, return_counts=True)
-                levels.append(codes[np.argsort(-counts, kind="stable")][:MOST_LEVELS])
+                levels.append(codes[np.argsort(-counts, kind="stable")][:most_levels])
                 centres.append(0.0)
                 factors.append(weight)
             else:

@@ -133,7 +133,7 @@ class Exports:
         3.35
         """
         # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.scan_plots import (
+        from tellapart.report.figures import (
             check_ending,
             check_width,
             draw_paper_figure,

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tellapart.arguments import check_choice, check_integer
 from tellapart.errors import InputError
-from tellapart.progress import Progress
 from tellapart.results.columns import (
     ColumnSummary,
     Marginal,
@@ -44,23 +43,23 @@ SCAN_PANELS = ("findings", "families", "columns")
 MOST_SUMMARIES = 200
 MOST_MARGINALS = 50
 MOST_PAIRS = 12
-MOST_PORTRAITS = 20
-MOST_NAMED_PORTRAITS = 5
+MOST_VIEWS_WITHOUT_FINDINGS = 20
+MOST_VIEWS = 5
 MOST_POINTS = 800
 MOST_EMBEDDED = 200
 """Variables beyond which two dimensions say nothing."""
 
 
 @dataclass(frozen=True, eq=False)
-class Exhibit:
+class PageData:
     """All that a page shows of a result and that takes computing.
 
     Attributes
     ----------
     summaries : tuple of ColumnSummary
-        The chosen variables in numbers, the heaviest first; 200 at most.
+        The selected variables in numbers, the largest weight first; 200 at most.
     marginals : tuple of Marginal
-        The distributions of the columns a scan names, then of the chosen ones; 50 at most.
+        The distributions of columns with findings, then of the selected ones; 50 at most.
     described : tuple of ColumnSummary
         The columns of `marginals` in numbers.
     pairs : tuple of Scatter or Crosstab
@@ -68,7 +67,7 @@ class Exhibit:
     embedding : Embedding or None
         Both samples in two dimensions; None without a kernel or with too many variables.
     stability : Stability or None
-        How often the variables are chosen again; None where it was left out or cannot be had.
+        Selection frequencies of the variables; None where they were left out or cannot be had.
     """
 
     summaries: tuple[ColumnSummary, ...]
@@ -79,8 +78,8 @@ class Exhibit:
     stability: Stability | None
 
 
-class Gallery:
-    """What was computed of one result to be shown: each thing when first asked for, and once."""
+class FigureData:
+    """What figures and pages show of one result: each part computed when first used, and once."""
 
     def __init__(self, result: TestResult) -> None:
         self._result = result
@@ -88,26 +87,30 @@ class Gallery:
 
     @cached_property
     def summaries(self) -> tuple[ColumnSummary, ...]:
-        """The chosen variables in numbers, the heaviest first."""
+        """The selected variables in numbers, the largest weight first."""
         return summarise_heaviest(self._result, MOST_SUMMARIES)
 
     @cached_property
     def marginals(self) -> tuple[Marginal, ...]:
         """The distributions of the columns named, then of those chosen, the heaviest first."""
-        columns = described_columns(self._result)[:MOST_MARGINALS]
-        return tuple(compute_marginal(self._result.held_out, s) for s in columns)
+        return tuple(compute_marginal(self._result.held_out, s) for s in self._columns)
 
     @cached_property
     def described(self) -> tuple[ColumnSummary, ...]:
         """The columns of `marginals` in numbers."""
-        known = {summary.name: summary for summary in self.summaries}
+        of_selected = {summary.name: summary for summary in self.summaries}
         names = self._result.held_out.names
-        columns = described_columns(self._result)[:MOST_MARGINALS]
-        return tuple(known.get(names[s]) or _summarise(self._result, s) for s in columns)
+        return tuple(
+            of_selected.get(names[s]) or _summarise(self._result, s) for s in self._columns
+        )
+
+    @cached_property
+    def _columns(self) -> list[int]:
+        return described_columns(self._result)[:MOST_MARGINALS]
 
     @cached_property
     def pairs(self) -> tuple[PairView, ...]:
-        """The pairs and triples that a scan names, the surest first."""
+        """The pairs and triples that a scan names, the most significant first."""
         views: list[PairView] = []
         for finding in self._result.findings:
             if len(finding.variables) > 1 and len(views) < MOST_PAIRS:
@@ -115,43 +118,42 @@ class Gallery:
         return tuple(views[:MOST_PAIRS])
 
     @cached_property
-    def portraits(self) -> tuple[Marginal | PairView, ...]:
-        """What a figure shows of single columns and pairs: of the surest findings, if any.
+    def views(self) -> tuple[Marginal | PairView, ...]:
+        """What a figure shows of single columns and pairs: those of the first findings, if any.
 
         Each kind of difference comes once before any comes again.
         """
         result = self._result
         if not result.findings:
-            return self.marginals[:MOST_PORTRAITS]
+            return self.marginals[:MOST_VIEWS_WITHOUT_FINDINGS]
         seen: Counter[str] = Counter()
         turns: list[tuple[int, int]] = []
-        for place, finding in enumerate(result.findings):
-            turns.append((seen[finding.kind], place))
+        for k, finding in enumerate(result.findings):
+            turns.append((seen[finding.kind], k))
             seen[finding.kind] += 1
-        first = [result.findings[place].variables for _, place in sorted(turns)]
         # A column that was left out for missing values can still be named for what it misses.
-        known = set(result.held_out.names)
-        first = [variables for variables in first if known.issuperset(variables)]
+        names = set(result.held_out.names)
+        in_turn = [result.findings[k].variables for _, k in sorted(turns)]
         views: list[Marginal | PairView] = []
-        for variables in dict.fromkeys(first):
-            room = MOST_NAMED_PORTRAITS - len(views)
+        for variables in dict.fromkeys(filter(names.issuperset, in_turn)):
+            room = MOST_VIEWS - len(views)
             # Three columns are two views, which mean little one without the other.
             if room == 0 or (len(variables) == 3 and room < 2):
                 continue
             if len(variables) == 1:
-                views.append(compute_marginal(result.held_out, self._place(variables[0])))
+                views.append(compute_marginal(result.held_out, self._column(variables[0])))
             else:
                 views += self._joint(variables)
         return tuple(views)
 
     def _joint(self, variables: Sequence[str]) -> tuple[PairView, ...]:
         """Return two columns as one view, three as two."""
-        places = [self._place(name) for name in variables]
-        if len(places) == 2:
-            return (compute_pair(self._result.held_out, *places),)
-        return compute_triple(self._result.held_out, places)
+        columns = [self._column(name) for name in variables]
+        if len(columns) == 2:
+            return (compute_pair(self._result.held_out, *columns),)
+        return compute_triple(self._result.held_out, columns)
 
-    def _place(self, name: str) -> int:
+    def _column(self, name: str) -> int:
         return self._result.held_out.names.index(name)
 
     @cached_property
@@ -169,10 +171,9 @@ class Gallery:
         most_rows: int = MOST_ROWS,
         time_limit: float | None = None,
         random_state: int | np.random.Generator | None = 0,
-        n_jobs: int | None = None,
-        progress: bool | Progress = False,
+        **running: Any,
     ) -> Stability:
-        """Return how often each variable is chosen again; see `TestResult.stability`."""
+        """Return how often each variable is selected again; see `TestResult.stability`."""
         result = self._result
         if result.train is None or result.kernel is None or result.tuning is None:
             raise InputError(
@@ -181,7 +182,7 @@ class Gallery:
         key = repr((n_resamples, most_rows, time_limit, random_state))
         if isinstance(random_state, int) and key in self._stabilities:
             return self._stabilities[key]
-        measured = measure_stability(
+        stability = measure_stability(
             result.train,
             result.kernel,
             result.selection.support,
@@ -193,14 +194,13 @@ class Gallery:
             most_rows=most_rows,
             time_limit=time_limit,
             random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
+            **running,
         )
         if isinstance(random_state, int):
-            self._stabilities[key] = measured
-        return measured
+            self._stabilities[key] = stability
+        return stability
 
-    def exhibit(self, stability: bool | int) -> Exhibit:
+    def page_data(self, stability: bool | int) -> PageData:
         """Return all that a page shows; see `TestResult.to_html` for `stability`."""
         n_resamples, most_rows = _plan(self._result, stability)
         measured = None
@@ -208,11 +208,11 @@ class Gallery:
             try:
                 measured = self.stability(n_resamples, most_rows=most_rows)
             except InputError:
-                # A page that nobody asked for resamples does without where a design has too few
-                # units for two halves.
+                # Resamples that nobody asked for are left out where a design has too few units
+                # for two halves.
                 if stability is not True or self._result.held_out.design is None:
                     raise
-        return Exhibit(
+        return PageData(
             self.summaries,
             self.marginals,
             self.described,
@@ -242,38 +242,38 @@ class Gallery:
         if what == "stability":
             return self.stability(n_resamples)
         if what == "marginal":
-            place = described_columns(result)[0] if variable is None else names.index(variable)
-            return compute_marginal(result.held_out, place)
+            column = described_columns(result)[0] if variable is None else names.index(variable)
+            return compute_marginal(result.held_out, column)
         if what == "pair":
-            return compute_pair(result.held_out, *map(self._place, self._two(variables)))
+            return compute_pair(result.held_out, *map(self._column, self._two(variables)))
         return None
 
-    def _two(self, asked: object) -> tuple[str, ...]:
-        """Return the names of two columns: those asked for, of the surest pair, or the heaviest."""
+    def _two(self, given: object) -> tuple[str, ...]:
+        """Return two columns: those given, those of the first pair, or the largest weights."""
         names = self._result.held_out.names
-        if asked is None:
+        if given is None:
             named = [f.variables for f in self._result.findings if len(f.variables) > 1]
             heaviest = [names[s] for s in described_columns(self._result)]
-            # Whatever there is where too few were told of.
-            asked = [*named[:1], tuple(dict.fromkeys([*heaviest, *names]))][0][:2]
+            # Any columns where too few have findings or weights.
+            given = [*named[:1], tuple(dict.fromkeys([*heaviest, *names]))][0][:2]
         if (
-            isinstance(asked, str)
-            or not isinstance(asked, Sequence)
-            or len(set(asked)) != 2
-            or len(asked) != 2
-            or not set(asked) <= set(names)
+            isinstance(given, str)
+            or not isinstance(given, Sequence)
+            or len(set(given)) != 2
+            or len(given) != 2
+            or not set(given) <= set(names)
         ):
-            raise InputError(f"variables must be the names of two columns; got {asked!r}")
-        return tuple(asked)
+            raise InputError(f"variables must be the names of two columns; got {given!r}")
+        return tuple(given)
 
 
 def described_columns(result: TestResult) -> list[int]:
     """Return the columns a page shows one by one: those a scan names, then those chosen."""
-    place = {name: s for s, name in enumerate(result.selection.names)}
+    column_of = {name: s for s, name in enumerate(result.selection.names)}
     # A column that was left out for missing values can still be named for what it misses.
     single = [f.variables[0] for f in result.findings if len(f.variables) == 1]
-    named = [place[name] for name in single if name in place]
-    return list(dict.fromkeys([*named, *_heaviest(result, len(place))]))
+    named = [column_of[name] for name in single if name in column_of]
+    return list(dict.fromkeys([*named, *_heaviest(result, len(column_of))]))
 
 
 def summarise_heaviest(result: TestResult, most: int) -> tuple[ColumnSummary, ...]:
@@ -284,8 +284,7 @@ def summarise_heaviest(result: TestResult, most: int) -> tuple[ColumnSummary, ..
 def _summarise(result: TestResult, column: int) -> ColumnSummary:
     """Return a column in numbers: those of its finding, of all rows, where it has one."""
     name = result.held_out.names[column]
-    known = [*result.findings, *result.selection.changes.values()]
-    for finding in known:
+    for finding in [*result.findings, *result.selection.changes.values()]:
         if finding.variables == (name,) and finding.statistics:
             mean, deviation, median = (finding.statistics[key] for key in ("mean", "SD", "median"))
             x, y = (Moments(mean[k], median[k], deviation[k]) for k in (0, 1))
@@ -293,21 +292,21 @@ def _summarise(result: TestResult, column: int) -> ColumnSummary:
     return summarise_column(result.held_out, column)
 
 
-def _plan(result: TestResult, asked: bool | int) -> tuple[int, int]:
+def _plan(result: TestResult, given: bool | int) -> tuple[int, int]:
     """Return how many resamples a page shows, and the rows of each sample in one at most.
 
     True is what `plan_resamples` says; a number is that many. Where every variable is chosen,
     there is nothing to count.
     """
-    if not isinstance(asked, bool):
+    if not isinstance(given, bool):
         try:
-            return check_integer("stability", asked, 0), MOST_ROWS
+            return check_integer("stability", given, 0), MOST_ROWS
         except InputError:
             raise InputError(
-                f"stability must be True, False or a number of resamples; got {asked!r}"
+                f"stability must be True, False or a number of resamples; got {given!r}"
             ) from None
     train, selection = result.train, result.selection
-    if not asked or train is None or result.kernel is None:
+    if not given or train is None or result.kernel is None:
         return 0, MOST_ROWS
     all_chosen = selection.support.size + len(selection.constant) == len(selection.names)
     if min(train.n_units) < FEWEST_ROWS or all_chosen:
@@ -316,5 +315,5 @@ def _plan(result: TestResult, asked: bool | int) -> tuple[int, int]:
 
 
 def _heaviest(result: TestResult, most: int) -> list[int]:
-    place = {name: s for s, name in enumerate(result.selection.names)}
-    return [place[name] for name in islice(result.selection.weights, most)]
+    column_of = {name: s for s, name in enumerate(result.selection.names)}
+    return [column_of[name] for name in islice(result.selection.weights, most)]

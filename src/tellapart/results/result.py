@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
 from tellapart.results.export import Exports
-from tellapart.results.figure_data import Exhibit, Gallery
+from tellapart.results.figure_data import FigureData, PageData
 from tellapart.results.story import (
     ALL_FINDINGS,
     MOST_LINES,
@@ -42,82 +43,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# A result as plain Python values: everything but the data, ready for JSON.
-
-
-def record_design(design: Design | None) -> dict[str, Any] | None:
-    """Return a design as plain Python values."""
-    if design is None:
-        return None
-    return {
-        "strata": design.strata,
-        "paired": design.paired,
-        "clusters": design.clusters,
-        "n_blocks": design.n_blocks,
-        "n_units": list(design.n_units),
-        "left_out": list(design.left_out),
-        "described": design.describe(),
-    }
-
-
-def record_missing(samples: Samples) -> dict[str, Any]:
-    """Return what was done about missing values; all empty where there are none."""
-    return {
-        "dropped_rows": list(samples.dropped_rows),
-        "dropped_columns": list(samples.dropped_columns),
-        "pairwise_columns": list(samples.filled_columns),
-    }
-
-
-def record_result(result: TestResult) -> dict[str, Any]:
-    """Return everything but the data as plain Python values."""
-    return {
-        "pvalue": result.pvalue,
-        "pvalue_error": result.pvalue_error,
-        "statistic": result.statistic,
-        "threshold": result.threshold,
-        "reject": result.reject,
-        "alpha": result.alpha,
-        "exact": result.exact,
-        "n_permutations": int(result.null_distribution.size),
-        "rows_per_bin": result.rows_per_bin,
-        "note": result.note,
-        "labels": list(result.labels),
-        "design": record_design(result.held_out.design),
-        "n_train": list(result.n_train),
-        "n_test": list(result.n_test),
-        "missing": record_missing(result.held_out),
-        "columns": result.held_out.notes.to_dict(),
-        "drawn_from": None if result.drawn_from is None else list(result.drawn_from),
-        "variables": list(result.variables),
-        "regularization": result.regularization,
-        "selection": result.selection.to_dict(),
-        "tuning": None if result.tuning is None else asdict(result.tuning),
-        "method": None if result.method is None else result.method.name,
-        "scan": None if result.scan is None else result.scan.to_dict(),
-        "settings": dict(result.settings),
-        "seconds": result.seconds,
-        "null_distribution": result.null_distribution.tolist(),
-    }
-
-
-# How results tell of a test that is not tellapart's own.
-
-
 @dataclass(frozen=True)
 class Method:
-    """A test that is not tellapart's own, as results tell of it.
+    """A test from outside the package, such as a baseline, as results describe it.
 
     Attributes
     ----------
     name : str
-        What to call it.
+        Its name.
     statistic : str
-        What its statistic is.
+        The name of its statistic.
     validity : str
-        Why its p-value holds, as the end of a sentence: "It holds … because …".
+        Why its p-value is valid, as the end of a sentence: "It holds … because …".
     call : str
-        The code that makes the test, below `ta.baselines`.
+        The code that constructs the test, below `ta.baselines`.
     """
 
     name: str
@@ -135,45 +74,46 @@ class TestResult(Exports):
     pvalue : float
         Valid in finite samples: under H₀, P(pvalue ≤ α) ≤ α.
     statistic : float
-        log C of a scan, MMD²_u(z) of the held-out rows, or what `method` says.
+        log C of a scan, MMD²_u(z) of the holdout, or the statistic of `method`.
     threshold : float
-        The critical value: rejected exactly when `statistic > threshold`.
+        The critical value: H₀ is rejected exactly when `statistic > threshold`.
     alpha : float
-        The level asked for.
+        The level of the test.
     null_distribution : array
-        The statistic under permutations of the rows tested; empty where a formula serves.
+        The statistic under permutations; empty where the p-value comes from a formula.
     exact : bool
         Whether all distinct permutations were enumerated.
     selection : Selection
-        The variables, chosen on the training rows (of a scan: on all), and their certificate.
+        The selected variables and their certificate; selected on the training rows of a split, or
+        on all rows of a scan.
     n_train, n_test : pair of int
-        Rows of X and of Y used to choose the variables alone, and for the p-value. Where none
-        are for the choice alone, all of them serve the p-value.
+        Rows of X and of Y used for the selection alone, and for the p-value. Where none are used
+        for the selection alone, all are used for the p-value.
     tuning : Tuning or None
-        Number of variables and λ, with the scores they were chosen by; None for a `method`.
+        Number of variables and λ, with their cross-validation scores; None for a `method`.
     labels : pair of str
-        What to call the two samples.
+        The names of the two samples.
     seconds : float
         Wall time of the whole test.
     kernel : FittedKernel or None
-        The kernel with its bandwidths frozen on the training rows; None for a `method` without.
+        The kernel, fitted on the training rows; None for a `method` without one.
     held_out : Samples
-        The held-out rows.
+        The rows of the p-value.
     settings : mapping
-        What was asked for, as plain values; `settings["random_state"]` is the seed that was
-        used, drawn afresh if none was given, or None if a Generator was.
+        The arguments of the test, as plain values; `settings["random_state"]` is the seed that was
+        used, which is drawn if none was given, or None if a Generator was given.
     method : Method or None
         The baseline that gave this result; None for `two_sample_test`.
     train : Samples or None
         The training rows, which `stability` needs; `dataclasses.replace(result, train=None)`
         is a smaller result to store.
     scan : Scan or None
-        What the scan found; None for `method="split"` and the baselines.
+        The result of the scan; None for `method="split"` and the baselines.
     drawn_from : pair of int or None
-        Rows of X and of Y that there are, where those used were drawn from them at random: for a
-        time limit, or for a split of samples in chunks. None where all were used.
+        All rows of X and of Y, where those used were drawn from them at random: for a time limit,
+        or for a split of samples in chunks. None where all were used.
     rows_per_bin, note : int and str
-        Rows whose labels were permuted together; what else made many rows cheaper, if so.
+        Rows per permuted block, and what else was approximated for large samples, if anything.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -232,7 +172,7 @@ class TestResult(Exports):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the chosen variables."""
+        """Names of the selected variables."""
         return self.selection.variables
 
     @property
@@ -242,22 +182,22 @@ class TestResult(Exports):
 
     @property
     def families(self) -> dict[str, float]:
-        """The p-value of each family of differences that the scan looked at, each by itself."""
+        """The unadjusted p-value of each family of differences that the scan tested."""
         return {} if self.scan is None else dict(self.scan.families)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What differs, by name, kind and size; each with an adjusted p-value of at most alpha."""
+        """What differs: variables, kind and effect size, each with adjusted p-value ≤ alpha."""
         return () if self.scan is None else self.scan.findings
 
     @property
     def variable_pvalues(self) -> dict[str, float]:
-        """The adjusted p-value of every column, by its name; empty for other tests than a scan."""
+        """The adjusted p-value of every column, by name; empty for tests other than a scan."""
         return {} if self.scan is None else dict(self.scan.variable_pvalues)
 
     @property
     def statistic_name(self) -> str:
-        """What the statistic is."""
+        """The name of the statistic."""
         if self.scan is not None:
             return "combined statistic (log)"
         return "MMD²" if self.method is None else self.method.statistic
@@ -268,15 +208,15 @@ class TestResult(Exports):
         return describe_verdict(self)
 
     def witness(self, points: object) -> FloatArray:
-        """Say at each point which sample is the denser there, as the kernel sees it.
+        """Return the witness function at some points: which sample is denser there.
 
-        f̂(v) = mean_i K(x_i, v) − mean_j K(y_j, v) over the held-out rows: positive where X
-        prevails, negative where Y does.
+        f̂(v) = mean_i K(x_i, v) − mean_j K(y_j, v) over the held-out rows: positive where X is
+        denser, negative where Y is.
 
         Parameters
         ----------
         points : array or sparse matrix of shape (k, D), table or AnnData
-            Tables need the chosen variables only.
+            Tables need the selected variables only.
 
         Returns
         -------
@@ -286,10 +226,10 @@ class TestResult(Exports):
         if kernel is None:
             name = "this test" if self.method is None else self.method.name
             raise InputError(f"witness needs the kernel of a test; {name} has none")
-        used = self.selection.support
-        values = read_points(points, self.held_out, used)
-        z = self.selection.z[used]
-        return mean_difference(kernel.columns(used), self.held_out.columns(used), z, values)
+        support = self.selection.support
+        values = read_points(points, self.held_out, support)
+        z = self.selection.z[support]
+        return mean_difference(kernel.columns(support), self.held_out.columns(support), z, values)
 
     def stability(
         self,
@@ -300,23 +240,22 @@ class TestResult(Exports):
         n_jobs: int | None = None,
         progress: bool | Progress = False,
     ) -> Stability:
-        """Say how often each variable is chosen again on random halves of the training rows.
+        """Return how often each variable is selected on random halves of the training rows.
 
-        Kernel, bandwidths, λ and the number of variables stay as they are. The held-out rows
-        have no part in it, so the p-value is not touched; where no rows are held out all rows
-        are drawn from, and the p-value stays what it was. The answer is kept: asking twice costs
-        nothing.
+        Kernel, bandwidths, λ and the number of variables stay fixed. The held-out rows are not
+        used; where no rows are held out, halves of all rows are drawn, and the p-value does not
+        change. The result is cached.
 
         Parameters
         ----------
         n_resamples : int
-            Resamples to make.
+            Number of resamples.
         time_limit : float or None
-            Seconds after which no further resample is begun; one is always made.
+            Seconds after which no further resample is started; there is always one.
         random_state : int, numpy Generator or None
-            Seeds the draw of the rows.
+            Seed of the draws.
         n_jobs : int or None
-            Threads; −1 is every core.
+            Threads; −1 uses every core.
         progress : bool or callable
             True for a display on standard error, or a function of (stage, detail).
 
@@ -334,7 +273,7 @@ class TestResult(Exports):
         >>> result.stability(20).chosen
         {'x1': 20}
         """
-        return self._gallery.stability(
+        return self._figure_data.stability(
             n_resamples,
             time_limit=time_limit,
             random_state=random_state,
@@ -342,16 +281,21 @@ class TestResult(Exports):
             progress=progress,
         )
 
-    def exhibit(self, *, stability: bool | int = True) -> Exhibit:
+    def page_data(self, *, stability: bool | int = True) -> PageData:
         """Return what a page shows and has to compute; `stability` is that of `to_html`.
 
-        The answer is kept: asking twice costs nothing.
+        The answer is kept: a second page costs nothing.
         """
-        return self._gallery.exhibit(stability)
+        return self._figure_data.page_data(stability)
+
+    def exhibit(self, *, stability: bool | int = True) -> PageData:
+        """Return `page_data`, under a deprecated name."""
+        warnings.warn("exhibit is deprecated: use page_data", DeprecationWarning, stacklevel=2)
+        return self.page_data(stability=stability)
 
     @cached_property
-    def _gallery(self) -> Gallery:
-        return Gallery(self)
+    def _figure_data(self) -> FigureData:
+        return FigureData(self)
 
     def summary(self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS) -> str:
         """Return the result as plain text: verdict, findings, p-value, selected variables.
@@ -393,15 +337,15 @@ class TestResult(Exports):
         return self.selection
 
     def evidence(self) -> list[str]:
-        """Return lines that say where the p-value comes from."""
+        """Return lines that describe how the p-value was computed."""
         return describe_evidence(self)
 
     def story(
         self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS
     ) -> list[str]:
-        """Return lines that say what differs: one sentence, then one line per finding.
+        """Return lines that describe what differs: one sentence, then one line per finding.
 
-        Empty for other tests than a scan, and where the test does not reject. The arguments are
+        Empty for tests other than a scan, and where the test does not reject. The arguments are
         those of `summary`.
         """
         if self.scan is None or not self.reject:
@@ -410,13 +354,40 @@ class TestResult(Exports):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
-        return record_result(self)
+        return {
+            "pvalue": self.pvalue,
+            "pvalue_error": self.pvalue_error,
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "reject": self.reject,
+            "alpha": self.alpha,
+            "exact": self.exact,
+            "n_permutations": int(self.null_distribution.size),
+            "rows_per_bin": self.rows_per_bin,
+            "note": self.note,
+            "labels": list(self.labels),
+            "design": _design_record(self.held_out.design),
+            "n_train": list(self.n_train),
+            "n_test": list(self.n_test),
+            "missing": _missing_record(self.held_out),
+            "columns": self.held_out.notes.to_dict(),
+            "drawn_from": None if self.drawn_from is None else list(self.drawn_from),
+            "variables": list(self.variables),
+            "regularization": self.regularization,
+            "selection": self.selection.to_dict(),
+            "tuning": None if self.tuning is None else asdict(self.tuning),
+            "method": None if self.method is None else self.method.name,
+            "scan": None if self.scan is None else self.scan.to_dict(),
+            "settings": dict(self.settings),
+            "seconds": self.seconds,
+            "null_distribution": self.null_distribution.tolist(),
+        }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return `to_dict()` as strict JSON; write it to `path` too if given.
 
-        Numbers that JSON does not know, such as an infinite threshold, become null. The file
-        appears whole or not at all.
+        Numbers that JSON cannot hold, such as an infinite threshold, become null. The file is
+        written whole or not at all.
         """
         return text_writer(path, end="\n")(strict_json(self.to_dict()))
 
@@ -429,18 +400,19 @@ class TestResult(Exports):
     ) -> str:
         """Return the report as one HTML page; write it to `path` too if given.
 
-        The page needs no network and no script, and prints well. The file appears whole or not
-        at all.
+        The page needs no network and no script, and can be printed. The file is written whole or
+        not at all.
 
         Parameters
         ----------
         path : str, path-like or None
             Where to write it.
         reproduce : str or None
-            The command or code the page gives for repeating the test; the Python call if None.
+            The command or code that the page gives for reproducing the test; the Python call if
+            None.
         stability : bool or int
-            How often the variables are chosen again: True takes 50 resamples, fewer (10 at
-            least) where one takes long; a number is that many; False leaves it out.
+            Resamples for the selection frequency: True takes 50, fewer (10 at least) where one
+            takes long; False leaves it out.
 
         Examples
         --------
@@ -452,8 +424,8 @@ class TestResult(Exports):
         True
         """
         write = text_writer(path)
-        shown = self.exhibit(stability=stability)
-        # The report draws with Matplotlib: only those who want it wait for that to load.
+        shown = self.page_data(stability=stability)
+        # The report draws with Matplotlib, which is slow to import.
         from tellapart.report.page import render_page
 
         return write(render_page(self, shown, reproduce))
@@ -465,13 +437,11 @@ class TestResult(Exports):
     def plot(
         self, what: str | None = None, *, ax: Axes | None = None, **options: Any
     ) -> Figure | Axes:
-        """Draw what was found in one figure, or one panel of it.
+        """Draw the result in one figure, or one panel of it.
 
-        The figure of a scan shows its findings, the null distribution and the surest columns and
-        pairs; that of other tests the weights, the null distribution and the chosen variables.
-
-        Nothing is shown and no state of pyplot is touched: save the figure, or let a notebook
-        show it.
+        The figure of a scan shows its findings, the null distribution and the most significant
+        columns and pairs; that of other tests the weights, the null distribution and the selected
+        variables. It does not use pyplot: save the figure, or let a notebook display it.
 
         Parameters
         ----------
@@ -481,9 +451,9 @@ class TestResult(Exports):
         ax : matplotlib Axes or None
             Where to draw a panel; new axes on a new figure if None.
         **options
-            `variable` is the column of "marginal" and `variables` are the two of "pair" (the
-            surest finding's by default, else the heaviest), `method` is the way of "embedding"
-            ("pca" or "t-sne"), `n_resamples` the resamples of "stability".
+            `variable` is the column of "marginal" and `variables` are the two of "pair" (by default
+            those of the most significant finding, else those with the largest weights), `method` is
+            that of "embedding" ("pca" or "t-sne"), `n_resamples` is that of "stability".
 
         Returns
         -------
@@ -501,15 +471,16 @@ class TestResult(Exports):
         >>> result.plot("null", ax=left) is left
         True
         """
-        # Matplotlib takes most of a second to load: only those who draw wait for it.
-        from tellapart.report.scan_plots import check_axes, draw_figure, draw_panel
+        # Matplotlib is slow to import.
+        from tellapart.report.figures import draw_figure
+        from tellapart.report.plots import check_axes, draw_panel
 
         if what is not None:
             check_axes(ax)
-            return draw_panel(self, what, self._gallery.panel(what, **options), ax)
+            return draw_panel(self, what, self._figure_data.panel(what, **options), ax)
         if ax is not None or options:
             raise InputError("ax and options are for one panel: say which by what=")
-        return draw_figure(self, self._gallery.portraits)
+        return draw_figure(self, self._figure_data.views)
 
     def _repr_html_(self) -> str:
         from tellapart.report.notebook import result_card
@@ -521,11 +492,32 @@ class TestResult(Exports):
         return f"<TestResult: {p}, {len(self.variables)} variables>"
 
 
-# The Python call behind a result: what a page gives for repeating it.
+def _design_record(design: Design | None) -> dict[str, Any] | None:
+    """Return a design as plain Python values."""
+    if design is None:
+        return None
+    return {
+        "strata": design.strata,
+        "paired": design.paired,
+        "clusters": design.clusters,
+        "n_blocks": design.n_blocks,
+        "n_units": list(design.n_units),
+        "left_out": list(design.left_out),
+        "described": design.describe(),
+    }
+
+
+def _missing_record(samples: Samples) -> dict[str, Any]:
+    """Return how missing values were handled; all empty where there are none."""
+    return {
+        "dropped_rows": list(samples.dropped_rows),
+        "dropped_columns": list(samples.dropped_columns),
+        "pairwise_columns": list(samples.filled_columns),
+    }
 
 
 def write_arguments(settings: Mapping[str, object], usual: Mapping[str, object]) -> str:
-    """Return the settings that differ from the usual ones, as the end of an argument list.
+    """Return the settings that differ from the defaults, as the end of an argument list.
 
     Examples
     --------
@@ -533,17 +525,17 @@ def write_arguments(settings: Mapping[str, object], usual: Mapping[str, object])
     ', alpha=0.1'
     """
     given = {key: value for key, value in settings.items() if value != usual.get(key)}
-    # A kernel or solver of one's own is known by its repr, which is code already.
+    # A kernel or solver that is an object is written by its repr, which is code already.
     return "".join(f", {k}={v if '(' in str(v) else repr(v)}" for k, v in given.items())
 
 
 def design_arguments(settings: Mapping[str, object], labels: str) -> dict[str, object]:
-    """Return the design among the settings; labels that were given are written as `labels` says.
+    """Return the design among the settings; arrays of labels are written by the format `labels`.
 
     Examples
     --------
-    >>> asked = {"alpha": 0.05, "strata": "site", "clusters": "given labels"}
-    >>> write_arguments(design_arguments(asked, "({0}_of_x, {0}_of_y)"), {})
+    >>> settings = {"alpha": 0.05, "strata": "site", "clusters": "given labels"}
+    >>> write_arguments(design_arguments(settings, "({0}_of_x, {0}_of_y)"), {})
     ", strata='site', clusters=(clusters_of_x, clusters_of_y)"
     """
     return {

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.scan.family import GroupCandidates
 from tellapart.scan.pairs import Remaining
 from tellapart.scan.tails import NOTHING, tail_pvalue_of
@@ -209,10 +210,6 @@ def rest_of(table: FloatArray, others: FloatArray) -> FloatArray:
 # Pairs and triples that stand out: candidates, their scores, and step-down adjusted p-values.
 
 
-MOST_CANDIDATES = 2_000
-"""Pairs or triples of each kind that may be named, those that changed most at the true labels."""
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A pair or triple among those that changed most at the true labels.
@@ -241,7 +238,8 @@ class GroupScores:
         # One number for each set of columns; only those of candidates are ever left out.
         self._base = int(parent.max(initial=0)) + 1
         codes = [self._codes(parent[kind.score_columns]) for kind in kinds]
-        strongest = [kind.largest.strongest(MOST_CANDIDATES) for kind in kinds]
+        most = current_budget().named_groups
+        strongest = [kind.largest.strongest(most) for kind in kinds]
         own = [code[places] for code, places in zip(codes, strongest, strict=True)]
         self._sets = np.unique(np.concatenate(own)) if own else np.empty(0, dtype=np.intp)
         self._gone = np.zeros(self._sets.size + 1, dtype=np.bool_)
@@ -296,7 +294,7 @@ class GroupScores:
     def n_unlisted(self, named: Named, alpha: float) -> int:
         """Return how many more sets of columns are significant than may be named.
 
-        They are those beyond `MOST_CANDIDATES`, by the reference of what was not named.
+        They are those beyond `Budget.named_groups`, by the reference of what was not named.
         """
         more: list[IntArray] = []
         for kind in self._kinds:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.budget import current_budget
 from tellapart.effects.columns import LEVELS, NUMERIC, Column
 from tellapart.effects.estimate import Estimate, holm
 from tellapart.effects.groups import Group
@@ -53,8 +54,6 @@ from tellapart.scan.pool import Pool
 # So for each kind the probability of any false one is at most α, in large samples.
 
 
-BLOCK_ENTRIES = 4_000_000
-"""Values of columns that are looked at at a time."""
 UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
 STANDARDISED = ", standardised to the strata"
@@ -160,7 +159,7 @@ class Describer:
         start = 0
         while start < len(columns):
             x, y = self._raw.values(columns[start : start + 1])
-            step = max(BLOCK_ENTRIES // (x.shape[0] + y.shape[0]), 1)
+            step = max(current_budget().described_entries // (x.shape[0] + y.shape[0]), 1)
             block = columns[start : start + step]
             if len(block) > 1:
                 x, y = self._raw.values(block)

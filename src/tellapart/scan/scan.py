@@ -26,7 +26,7 @@ from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import points_per_bin
-from tellapart.scan.scores import score_rows
+from tellapart.scan.scores import ALL_SCORES, score_rows
 from tellapart.scan.state import BYTES_PER_COLUMN, ScanState, columns_held, in_blocks
 from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import OUTLINED, Outline, tables_of
@@ -45,11 +45,11 @@ class Scan:
     Attributes
     ----------
     null : PermutationNull
-        log C of the true labels and of the permutations, with p-value and critical value.
+        log C of the observed labels and of the permutations, with p-value and critical value.
     families : mapping from str to float
         The p-value of each family that ran: valid by itself, not adjusted for the others.
     findings : tuple of Finding
-        What differs, the surest of each class first.
+        What differs, the most significant of each class first.
     variable_pvalues : mapping from str to float
         The adjusted p-value of every column.
     skipped, notes : mapping from str to str
@@ -64,6 +64,8 @@ class Scan:
         How much every score of every column differs, over all rows.
     unlisted : mapping from str to int
         How many more pairs and triples are significant than are listed among the findings.
+    state : ScanState or None
+        What was made of the rows without labels, until variables were chosen.
     """
 
     null: PermutationNull
@@ -79,6 +81,7 @@ class Scan:
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
     unlisted: Mapping[str, int] = field(default_factory=dict)
+    state: ScanState | None = field(default=None, repr=False, compare=False)
 
     @property
     def by_design(self) -> bool:
@@ -98,9 +101,9 @@ class Scan:
         }
 
     def labelled(self, labels: tuple[str, str]) -> Scan:
-        """Return the scan with findings that call the samples by these names."""
+        """Return the scan to keep, with findings that call the samples by these names."""
         named = tuple(replace(finding, labels=labels) for finding in self.findings)
-        return replace(self, findings=named)
+        return replace(self, findings=named, state=None)
 
 
 def scan(
@@ -112,6 +115,7 @@ def scan(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    keep_state: bool = False,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -132,31 +136,26 @@ def scan(
     effort : float
         The share of the usual work that pairs and triples may take: where not all of them can be
         looked at, they are made of fewer columns.
+    keep_state : bool
+        Whether the result holds what was made of the rows without labels, for a choice by evidence
+        that follows: all their scores, where the pooled rows are all rows.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
-        return _scan(in_chunks(samples), n_permutations, alpha, rng, n_jobs, progress, effort)
-
-
-def _scan(
-    samples: ChunkedSamples,
-    n_permutations: int,
-    alpha: float,
-    rng: np.random.Generator,
-    n_jobs: int,
-    progress: Progress,
-    effort: float,
-) -> Scan:
-    labels = draw_labels(samples, n_permutations, rng)
-    progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
-    _check_memory(samples.n_columns, labels)
-    blocks = None
-    if in_blocks(samples.n_columns, labels.count, current_budget()):
-        pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
-    else:
-        pool, planned = make_pool(samples, labels, rng, n_jobs, progress, effort)
-    return scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        samples = in_chunks(samples)
+        labels = draw_labels(samples, n_permutations, rng)
+        progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
+        _check_memory(samples.n_columns, labels)
+        blocks = None
+        if in_blocks(samples.n_columns, labels.count, current_budget()):
+            pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
+        else:
+            pool, planned = make_pool(
+                samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_state
+            )
+        found = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        return replace(found, state=planned.state) if keep_state else found
 
 
 def make_pool(
@@ -166,6 +165,8 @@ def make_pool(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    *,
+    keep_scores: bool = False,
 ) -> tuple[Pool, Planned]:
     """Return the sums over bins of all that the families ask for: two looks at the rows.
 
@@ -179,12 +180,14 @@ def make_pool(
             f"X and Y must have a column that varies; all {samples.n_columns} are constant"
         )
     rows = pooled.some_rows(tables.size, rng)
+    complete = pooled.complete and rows is pooled.values
+    scored = ALL_SCORES if keep_scores and complete else OUTLINED
     state = ScanState.of(
         samples.names,
         samples.kinds,
         tables,
         rows,
-        score_rows(tables, rows, n_jobs, OUTLINED),
+        score_rows(tables, rows, n_jobs, scored),
         labels,
         rng,
         current_budget(),
@@ -192,6 +195,7 @@ def make_pool(
         n_jobs=n_jobs,
         pattern=samples.pattern,
         as_read=samples.pooled.values,
+        complete=complete,
     )
     planned = plan_families(registered_families(), state)
     requests = Requests.of(planned.features(), points_per_bin(labels), samples.pattern)

@@ -53,7 +53,7 @@ HEURISTICS = Solvers(Thresholding(), QUICK)
 
 @dataclass(frozen=True)
 class Choice:
-    """A point, its value, and what is proved about it; see `tellapart.strs.Solution`.
+    """A point, its value, and what is proved about it, under the names that a selection has.
 
     `history` tells how the annealed runs went; it is empty where none was needed. `drawn_rows` and
     `n_features` say what F is of where it is not of all pairs of rows: see `Goal`.

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples, Values
 from tellapart.kernels.base import FittedKernel
 from tellapart.kernels.random_features import Landmarks
@@ -39,12 +40,8 @@ from tellapart.threads import one_blas_thread
 
 MOST_WORK = 6e10
 """Floating-point operations of a search for groups: a few seconds on one core."""
-MOST_COLUMNS = 5_000
-"""Columns at most: the scores of their pairs take 200 MB."""
 RANKS = {2: 6, 3: 2}
-"""Features of a column in a pair and in a triple…"""
-MOST_FEATURES = 2_400
-"""…and of all columns together: the more columns, the fewer features has each."""
+"""Features of a column in a pair and in a triple; of very many columns each has fewer."""
 FEWEST_ROWS = 100
 """Rows of each sample that are drawn at least: fewer show no dependence that counts."""
 
@@ -93,10 +90,10 @@ def strongest_groups(
     >>> strongest_groups(samples, Linear().fit(samples), 2, 1, rng)[0].variables
     (1, 3)
     """
-    varying = np.flatnonzero(~kernel.constant)
-    if not size <= varying.size <= MOST_COLUMNS:
+    varying, budget = np.flatnonzero(~kernel.constant), current_budget()
+    if not size <= varying.size <= budget.group_columns:
         return []
-    rank = min(RANKS[size], max(MOST_FEATURES // varying.size, 1))
+    rank = min(RANKS[size], max(budget.group_features // varying.size, 1))
     # 2 operations for each product of features in a group and each row of both samples.
     products = (varying.size * rank) ** size / (1 if size == 2 else 3)
     most_rows = int(most_work / (4 * products))

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
 from tellapart.search.sphere import TOLERANCE, Peak, climb, pruned
@@ -131,12 +132,8 @@ def polished(
     return Peak(full, peak.value)
 
 
-MOST_FEATURE_ROWS = 100_000
-"""Rows of each sample that features are summed over at most…"""
-MOST_FEATURE_ENTRIES = 20_000_000
-"""…and numbers in these rows, for wide tables…"""
 ROWS_PER_SECOND = 2_000
-"""…and rows for each second of a time limit."""
+"""Rows of each sample that features stand for, for each second of a time limit."""
 SEARCHED_ROWS = 500
 """Rows of each sample searched on where frequencies stand for the kernel on all rows."""
 # Starts are polished on so many rows first, and so many of them on all rows.
@@ -213,7 +210,8 @@ class Goal:
 
 def _affordable(samples: Samples, control: Control) -> int:
     """Return the rows of each sample that features may be summed over."""
-    most = min(MOST_FEATURE_ROWS, MOST_FEATURE_ENTRIES // samples.n_columns)
+    budget = current_budget()
+    most = min(budget.feature_rows, budget.feature_entries // samples.n_columns)
     if control.time_limit is None:
         return most
     return min(most, int(ROWS_PER_SECOND * control.time_limit))

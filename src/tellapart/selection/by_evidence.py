@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.data.samples import Samples, extremes_of
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import Evidence, gather_evidence
 from tellapart.evidence.shared_scores import KnownScores
@@ -29,9 +29,10 @@ from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
+from tellapart.scan.state import ScanState
 from tellapart.search.choice import PROOF_SECONDS
 from tellapart.selection.selection import EVIDENCE, Selection
-from tellapart.selection.settings import SelectionSettings, check_varying
+from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
 from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
 from tellapart.strs.contract import Control, Solution
@@ -65,6 +66,7 @@ def weigh_evidence(
     differences: Differences | None = None,
     effort: float = 1.0,
     known: KnownScores | None = None,
+    state: ScanState | None = None,
 ) -> Chosen:
     """Choose by evidence; where the number of variables is open, as few as carry nearly all.
 
@@ -90,11 +92,13 @@ def weigh_evidence(
         Share of the usual number of candidates, for one choice of many.
     known : KnownScores or None
         The scores of all rows, where many choices share them.
+    state : ScanState or None
+        What a scan made of these samples.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
     shown = samples.draw(SHOWN_ROWS, rng)
-    constant = _constant(shown) if known is None else known.constant
+    constant = constant_columns(shown) if known is None else known.constant
     check_varying(samples, constant)
     number = settings.n_variables
     all_rows = samples.n_x, samples.n_y
@@ -107,6 +111,7 @@ def weigh_evidence(
         differences=differences,
         effort=effort,
         known=known,
+        state=state,
     )
     if evidence.n_columns == 0:
         raise InputError(
@@ -143,12 +148,6 @@ def weigh_evidence(
     else:
         kernel = _linear_kernel(shown, selection.support, constant)
     return Chosen(Tuning(number, 0.0), kernel, selection)
-
-
-def _constant(samples: Samples) -> BoolArray:
-    """Return which columns never vary."""
-    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
-    return np.asarray(np.minimum(low_x, low_y) == np.maximum(high_x, high_y))
 
 
 def _linear_kernel(samples: Samples, support: IntArray, constant: BoolArray) -> FittedKernel:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
+from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
@@ -20,8 +21,6 @@ from tellapart.scan.finding_kinds import ALONE, LOCATION, MISSING, OTHERWISE, SH
 from tellapart.scan.findings import UNTESTED, Describer, finding_of
 from tellapart.selection.selection import Selection
 
-MOST_DESCRIBED = 200
-"""Variables that are described at most, those with the largest weights."""
 MOST_JOINT = 10
 """Variables selected by a joint kernel among whose pairs a change of dependence is looked for."""
 SIGNIFICANT = 0.05
@@ -68,7 +67,7 @@ def with_changes(
         Whether the variables were selected by a kernel that sees how columns depend on each other:
         then a pair is reported where it is more significant than its columns.
     """
-    chosen = list(islice(selection.weights, MOST_DESCRIBED))
+    chosen = list(islice(selection.weights, current_budget().described_variables))
     reported: dict[str, Finding] = {}
     if scanned is not None:
         known = ((name, _named(scanned, selection, name, chosen)) for name in chosen)

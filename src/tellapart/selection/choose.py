@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from tellapart.kernels import Kernel
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
-from tellapart.search.choice import Solvers, choose_weights
+from tellapart.search.choice import Choice, Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import REGULARIZED, Selection
 from tellapart.selection.settings import check_varying
@@ -62,7 +62,7 @@ def choose(
     if order is not None:
         keep = keep[order.columns]
         part = in_order(part, order).columns(order.columns)
-    found = choose_weights(
+    choice = choose_weights(
         part,
         kernel.columns(keep),
         min(n_variables, keep.size),
@@ -78,29 +78,29 @@ def choose(
         objective=objective,
         coefficients=coefficients,
     )
+    if order is not None and order.swapped and choice.drawn_rows is not None:
+        n_x, n_y = choice.drawn_rows
+        choice = replace(choice, drawn_rows=(n_y, n_x))
+    selection = _selection_of(choice, samples, kernel, keep, n_variables)
+    return replace(
+        selection, regularization=regularization, nonnegative=nonnegative, objective=objective
+    )
+
+
+def _selection_of(
+    choice: Choice, samples: Samples, kernel: FittedKernel, keep: IntArray, n_variables: int
+) -> Selection:
+    """Return a choice of weights for the columns `keep` as a selection among all columns."""
     z = np.zeros(samples.n_columns)
-    z[keep] = found.z
-    drawn_rows = found.drawn_rows
-    if order is not None and order.swapped and drawn_rows is not None:
-        drawn_rows = drawn_rows[1], drawn_rows[0]
+    z[keep] = choice.z
     return Selection(
+        **{**vars(choice), "z": z},
         support=np.flatnonzero(z),
-        z=z,
-        value=found.value,
-        upper_bound=found.upper_bound,
-        status=found.status,
-        solver=found.solver,
-        seconds=found.seconds,
         kernel=kernel.name,
         names=samples.names,
-        regularization=regularization,
+        regularization=0.0,
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
-        history=found.history,
-        nonnegative=nonnegative,
-        objective=objective,
         n_variables=n_variables,
-        drawn_rows=drawn_rows,
-        n_features=found.n_features,
     )
 
 
@@ -160,24 +160,12 @@ def choose_nonnegative(
     a = linear_part(samples, kernel, n_jobs)[keep] if coefficients is None else coefficients.a
     weights = best_linear_weights(a, min(n_variables, keep.size))
     value = float(a @ weights)
-    z = np.zeros(samples.n_columns)
-    z[keep] = weights
-    return Selection(
-        support=np.flatnonzero(z),
-        z=z,
-        value=value,
-        # A sum of n squares is off by less than n units in the last place.
-        upper_bound=value + (keep.size + 4) * np.finfo(np.float64).eps * abs(value),
-        status="optimal",
-        solver="closed form",
-        seconds=time.perf_counter() - started,
-        kernel=kernel.name,
-        names=samples.names,
-        regularization=0.0,
-        constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
-        nonnegative=True,
-        n_variables=n_variables,
-    )
+    # A sum of n squares is off by less than n units in the last place.
+    bound = value + (keep.size + 4) * np.finfo(np.float64).eps * abs(value)
+    seconds = time.perf_counter() - started
+    choice = Choice(weights, value, bound, "optimal", "closed form", seconds)
+    selection = _selection_of(choice, samples, kernel, keep, n_variables)
+    return replace(selection, nonnegative=True)
 
 
 # The linear kernel of samples in chunks, with its coefficients summed over all their rows.

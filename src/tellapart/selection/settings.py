@@ -18,7 +18,7 @@ from tellapart.arguments import (
 )
 from tellapart.arrays import BoolArray, IntArray
 from tellapart.data.chunked_samples import ChunkedSamples
-from tellapart.data.samples import Samples
+from tellapart.data.samples import Samples, extremes_of
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
 from tellapart.progress import Progress, check_progress
@@ -167,6 +167,12 @@ class SelectionSettings:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
         if self.estimator != "unbiased":
             check_rows(samples.n_x, samples.n_y, self.estimator)
+
+
+def constant_columns(samples: Samples) -> BoolArray:
+    """Return which columns never vary."""
+    (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
+    return np.asarray(np.minimum(low_x, low_y) == np.maximum(high_x, high_y))
 
 
 def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -> IntArray:

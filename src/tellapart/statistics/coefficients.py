@@ -14,10 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from tellapart.arrays import FloatArray
+from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.row_stores import A, Fold, block_rows
 from tellapart.data.samples import Samples, map_columns, transposed
@@ -26,11 +28,11 @@ from tellapart.progress import Progress, ShareDone, silent
 from tellapart.statistics.mmd import effective_size
 from tellapart.threads import in_slices, in_threads, one_blas_thread
 
-# One column's MMD² under its scalar kernel, and its p and q, which V is made of.
+B = TypeVar("B")
 
-
-# Pairs of rows up to which Gram matrices are formed: setting up fast sums takes a millisecond.
-FEW_PAIRS = 40_000
+COLUMNS_AT_A_TIME = 4
+# Means of a kernel over all pairs that differ from 1 by less are rounding: the column is constant.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class ColumnWitness:
         cls, index: int, scalar: ScalarKernel, x: FloatArray, y: FloatArray, paired: bool
     ) -> ColumnWitness:
         """Return the witness of a column that is held as a whole."""
-        if not paired and x.size**2 + x.size * y.size + y.size**2 <= FEW_PAIRS:
+        n_pairs = x.size**2 + x.size * y.size + y.size**2
+        if not paired and n_pairs <= current_budget().gram_pairs:
             return cls._of_few(index, scalar, x, y)
         sums = scalar.expand(scalar.moments(x), scalar.moments(y))
         # The cross terms i = j, which only the paired estimator leaves out.
@@ -84,6 +87,11 @@ class ColumnWitness:
             return within - 2 * (m * self.mean_xy - self.diagonal_xy) / (m - 1)
         return within - 2 * self.mean_xy
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the column never varies: then all means are 1."""
+        return min(self.mean_xx, self.mean_yy, self.mean_xy) > 1 - ROUNDING
+
     def centred(self, side: int, rows: slice, values: FloatArray) -> FloatArray:
         """Return p − mean(p) of some rows of x (side 0), or −(q − mean(q)) of y (side 1)."""
         if self.held is not None:
@@ -93,14 +101,6 @@ class ColumnWitness:
             result = self.witness(values)
         result -= self.mean_xx - self.mean_xy if side == 0 else self.mean_xy - self.mean_yy
         return result
-
-
-# Columns up to which V is always formed as a matrix.
-DENSE_COLUMNS = 2_000
-# Rows of a factor of V at most, in multiples of D: beyond, the matrix is smaller and faster.
-MOST_FACTOR_ROWS = 2
-# Numbers in one block of rows: 8 MB.
-BLOCK_ENTRIES = 1_048_576
 
 
 @dataclass(frozen=True)
@@ -190,16 +190,33 @@ def linear_coefficients(
     paired = estimator == "paired"
     columns = _expanded(samples, kernel, paired, n_jobs)
     a = _mmd2(samples, columns, paired)
-    D = samples.n_columns
+    D, budget = samples.n_columns, current_budget()
     if paired:
-        parts = [_Part((0, 1), m, 4.0 / m)]
+        terms = [_VarianceTerm((0, 1), m, 4.0 / m)]
     else:
         scale = 4 * effective_size(m, n)
-        parts = [_Part((0,), m, scale / m**2), _Part((1,), n, scale / n**2)]
-    rows = sum(part.rows for part in parts)
-    if D > DENSE_COLUMNS and rows <= MOST_FACTOR_ROWS * D:
-        return LinearCoefficients(a, None, _factor(samples, columns, parts, n_jobs), m, n)
-    return LinearCoefficients(a, _covariance(samples, columns, parts, n_jobs), None, m, n)
+        terms = [_VarianceTerm((0,), m, scale / m**2), _VarianceTerm((1,), n, scale / n**2)]
+    n_rows = sum(term.rows for term in terms)
+    blocks = [
+        (term, rows)
+        for term in terms
+        for rows in _slices(term.rows, max(1, budget.coefficient_block_entries // D))
+    ]
+
+    def block_of(block: tuple[_VarianceTerm, slice]) -> FloatArray:
+        return block[0].rows_of(samples, columns, block[1])
+
+    if budget.dense_variance_columns >= D or n_rows > budget.factor_rows_per_column * D:
+        V = add_products(np.zeros((D, D)), block_of, blocks, n_jobs)
+        return LinearCoefficients(a, V, None, m, n)
+    factor = np.empty((n_rows, D))
+
+    def fill(block: tuple[_VarianceTerm, slice]) -> None:
+        start = 0 if block[0] is terms[0] else terms[0].rows
+        factor[start + block[1].start : start + block[1].stop] = block_of(block).T
+
+    in_threads(fill, blocks, n_jobs)
+    return LinearCoefficients(a, None, factor, m, n)
 
 
 def linear_part(samples: Samples, kernel: FittedKernel, n_jobs: int) -> FloatArray:
@@ -226,85 +243,48 @@ def _mmd2(samples: Samples, columns: Sequence[ColumnWitness], paired: bool) -> F
 
 
 @dataclass(frozen=True)
-class _Part:
+class _VarianceTerm:
     """A term weight · CᵀC of V, C the centred rows of P, of Q, or of P + Q."""
 
     sides: tuple[int, ...]
     rows: int
     weight: float
 
-    def block(self, samples: Samples, columns: Sequence[ColumnWitness], rows: slice) -> FloatArray:
-        """Return the rows of √weight · C as columns: an array of shape (D, rows)."""
+    def rows_of(
+        self, samples: Samples, columns: Sequence[ColumnWitness], rows: slice
+    ) -> FloatArray:
+        """Return some rows of √weight · C as columns: an array of shape (D, rows)."""
         total = np.zeros((samples.n_columns, rows.stop - rows.start))
         for side in self.sides:
             values = transposed((samples.x, samples.y)[side], None, rows)
             scale = math.sqrt(self.weight) * (1.0 if side == 0 else -1.0)
             for column in columns:
-                part = column.centred(side, rows, values[column.index])
-                part *= scale
-                total[column.index] += part
+                centred = column.centred(side, rows, values[column.index])
+                centred *= scale
+                total[column.index] += centred
         return total
 
 
-def _covariance(
-    samples: Samples, columns: Sequence[ColumnWitness], parts: Sequence[_Part], n_jobs: int
+def add_products(
+    total: FloatArray, block_of: Callable[[B], FloatArray], blocks: Sequence[B], n_jobs: int
 ) -> FloatArray:
-    D = samples.n_columns
-    total = np.zeros((D, D))
+    """Add C Cᵀ of every block of rows to the total, in order: threads change no bit of the sum."""
 
-    def product(task: tuple[_Part, slice]) -> FloatArray:
-        block = task[0].block(samples, columns, task[1])
-        return block @ block.T
+    def product(block: B) -> FloatArray:
+        rows = block_of(block)
+        return rows @ rows.T
 
-    tasks = _tasks(parts, D)
     # One BLAS thread in each of ours: on a busy machine its own threads wait for each other far
-    # longer than the products take.
+    # longer than the products take. A few blocks at a time bound the memory.
     with one_blas_thread():
-        # A few blocks at a time bound the memory; adding in order makes the sum independent of
-        # the number of threads.
-        for i in range(0, len(tasks), n_jobs):
-            for term in in_threads(product, tasks[i : i + n_jobs], n_jobs):
+        for i in range(0, len(blocks), n_jobs):
+            for term in in_threads(product, blocks[i : i + n_jobs], n_jobs):
                 total += term
     return total
 
 
-def _factor(
-    samples: Samples, columns: Sequence[ColumnWitness], parts: Sequence[_Part], n_jobs: int
-) -> FloatArray:
-    factor = np.empty((sum(part.rows for part in parts), samples.n_columns))
-    offset = {part.sides: sum(p.rows for p in parts[:i]) for i, part in enumerate(parts)}
-
-    def fill(task: tuple[_Part, slice]) -> None:
-        part, rows = task
-        start = offset[part.sides]
-        factor[start + rows.start : start + rows.stop] = part.block(samples, columns, rows).T
-
-    in_threads(fill, _tasks(parts, samples.n_columns), n_jobs)
-    return factor
-
-
-def _tasks(parts: Sequence[_Part], n_columns: int) -> list[tuple[_Part, slice]]:
-    step = max(1, BLOCK_ENTRIES // n_columns)
-    return [
-        (part, slice(start, min(start + step, part.rows)))
-        for part in parts
-        for start in range(0, part.rows, step)
-    ]
-
-
-# a and V of the linear kernel over data in chunks: two passes of sums over the rows.
-#
-# The first pass adds up the moments of every column's kernel in X and in Y, which give a and the
-# witness functions. The second evaluates those, p_i of the rows of X and q_j of the rows of Y, and
-# adds up their products over the columns, which give V; see `tellapart.statistics.coefficients`.
-# Arrays are the case of one chunk.
-
-
-COLUMNS_AT_A_TIME = 4
-# Rows whose products one thread takes at a time.
-ROWS_AT_A_TIME = 1 << 13
-# Means of a kernel over all pairs that differ from 1 by less are rounding: the column is constant.
-ROUNDING = 1e-12
+def _slices(n_rows: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 def coefficients_in_chunks(
@@ -317,6 +297,10 @@ def coefficients_in_chunks(
 ) -> tuple[FittedKernel, LinearCoefficients]:
     """Return a and V over all rows, of the columns that vary, and which do.
 
+    The first pass over the rows adds up the moments of every column's kernel in X and in Y, which
+    give a and the witness functions. The second evaluates those, p_i of the rows of X and q_j of
+    the rows of Y, and adds up their products over the columns, which give V.
+
     Parameters
     ----------
     samples : ChunkedSamples
@@ -328,7 +312,7 @@ def coefficients_in_chunks(
     with_variance : bool
         Whether V is needed: without it one pass does.
     progress : callable
-        Told how far the work is.
+        Called with the progress of the work.
 
     Returns
     -------
@@ -346,8 +330,8 @@ def coefficients_in_chunks(
     >>> rng = np.random.default_rng(0)
     >>> x, y = rng.normal(size=(200, 3)), rng.normal(size=(300, 3)) + [1, 0, 0]
     >>> samples = Samples(x, y, ("u", "v", "w"), ("numeric",) * 3)
-    >>> _, found = coefficients_in_chunks(as_chunked(samples), Linear().fit(samples))
-    >>> int(found.a.argmax()), found.V.shape
+    >>> _, coefficients = coefficients_in_chunks(as_chunked(samples), Linear().fit(samples))
+    >>> int(coefficients.a.argmax()), coefficients.V.shape
     (0, (3, 3))
     """
     passes = _Passes.of(samples, n_jobs, progress, 2 if with_variance else 1)
@@ -358,14 +342,13 @@ def coefficients_in_chunks(
         for sample, threads in enumerate(passes.threads)
     )
     m, n = samples.n_x, samples.n_y
-    found = {}
-    for s, x, y in zip(columns, of_x, of_y, strict=True):
-        assert x is not None
-        assert y is not None
-        found[s] = ColumnWitness.of_sums(s, scalars[s].expand(x, y))
+    witnesses = [
+        ColumnWitness.of_sums(s, scalars[s].expand(x, y))
+        for s, x, y in zip(columns, of_x, of_y, strict=True)
+    ]
     constant = kernel.constant.copy()
-    constant[[s for s in columns if _is_constant(found[s])]] = True
-    used = [found[s] for s in columns if not constant[s]]
+    constant[[column.index for column in witnesses if column.is_constant]] = True
+    used = [column for column in witnesses if not column.is_constant]
     a = np.array([column.mmd2(m, n) for column in used])
     fitted = replace(kernel, constant=constant)
     if not with_variance:
@@ -434,20 +417,16 @@ class WitnessProducts:
     def add(self, held: FloatArray, first_row: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Add the products over a block."""
 
-        def product(start: int) -> FloatArray:
-            rows = slice(start, min(start + ROWS_AT_A_TIME, values.shape[0]))
+        def block_of(rows: slice) -> FloatArray:
             block = np.empty((len(self.columns), rows.stop - rows.start))
             for i, column in enumerate(self.columns):
                 block[i] = column.centred(self.sample, rows, values[rows, column.index])
             block *= self.scale
-            return block @ block.T
+            return block
 
-        starts = range(0, values.shape[0], ROWS_AT_A_TIME)
-        # One BLAS thread, here as on a worker, where each block has a core of its own.
-        with one_blas_thread():
-            for term in in_threads(product, starts, self.n_jobs) if starts else ():
-                held += term
-        return held
+        # Of one BLAS thread on a worker, too, where each block has a core of its own.
+        slices = _slices(values.shape[0], current_budget().product_rows)
+        return add_products(held, block_of, slices, self.n_jobs)
 
     def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the products over the rows of both."""
@@ -457,7 +436,7 @@ class WitnessProducts:
 
 @dataclass(frozen=True, eq=False)
 class _Passes:
-    """Passes over both samples, of which progress tells the share that is done."""
+    """Passes over both samples, which report their progress."""
 
     samples: ChunkedSamples
     share: ShareDone
@@ -474,14 +453,10 @@ class _Passes:
         """Return the sum over one of the samples."""
         store = (self.samples.x, self.samples.y)[sample]
         step = block_rows(self.samples.n_columns)
-        found = store.fold(fold, step, self.share.after(self._done[0]))
+        total = store.fold(fold, step, self.share.after(self._done[0]))
         self._done[0] += store.shape[0]
-        return found
+        return total
 
 
 def _merged(held: KernelMoments | None, more: KernelMoments | None) -> KernelMoments | None:
     return more if held is None else held if more is None else held.merge(more)
-
-
-def _is_constant(column: ColumnWitness) -> bool:
-    return min(column.mean_xx, column.mean_yy, column.mean_xy) > 1 - ROUNDING

@@ -22,6 +22,7 @@ from scipy.optimize import nnls
 from scipy.special import ndtri
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import Exponential, FittedKernel, Outer
@@ -96,8 +97,6 @@ N_FREQUENCIES = 512
 """R, a power of two: frequencies of a low-discrepancy sequence, each a cosine and a sine."""
 # Values beyond so many τ count as this far: single precision has no more digits for the angles.
 _FARTHEST = 1e3
-# Angles in one block of rows: 8 MB in single precision.
-_BLOCK_ENTRIES = 2_097_152
 
 
 @dataclass(frozen=True)
@@ -362,7 +361,7 @@ class _Angles:
 
     def blocks(self, group: Singles) -> Iterator[tuple[slice, Singles, Singles]]:
         """Yield blocks of rows with the cosines and sines of their angles."""
-        step = max(1, _BLOCK_ENTRIES // self.turned.shape[1])
+        step = max(1, current_budget().pair_block_entries // self.turned.shape[1])
         for start in range(0, group.shape[0], step):
             check_interrupts()
             part = slice(start, min(start + step, group.shape[0]))

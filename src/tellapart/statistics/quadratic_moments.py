@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples, Values, rows_of
 from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel, PairFunction
@@ -34,10 +35,6 @@ from tellapart.threads import one_blas_thread
 #
 # (the constants c² cancel). To gather R takes about as long as one Hessian by `PairSums`; after
 # that value, gradient and Hessian take no pair of rows any more.
-
-
-# Entries of the stack ψ of some rows with all others: 16 MB.
-_BLOCK_ENTRIES = 2_097_152
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ class RowMoments(PairSums):
         size, n_rows = self._values.shape
         matrix, vector = np.zeros((size, size)), np.zeros(size)
         row_matrices, row_vectors = np.empty((n_rows, size, size)), np.empty((n_rows, size))
-        step = max(1, _BLOCK_ENTRIES // (size * n_rows))
+        step = max(1, current_budget().pair_block_entries // (size * n_rows))
         for start in range(0, n_rows, step):
             rows = np.arange(start, min(start + step, n_rows))
             # Each row's own matrix of shape (C, m + n), so that its products are plain ones.
@@ -175,10 +172,6 @@ class RowMoments(PairSums):
 # |f_r(i)|².
 
 
-# Numbers in a block of features: 16 MB in single precision.
-_PRODUCT_ENTRIES = 4_194_304
-
-
 @dataclass(frozen=True)
 class Tensor:
     """The mean products of features of every two columns in one sample.
@@ -240,7 +233,7 @@ def features_of(values: FloatArray, landmarks: Sequence[Landmarks], rank: int) -
 def blocks_of(values: Values, landmarks: Sequence[Landmarks], rank: int) -> Iterator[Singles]:
     """Yield the features of one sample, a block of rows at a time."""
     n_columns = len(landmarks)
-    step = max(64, _PRODUCT_ENTRIES // (n_columns * max(rank, 1)))
+    step = max(64, current_budget().feature_block_entries // (n_columns * max(rank, 1)))
     everything = np.arange(n_columns)
     for start in range(0, values.shape[0], step):
         check_interrupts()

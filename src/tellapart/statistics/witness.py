@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.columns import Column, as_series, read_column, to_arrow
 from tellapart.data.samples import Samples
 from tellapart.data.sources import open_held
@@ -19,8 +20,6 @@ from tellapart.data.times import part_of, parts_of, split_name
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 
-BLOCK_BYTES = 100_000_000
-
 
 def mean_difference(
     kernel: FittedKernel, samples: Samples, z: FloatArray, points: FloatArray
@@ -28,7 +27,7 @@ def mean_difference(
     """Return mean_i K_z(x_i, v) − mean_j K_z(y_j, v) at each point v, in bounded memory."""
     every = np.arange(samples.n_columns)
     x, y = samples.x[:, every], samples.y[:, every]
-    step = max(BLOCK_BYTES // (8 * max(samples.n_x, samples.n_y)), 1)
+    step = max(current_budget().witness_block_bytes // (8 * max(samples.n_x, samples.n_y)), 1)
     parts = [
         kernel.gram(points[start : start + step], x, z).mean(axis=1)
         - kernel.gram(points[start : start + step], y, z).mean(axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,7 +79,11 @@ class Outcome:
 
 
 def step_seeds(settings: TestSettings) -> IntArray:
-    """Return one seed per step, so that no step depends on how much randomness another uses."""
+    """Return one seed per step, so that no step depends on how much randomness another uses.
+
+    The steps are drawing rows, tuning, solving and permuting. A Generator gives other seeds at
+    every call.
+    """
     return check_random_state(settings.random_state).integers(2**63, size=4)
 
 
@@ -107,6 +111,7 @@ def _run_scan(
         n_jobs=n_jobs,
         progress=progress,
         effort=limits.effort,
+        keep_state=settings.by_evidence,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.
@@ -178,6 +183,7 @@ def select_after_scan(
             n_jobs=n_jobs,
             differences=scan.differences if reuses_scan else None,
             effort=effort,
+            state=scan.state,
         )
     kernel = settings.fittable
     abilities = kernel.abilities
@@ -243,7 +249,7 @@ def _run_split(
     samples: Samples | ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Select variables on one part of the rows, test on the other."""
-    draw_seed, tune_seed, solve_seed, permute_seed = map(int, step_seeds(settings))
+    draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
     all_rows = samples.n_x, samples.n_y
     if isinstance(samples, ChunkedSamples):
         if _can_split_chunks(samples, settings, limits):
@@ -256,13 +262,7 @@ def _run_split(
         samples, settings.test_size, np.random.default_rng(draw_seed)
     )
     _warn_of_few_held_out(samples, held_out, settings)
-    chosen = tune_fit_choose(
-        train,
-        with_checked(settings, time_limit=limits.remaining),
-        tune_rng=np.random.default_rng(tune_seed),
-        solve_rng=np.random.default_rng(solve_seed),
-        progress=progress,
-    )
+    chosen = _select_on(train, settings, limits, seeds, progress)
     progress("test", f"{settings.n_permutations} permutations")
     rows, permute_rng = drawn_by_content(held_out, np.random.default_rng(permute_seed))
     null = permutation_test(
@@ -292,6 +292,24 @@ def _run_split(
     )
 
 
+def _select_on(
+    train: Samples | ChunkedSamples,
+    settings: TestSettings,
+    limits: Limits,
+    seeds: Sequence[int],
+    progress: Progress,
+) -> Chosen:
+    """Tune, fit the kernel and select variables on the training rows."""
+    tune_rng, solve_rng = map(np.random.default_rng, seeds)
+    return tune_fit_choose(
+        train,
+        with_checked(settings, time_limit=limits.remaining),
+        tune_rng=tune_rng,
+        solve_rng=solve_rng,
+        progress=progress,
+    )
+
+
 def _can_split_chunks(samples: ChunkedSamples, settings: TestSettings, limits: Limits) -> bool:
     """Return whether all rows of chunks can select and test: by sums over chunks, and in time."""
     usual = settings.estimator == "unbiased" and not samples.all_drawn
@@ -302,16 +320,10 @@ def _split_chunks(
     samples: ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Select on one part of the rows of chunks, test on the other, and hold neither in memory."""
-    draw_seed, tune_seed, solve_seed, permute_seed = map(int, step_seeds(settings))
+    draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
     halves = Halves.of(samples, settings.test_size, draw_seed)
     train, held_out = (halves.part(samples, held_out=out) for out in (False, True))
-    chosen = tune_fit_choose(
-        train,
-        with_checked(settings, time_limit=limits.remaining),
-        tune_rng=np.random.default_rng(tune_seed),
-        solve_rng=np.random.default_rng(solve_seed),
-        progress=progress,
-    )
+    chosen = _select_on(train, settings, limits, seeds, progress)
     null = permutation_test_in_chunks(
         samples,
         halves,

@@ -1,4 +1,4 @@
-"""Do two samples differ? A scan of all rows, or a split: choose on one part, test on the other."""
+"""Do two samples differ? A scan of all rows, or a split: select on one part, test on the other."""
 
 from __future__ import annotations
 
@@ -52,66 +52,67 @@ def two_sample_test(
     time_limit: float | None = None,
     memory_budget: float | None = None,
 ) -> TestResult:
-    """Test whether two samples come from one distribution, and say what differs.
+    """Test whether two samples come from one distribution, and report what differs.
 
-    With `method="scan"` all rows test. Seven families of statistics (location, shape, kernel,
-    correlation, pair, triple, higher; one more, missing, where values are) are computed for the
-    true labels and for permutations of them, the same for all families. C = Σ_f w_f/p_f combines
-    the families' p-values, and p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares the true labels e₀ with
-    the B permutations. All of it treats the true labels like every other permutation, so
-    P(p ≤ α) ≤ α under H₀ for every sample size. From the same permutations come the `findings`:
-    columns, pairs and triples that differ, with adjusted p-values, sizes and intervals. The
-    variables are then chosen on all rows; the p-value does not depend on that choice.
+    With `method="scan"` all observations are used. Seven families of statistics (location, shape,
+    kernel, correlation, pair, triple, higher; an eighth, missing, where values are missing) are
+    computed for the observed labels and for permutations of them, the same for all families.
+    C = Σ_f w_f/p_f combines the families' p-values, and p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares
+    the observed labelling e₀ with the B permutations. The observed labelling is part of the
+    reference set throughout, so P(p ≤ α) ≤ α under H₀ for every sample size. From the same
+    permutations come the `findings`: columns, pairs and triples that differ, with adjusted
+    p-values, effect sizes and intervals. Variables are then selected on all rows; the p-value does
+    not depend on that selection.
 
     With `method="split"` each sample is split. On the training rows the weights z maximise
-    MMD²(z) − λ σ²(z) over at most `n_variables` variables. On the held-out rows, with kernel,
-    bandwidths and z frozen, MMD²(z) is compared with its values under permutations of the rows:
+    MMD²(z) − λ σ²(z) over at most `n_variables` variables. On the holdout, with kernel, bandwidths
+    and z fixed, MMD²(z) is compared with its values under permutations of the rows:
     p = (1 + #{T_i ≥ T})/(N_p + 1). So P(p ≤ α) ≤ α under H₀ for every sample size, whatever
-    was chosen on the training rows.
+    was selected on the training rows.
 
     Parameters
     ----------
     X, Y : array, table, or data in chunks
-        The two samples; row numbers may differ; columns are matched by name where there are
-        names. Two rows of each are enough for a scan, four for a split. What
-        `tellapart.open_dataset` opens, pyarrow datasets, Dask arrays and DataFrames are read
-        chunk by chunk and never held as a whole: a scan takes all their rows, and so does a split
-        with the linear kernel; with other kernels it takes rows drawn at random.
+        The two samples; group sizes may differ; columns are matched by name where there are
+        names. A scan needs two rows of each, a split four. Datasets of `tellapart.open_dataset`,
+        pyarrow datasets, Dask arrays and DataFrames are read chunk by chunk and never held as a
+        whole: a scan uses all their rows, and so does a split with the linear kernel; with other
+        kernels it uses rows drawn at random.
     method : {"scan", "split"}
-        "scan": all rows test, and all rows choose. "split": some rows choose the variables, the
-        others test.
+        "scan": all rows are used for the test and for the selection. "split": some rows are used
+        for the selection, the others for the test.
     n_variables : int or None
-        The largest number of variables to choose. None: with a scan as few as carry 95 % of the
-        evidence of ten; with a split the number is tuned on the training rows. It has no part in
-        the p-value of a scan.
+        The largest number of variables to select. None: with a scan as few as carry 95 % of the
+        evidence of ten; with a split the number is tuned on the training rows. The p-value of a
+        scan does not depend on it.
     kernel : str or Kernel
-        The kernel of the choice, or its name; with a split, of the test too. "auto": with a scan
-        the choice is by evidence (`tellapart.select_variables`); with a split "linear".
+        The kernel of the selection, or its name; with a split, of the test too. "auto": with a scan
+        variables are selected by evidence (`tellapart.select_variables`); with a split "linear".
     regularization : "cv" or float
-        With a kernel: λ ≥ 0, how much variance counts against a choice. "cv": with a scan 0 where
-        a choice without it can be proved best (the linear and the quadratic kernel), else that of
-        "auto" (`tellapart.select_variables`); with a split it is chosen by cross-validation on the
+        With a kernel: the penalty λ ≥ 0 on the variance. "cv": with a scan 0 where the optimum can
+        then be proved (the linear and the quadratic kernel), else that of "auto"
+        (`tellapart.select_variables`); with a split it is chosen by cross-validation on the
         training rows.
     nonnegative : bool
         Whether weights must be at least 0. K_z is a kernel only then, and a test with a negative
-        weight can be blind to a difference; False gives the paper's signed weights.
+        weight can miss a difference; False gives the paper's signed weights.
     solver : str or Solver
-        A name in `tellapart.strs.SOLVERS`, or "auto", which picks by the size of the problem.
+        A name in `tellapart.strs.SOLVERS`, or "auto", which depends on the size of the problem.
         With a scan and `kernel="auto"` a name means the linear kernel.
     test_size : float
-        With a split: the share of the rows held out for the p-value, in (0, 1).
+        With a split: the proportion of the rows held out for the p-value, in (0, 1).
     n_permutations : int
         Number of permutations; all are enumerated where there are no more than that.
     alpha : float
         The level, in (0, 1): of the test, and of all findings together.
     strata : str, pair of label arrays, or None
-        Strata, such as sites or batches: labels are permuted within each of them, so that what
-        strata differ in makes no difference between the samples. A column of both tables, which
-        is then not compared, or one array of labels per sample.
+        Strata, such as sites or batches: labels are permuted within each of them, so that
+        differences between strata are not taken for differences between the samples. A column of
+        both tables, which is then not compared, or one array of labels per sample.
     paired : bool, str, or pair of label arrays
         True: row i of X belongs to row i of Y. Or the column (or labels) that matches them: the
         rows of X and those of Y with one key are swapped, one row or several. Keys without a
-        partner are an error, or left out with `missing="drop-rows"`.
+        partner are an error, or excluded with `missing="drop-rows"`.
     clusters : str, pair of label arrays, or None
         Rows that belong together, such as repeated measurements: the labels of whole clusters are
         permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
@@ -122,41 +123,40 @@ def two_sample_test(
         the name of one that `tellapart.data.design.register_scheme` has added. See
         docs/own_design.md.
     labels : pair of str
-        What to call the two samples.
+        The names of the two samples.
     random_state : int, numpy Generator or None
-        Seeds everything random: the same seed gives the same answer. None draws a seed,
-        found in the `settings` of the result.
+        Seed of everything random: the same seed gives the same answer. None draws a seed, which
+        is in the `settings` of the result.
     n_jobs : int or None
-        Threads; −1 is every core.
+        Threads; −1 uses every core.
     progress : bool or callable
         True for a display on standard error, or a function of (stage, detail).
     missing : {"error", "pairwise", "drop-rows", "drop-columns"}
-        What to do about missing values. "pairwise": every statistic of a column, or of several,
-        uses the rows that have them; the others leave rows or columns out. A scan compares
-        which values are missing all the same, on all rows; a split sees the pooled median, or the
-        commonest category, in the place of what "pairwise" keeps.
+        How to handle missing values. "pairwise": every statistic of a column, or of several, uses
+        the rows that have them; the others exclude rows or columns. A scan always compares the
+        patterns of missing values too, on all rows; with "pairwise" a split replaces missing values
+        by the pooled median or the most frequent category.
     keep : sequence of str
-        Columns of tables to compare although they seem to name rows (consecutive numbers, hashes,
-        texts that are all different): such columns are left out otherwise, with a warning and a
-        line in the summary.
+        Columns of tables to compare although they appear to be identifiers (consecutive numbers,
+        hashes, texts that are all different): others are excluded, with a warning and a line in the
+        summary.
     gap : float
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
-        Seconds for the whole test. A scan that would take longer is made of fewer rows, drawn at
-        random, and the result says so; the choice of variables stops with the best so far, and
-        tuning with the scores it has after half of the time. None
-        sets no limit, and gives a proof of optimality ten seconds; the result carries the gap
-        reached.
+        Seconds for the whole test. A scan that would take longer uses fewer rows, drawn at random,
+        and the result says so; the selection stops with the best subset so far, and tuning with the
+        scores it has after half of the time. None sets no limit, except ten seconds for the proof
+        of optimality; the result has the gap reached.
     memory_budget : float or None
-        Bytes that a scan may take beyond the input: what needs more is refused before work starts.
-        Of very many columns a scan holds a block at a time in any case.
-        With a split of samples in chunks by a kernel that takes drawn rows, what these may take.
+        Bytes that a scan may take beyond the input: a scan that needs more is an error before work
+        starts. Very many columns are held a block at a time in any case. With a split of samples
+        in chunks and a kernel that uses drawn rows: the bytes of these rows.
 
     Returns
     -------
     TestResult
-        p-value, findings, families, variables with weights and certificate, null distribution,
-        plots.
+        p-value, findings, families, selected variables with weights and certificate, null
+        distribution, plots.
 
     Examples
     --------
@@ -171,14 +171,28 @@ def two_sample_test(
     ...     print(finding.summary())
     x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
-    design = DesignArguments(strata, paired, clusters, design)
-    settings = settings_from(TestSettings, locals())
-    names = check_labels(labels)
-    titles = names if names == DEFAULT_LABELS else (repr(names[0]), repr(names[1]))
+    labelling = DesignArguments(strata, paired, clusters, design)
+    settings = settings_from(TestSettings, locals(), design=labelling)
+    return compare_tables(X, Y, settings, check_labels(labels), missing=missing, keep=keep)
+
+
+def compare_tables(
+    X: object,
+    Y: object,
+    settings: TestSettings,
+    labels: tuple[str, str],
+    *,
+    missing: str = "error",
+    keep: Sequence[str] = (),
+) -> TestResult:
+    """Read two samples and test them with settings that are checked; see `two_sample_test`."""
+    titles = labels if labels == DEFAULT_LABELS else (repr(labels[0]), repr(labels[1]))
     if not (is_chunked(X) or is_chunked(Y)):
-        samples = read_samples(X, Y, missing=missing, keep=keep, titles=titles, design=design)
-        return run_test(samples, settings, names)
-    refuse_chunks(design)
+        samples = read_samples(
+            X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
+        )
+        return run_test(samples, settings, labels)
+    refuse_chunks(settings.design)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
     limits = Limits.begin(settings.time_limit, settings.memory_budget)
@@ -192,7 +206,7 @@ def two_sample_test(
             titles=titles,
             progress=lambda rows: report("read", f"{rows:,} rows"),
         )
-    return run_test(chunks, settings, names, limits)
+    return run_test(chunks, settings, labels, limits)
 
 
 @interruptible()
@@ -202,7 +216,7 @@ def run_test(
     labels: tuple[str, str] = DEFAULT_LABELS,
     limits: Limits | None = None,
 ) -> TestResult:
-    """Run the test on samples that were read already; see `two_sample_test`."""
+    """Test samples that were read already; see `two_sample_test`."""
     started = time.perf_counter()
     settings.check_against(samples)
     settings = _with_seed(settings)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tellapart.kernels import GaussianScalar, Indicator, LaplaceScalar
-from tellapart.kernels.fastsum import gaussian as cells
 from tellapart.kernels.scalar import MixedScalar
 
 STARTS = np.array([0, 100, 101, 250, 600])
@@ -30,9 +29,9 @@ def dense(scalar, values):
 
 @pytest.mark.parametrize("pairs", [0.0, 0.01, 2.0, 1e9])
 @pytest.mark.parametrize("name", list(columns()))
-def test_gaussian_sums_by_cells_and_by_pairs_are_the_dense_ones(monkeypatch, name, pairs):
+def test_gaussian_sums_by_cells_and_by_pairs_are_the_dense_ones(set_budget, name, pairs):
     values = np.random.default_rng(1).permutation(columns()[name])
-    monkeypatch.setattr(cells, "PAIRS_PER_ENTRY", pairs)
+    set_budget(group_pairs_per_entry=pairs)
     scalar = GaussianScalar(1.3)
     np.testing.assert_allclose(
         scalar.gram_sums(values, STARTS), dense(scalar, values), rtol=1e-11, atol=1e-9

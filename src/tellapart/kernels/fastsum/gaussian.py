@@ -25,6 +25,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 
 # Powers per box, and the largest width of a box in units of τ. The interpolation error is about
@@ -442,10 +443,6 @@ def _add_modes(values, starts, centre, bandwidth, step, modes, sums):  # type: i
 # middle of a column few cells with many: neither takes the square of the rows.
 
 
-# Pairs of rows in multiples of the squared number of groups, up to which they go one by one.
-PAIRS_PER_ENTRY = 2
-
-
 def gaussian_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) -> FloatArray:
     """Return S (G × G) with S_gh the sum of exp(−(u_i − u_j)²/2τ²) over i in g and j in h.
 
@@ -471,7 +468,7 @@ def gaussian_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) 
     ordered, group = values[order], group[order]
     cells, linked = _cut(ordered, bandwidth)
     sizes = np.diff(cells)
-    few = PAIRS_PER_ENTRY * n_groups * n_groups
+    few = current_budget().group_pairs_per_entry * n_groups * n_groups
     # Pairs once, i before j; what counts them both ways is halved.
     once = np.zeros((n_groups, n_groups))
     _add_pairs(ordered, group, cells, linked, bandwidth, few, once)
