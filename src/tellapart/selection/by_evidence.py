@@ -36,7 +36,7 @@ from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
 from tellapart.strs.contract import Control, Solution
 from tellapart.strs.problem import SparseRatio
-from tellapart.text import safe
+from tellapart.text import joined
 
 MOST_VARIABLES = 10
 """Variables at most where their number is left open."""
@@ -194,11 +194,11 @@ def enough_variables(evidence: Evidence, control: Control) -> int:
     More variables carry no less, so that halving the numbers in question finds it.
     """
     most = min(MOST_VARIABLES, evidence.n_columns)
-    wanted = ENOUGH * best_of(evidence, most, control, HEURISTIC).value
+    least = ENOUGH * best_of(evidence, most, control, HEURISTIC).value
     too_few, enough = 0, most
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        if best_of(evidence, middle, control, HEURISTIC).value >= wanted:
+        if best_of(evidence, middle, control, HEURISTIC).value >= least:
             enough = middle
         else:
             too_few = middle
@@ -369,9 +369,9 @@ class RunnerUp:
         >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).description()
         'Runner-up subset (heuristic): b instead of a, with 99.8 % of the criterion'
         """
-        change = f"{_listed(self.taken_in)} instead of" if self.taken_in else "the same without"
+        change = f"{joined(self.taken_in)} instead of" if self.taken_in else "the same without"
         text = (
-            f"Runner-up subset (heuristic): {change} {_listed(self.left_out)}, with "
+            f"Runner-up subset (heuristic): {change} {joined(self.left_out)}, with "
             f"{_percent(self.share)} of the criterion"
         )
         near = sum(share >= NEAR for share in self.without.values())
@@ -449,9 +449,9 @@ def _best_without(evidence: Evidence, position: int, n_variables: int) -> Best:
     kept = np.flatnonzero(np.arange(evidence.n_columns) != position)
     column = evidence.columns[position]
     groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
-    rest = _part(evidence, kept, groups)
+    others = _part(evidence, kept, groups)
     # A control of its own: the draws of whatever comes after stay what they are.
-    alternative = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+    alternative = best_of(others, min(n_variables, others.n_columns), Control(), HEURISTIC)
     z = np.zeros(evidence.n_columns)
     z[kept] = alternative.z
     return replace(alternative, z=z, groups=tuple(groups[g] for g in alternative.groups))
@@ -481,8 +481,3 @@ def _percent(share: float) -> str:
         return "over 99.99 %"
     digits = 2 if 0.999 <= share < 1 else 1
     return f"{100 * share:.{digits}f} %"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    *first, last = map(safe, names)
-    return f"{', '.join(first)} and {last}" if first else last

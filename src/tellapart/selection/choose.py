@@ -56,14 +56,14 @@ def choose(
     """
     progress("select", "computing coefficients")
     keep = check_varying(samples, kernel.constant)
-    part = samples.columns(keep)
+    varying = samples.columns(keep)
     # A search draws rows and starts: by content, so that the order of the table says nothing.
-    order = None if kernel.abilities.exact else canonical_order(part, n_jobs)
+    order = None if kernel.abilities.exact else canonical_order(varying, n_jobs)
     if order is not None:
         keep = keep[order.columns]
-        part = in_order(part, order).columns(order.columns)
+        varying = in_order(varying, order).columns(order.columns)
     choice = choose_weights(
-        part,
+        varying,
         kernel.columns(keep),
         min(n_variables, keep.size),
         regularization,
@@ -192,8 +192,8 @@ def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
     if samples.pattern is not None or not kernel.abilities.fast_sums:
         return False
     # Any bandwidth shows it.
-    few = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
-    return adds_up(with_multiplier(kernel, 1.0).fit(samples.drawn.rows(few, few)))
+    rows = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
+    return adds_up(with_multiplier(kernel, 1.0).fit(samples.drawn.rows(rows, rows)))
 
 
 def sum_over_chunks(

@@ -87,8 +87,8 @@ class Stability:
     @property
     def others(self) -> dict[str, int]:
         """Count of each other variable that was chosen at least once, the most frequent first."""
-        rest = np.setdiff1d(np.flatnonzero(self.counts), self.support)
-        return self._ordered(rest)
+        others = np.setdiff1d(np.flatnonzero(self.counts), self.support)
+        return self._ordered(others)
 
     def frequency(self, name: str) -> float:
         """Return the share of resamples in which a variable was chosen."""
@@ -108,10 +108,10 @@ class Stability:
 
     def summary(self) -> str:
         """Return the counts as plain text, one line per variable."""
-        shown = [(safe(name), count) for name, count in self.chosen.items()]
-        rest = [(f"{safe(name)} (not selected)", count) for name, count in self.others.items()]
-        width = max(len(name) for name, _ in shown + rest)
-        lines = [f"  {name:<{width}}  {count:>3}" for name, count in shown + rest]
+        chosen = [(safe(name), count) for name, count in self.chosen.items()]
+        others = [(f"{safe(name)} (not selected)", count) for name, count in self.others.items()]
+        width = max(len(name) for name, _ in chosen + others)
+        lines = [f"  {name:<{width}}  {count:>3}" for name, count in chosen + others]
         return "\n".join([f"Selection frequency in {self.n_resamples} resamples:", *lines])
 
     def __repr__(self) -> str:
@@ -186,7 +186,7 @@ def measure_stability(
     with progress_reporter(shown) as tell, warnings.catch_warnings():
         # What is constant was said when the variables were chosen.
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        for part in _halves(train, requested, most_rows, rng):
+        for resample in _halves(train, requested, most_rows, rng):
             left = None if seconds is None else seconds - (clock() - started)
             if made and left is not None and left < 0:
                 break
@@ -194,10 +194,10 @@ def measure_stability(
             # The first resample is always made.
             limit = None if left is None else max(0.1, left)
             if objective == EVIDENCE:
-                again = _by_evidence(part, n_variables, rng, limit, threads)
+                again = _by_evidence(resample, n_variables, rng, limit, threads)
             else:
                 again = choose(
-                    part,
+                    resample,
                     kernel,
                     n_variables=n_variables,
                     regularization=regularization,
@@ -209,7 +209,7 @@ def measure_stability(
                     objective=objective,
                 ).support
             counts[again] += 1
-            largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
+            largest = (max(largest[0], resample.n_x), max(largest[1], resample.n_y))
             made += 1
     return Stability(
         names=train.names,
@@ -223,10 +223,10 @@ def measure_stability(
 
 
 def _by_evidence(
-    part: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
+    resample: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
 ) -> IntArray:
     """Return the columns chosen by evidence, none where no column varies in the resample."""
-    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs)
+    evidence = gather_evidence(resample, n_variables, rng=rng, n_jobs=n_jobs)
     if evidence.n_columns == 0:
         return np.empty(0, dtype=np.intp)
     number = min(n_variables, evidence.n_columns)
