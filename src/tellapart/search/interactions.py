@@ -91,9 +91,9 @@ def strongest_groups(
     (1, 3)
     """
     varying, budget = np.flatnonzero(~kernel.constant), current_budget()
-    if not size <= varying.size <= budget.group_columns:
+    if not size <= varying.size <= budget.interaction_columns:
         return []
-    rank = min(RANKS[size], max(budget.group_features // varying.size, 1))
+    rank = min(RANKS[size], max(budget.interaction_features // varying.size, 1))
     # 2 operations for each product of features in a group and each row of both samples.
     products = (varying.size * rank) ** size / (1 if size == 2 else 3)
     most_rows = int(most_work / (4 * products))

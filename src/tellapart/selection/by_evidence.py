@@ -29,6 +29,7 @@ from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
+from tellapart.scan.state import ScanState
 from tellapart.search.choice import PROOF_SECONDS
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
@@ -65,6 +66,7 @@ def weigh_evidence(
     differences: Differences | None = None,
     effort: float = 1.0,
     known: KnownScores | None = None,
+    state: ScanState | None = None,
 ) -> Chosen:
     """Choose by evidence; where the number of variables is open, as few as carry nearly all.
 
@@ -90,6 +92,8 @@ def weigh_evidence(
         Share of the usual number of candidates, for one choice of many.
     known : KnownScores or None
         The scores of all rows, where many choices share them.
+    state : ScanState or None
+        What a scan made of these samples.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
@@ -107,6 +111,7 @@ def weigh_evidence(
         differences=differences,
         effort=effort,
         known=known,
+        state=state,
     )
     if evidence.n_columns == 0:
         raise InputError(
