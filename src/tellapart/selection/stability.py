@@ -23,12 +23,13 @@ from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.interrupts import interruptible
-from tellapart.kernels import FittedKernel
+from tellapart.kernels import FittedKernel, Linear
 from tellapart.progress import Progress, check_progress, progress_reporter
 from tellapart.search.choice import HEURISTICS
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
 from tellapart.selection.selection import EVIDENCE, REGULARIZED
+from tellapart.selection.settings import SelectionSettings
 from tellapart.strs.contract import Control
 from tellapart.text import safe
 
@@ -172,6 +173,11 @@ def measure_stability(
     rng = check_random_state(random_state)
     threads = check_n_jobs(n_jobs)
     shown = check_progress(progress)
+    settings = None
+    if objective != EVIDENCE:
+        settings = SelectionSettings(
+            kernel=Linear.name, objective=objective, nonnegative=nonnegative, n_jobs=threads
+        )
     n_x, n_y = train.n_units
     if min(n_x, n_y) < FEWEST_ROWS:
         units = "rows" if train.design is None else train.design.units_name
@@ -193,20 +199,18 @@ def measure_stability(
             tell("stability", f"resample {made + 1} of {requested}")
             # The first resample is always made.
             limit = None if left is None else max(0.1, left)
-            if objective == EVIDENCE:
+            if settings is None:
                 again = _by_evidence(resample, n_variables, rng, limit, threads)
             else:
                 again = choose(
                     resample,
                     kernel,
-                    n_variables=n_variables,
-                    regularization=regularization,
-                    solvers=HEURISTICS,
-                    time_limit=limit,
+                    n_variables,
+                    regularization,
+                    settings,
                     rng=rng,
-                    n_jobs=threads,
-                    nonnegative=nonnegative,
-                    objective=objective,
+                    time_limit=limit,
+                    solvers=HEURISTICS,
                 ).support
             counts[again] += 1
             largest = (max(largest[0], resample.n_x), max(largest[1], resample.n_y))
