@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import Evidence, gather_evidence
@@ -30,7 +31,6 @@ from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
 from tellapart.scan.state import ScanState
-from tellapart.search.choice import PROOF_SECONDS
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
 from tellapart.selection.tuning import Chosen, Tuning
@@ -129,7 +129,7 @@ def weigh_evidence(
     if control.time_limit is None:
         # Proofs end by the clock, the number of variables does not depend on it: a slow machine,
         # or one that compiles for the first time, selects as many.
-        control = replace(control, time_limit=control.elapsed + PROOF_SECONDS)
+        control = replace(control, time_limit=control.elapsed + current_budget().proof_seconds)
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
     if effort == 1.0:
         best, runner_up = find_runner_up(samples.names, evidence, best, number)
