@@ -221,17 +221,13 @@ def select_after_scan(
         selection = choose(
             samples,
             fitted,
-            n_variables=n_variables,
-            regularization=regularization,
-            solvers=settings.solvers,
+            n_variables,
+            regularization,
+            settings,
             rng=rng,
-            gap=settings.gap,
             time_limit=settings.time_limit,
-            n_jobs=settings.threads,
             progress=progress,
-            estimator=settings.estimator,
-            known=(*scan.pairs, *scan.triples),
-            nonnegative=settings.nonnegative,
+            groups=(*scan.pairs, *scan.triples),
             coefficients=coefficients,
         )
     if drawn:
