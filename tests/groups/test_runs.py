@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.data.grouping import read_grouped
 from tellapart.errors import InputError
 from tellapart.groups import runs as groups_run
@@ -106,10 +107,10 @@ def test_warnings_and_failures_stay_with_their_comparison(monkeypatch):
     assert [(s.group, s.reason) for s in result.skipped] == [("b", "no such rows")]
 
 
-def test_how_many_at_once(monkeypatch):
+def test_how_many_at_once():
     grouped = read_grouped(values(), KINDS)
     assert _at_once(grouped, 4, TestSettings(n_jobs=3)) == 3
     assert _at_once(grouped, 2, TestSettings(n_jobs=3)) == 2
     assert _at_once(grouped, 4, TestSettings(n_jobs=3, time_limit=60.0)) == 1
-    monkeypatch.setattr(groups_run, "MOST_BYTES", 1)
-    assert _at_once(grouped, 4, TestSettings(n_jobs=3)) == 1
+    with using_budget(Budget(group_bytes=1)):
+        assert _at_once(grouped, 4, TestSettings(n_jobs=3)) == 1

@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.errors import InputError
 from tellapart.groups import runs as groups_shared
 from tellapart.scan import shared as shared_pool
@@ -25,10 +26,10 @@ def counts(n_columns=300):
 
 
 @pytest.fixture
-def wide(monkeypatch):
+def wide():
     """Tables of so few rows and columns, looked at as if they were wide."""
-    monkeypatch.setattr(shared_pool, "FEWEST_COLUMNS", 20)
-    monkeypatch.setattr(shared_pool, "MOST_COLUMNS", 160)
+    with using_budget(Budget(fewest_group_columns=20, group_columns=160)):
+        yield
 
 
 def told(result):

@@ -86,9 +86,9 @@ def test_the_work_is_limited_by_drawing_rows():
 
 def test_of_many_columns_each_has_fewer_features_and_of_too_many_none_is_looked_at(set_budget):
     x, y = joint(10, (200, 200), (2, 6), seed=0)
-    set_budget(group_features=20)
+    set_budget(interaction_features=20)
     assert groups(x, y, 2)[0].variables == (2, 6)
-    set_budget(group_columns=9)
+    set_budget(interaction_columns=9)
     assert groups(x, y, 2) == []
 
 

@@ -15,7 +15,7 @@ one strong column from being built up of many that nearly cancel, and M positive
 
 Under a design (clusters, strata, pairs) all of this is judged by its units: the odds by t
 statistics of their sums, and C by what is left of these sums beside blocks and samples, shrunk
-more (`_correlations`). Pairs need `pairs.FEWEST_ROWS` units of each sample, and triples take no
+more (`_correlations`). Pairs need `FEWEST_ROWS_IN_PAIRS` units of each sample, and triples take no
 part.
 """
 
@@ -29,16 +29,23 @@ import numpy as np
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
-from tellapart.evidence import dependence as pairs
-from tellapart.evidence import dependence as triples
 from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
-from tellapart.evidence.dependence import CopulaScores, Group
+from tellapart.evidence.dependence import (
+    FEWEST_ROWS_IN_PAIRS,
+    FEWEST_ROWS_IN_TRIPLES,
+    MOST_PAIRED_COLUMNS,
+    CopulaScores,
+    Group,
+    find_pairs,
+    find_triples,
+    most_columns,
+)
 from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
 from tellapart.scan.scores import Scores, make_scores
-from tellapart.scan.state import most_varied, tiedness
+from tellapart.scan.state import ScanState, most_varied, tiedness
 from tellapart.threads import in_threads, one_blas_thread
 
 # Rows that have every column looked at: where values are missing, dependence is judged by them.
@@ -160,6 +167,7 @@ def gather_evidence(
     differences: Differences | None = None,
     effort: float = 1.0,
     known: KnownScores | None = None,
+    state: ScanState | None = None,
 ) -> Evidence:
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
@@ -173,13 +181,18 @@ def gather_evidence(
     way.
 
     `effort` is the share of the usual candidates, pairs and triples, for one choice of many, and
-    `known` the scores of all rows, where these are shared with others.
+    `known` the scores of all rows, where these are shared with others. `state` is what a scan of
+    the same samples made of their rows: tables and scores are not made again.
     """
     part = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
     if differences is None and (part is not samples or samples.design is not None):
         differences = find_differences(samples, n_jobs)
     with one_blas_thread():
-        scores = make_scores(part, n_jobs) if known is None else known.of_samples
+        scores = None if known is None else known.of_samples
+        if scores is None and state is not None:
+            scores = state.scores_of(part)
+        if scores is None:
+            scores = make_scores(part, n_jobs)
         if scores.column.size == 0:
             none = np.empty((0, 0))
             rows = (part.n_x, part.n_y)
@@ -287,19 +300,19 @@ def _groups(
 ) -> list[Group]:
     """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
     fewer = min(samples.n_units)
-    if n_variables < 2 or fewer < pairs.FEWEST_ROWS:
+    if n_variables < 2 or fewer < FEWEST_ROWS_IN_PAIRS:
         return []
     strongest = _strongest(scores, samples, n_jobs)
-    in_pairs = int(pairs.MOST_COLUMNS * effort ** (1 / 2))
+    in_pairs = int(MOST_PAIRED_COLUMNS * effort ** (1 / 2))
     rows, columns = whole_rows(scores, _linked(scores, strongest, in_pairs))
     fewer = rows.fewer(samples.n_x)
-    if fewer < pairs.FEWEST_ROWS:
+    if fewer < FEWEST_ROWS_IN_PAIRS:
         return []
     x, y, columns = _copulas(samples, rows, columns, known)
-    groups = rows.of_all(pairs.find_pairs(x, y, columns, MOST_SEEN, differences))
+    groups = rows.of_all(find_pairs(x, y, columns, MOST_SEEN, differences))
     by_design = differences is not None and differences.by_design
-    if n_variables >= 3 and fewer >= triples.FEWEST_ROWS and not by_design:
-        most = int(triples.most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))
+    if n_variables >= 3 and fewer >= FEWEST_ROWS_IN_TRIPLES and not by_design:
+        most = int(most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))
         if columns.size > most:
             rows, fewer_columns = whole_rows(scores, _linked(scores, strongest, most))
             if rows.counted is None:
@@ -308,7 +321,7 @@ def _groups(
                 x, y, columns = x.columns(kept), y.columns(kept), columns[kept]
             else:
                 x, y, columns = _copulas(samples, rows, fewer_columns, known)
-        groups += rows.of_all(triples.find_triples(x, y, columns, MOST_SEEN))
+        groups += rows.of_all(find_triples(x, y, columns, MOST_SEEN))
     return sorted(groups, key=lambda group: -group.log_odds)
 
 
@@ -349,7 +362,7 @@ def _strongest(scores: Scores, samples: Samples, n_jobs: int) -> FloatArray:
     Of more than `Budget.linked_columns` columns those with the fewest ties are looked at, and the
     others have none: correlations are as many as the square of the columns.
     """
-    places, most = scores.numeric, pairs.MOST_COLUMNS
+    places, most = scores.numeric, MOST_PAIRED_COLUMNS
     strongest = np.zeros(places.size)
     seen = np.arange(places.size)
     linked = current_budget().linked_columns

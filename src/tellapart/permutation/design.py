@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.design import Design, ExchangeableUnits, PermutationScheme
 from tellapart.errors import InputError
 from tellapart.permutation.draws import (
     FEWEST_BINS,
     LARGER_SHARE,
     MOST_BINS,
-    MOST_BYTES,
     Permutations,
 )
 
@@ -277,8 +277,6 @@ def weighed(units: Units, likeness: float) -> Units:
     return replace(units, row_weights=weights * (units.rows.sum() / (weights @ units.rows)))
 
 
-MOST_UNITS = 4_000
-"""Units of both samples, bins and those that keep their labels."""
 SHARES = (LARGER_SHARE, 15, 10, 7, 5, 3, 2, 1)
 """Units of the larger sample in a block, in multiples of the smaller: the first that suffices."""
 LEFT_OVER = 0.1
@@ -361,14 +359,15 @@ class _Joined:
     def fitting(cls, shapes: IntArray, rng: np.random.Generator) -> _Joined | None:
         """Return blocks of few enough units; None where all may be permuted one by one."""
         total = int(shapes.min(axis=0).sum())
-        if total < 2 * MOST_BINS and shapes.sum() <= MOST_UNITS:
+        most_units = current_budget().permuted_units
+        if total < 2 * MOST_BINS and shapes.sum() <= most_units:
             return None
         noise = rng.random((shapes.shape[1],))
         few, fewer = max(total // MOST_BINS, 1), -(-total // FEWEST_BINS)
         tried = itertools.product((False, True), SHARES, (few, fewer))
         for coarse, share, together in tried:
             found = cls._of(shapes, together, share, coarse, noise)
-            if found.n_units(shapes) <= MOST_UNITS:
+            if found.n_units(shapes) <= most_units:
                 return found
         # One bin of either sample in every block: all blocks have one shape.
         return found
@@ -494,10 +493,11 @@ def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -
     shapes = units.shapes
     every = count_designed(shapes, n_permutations) if units.scheme is None else None
     count = n_permutations + 1 if every is None else every
-    if count * units.size > MOST_BYTES:
+    most = current_budget().label_bytes
+    if count * units.size > most:
         raise InputError(
-            f"n_permutations must be at most {MOST_BYTES // units.size:,} for {units.size:,} units "
-            f"(their labels may take {MOST_BYTES / 1e9:g} GB); got {n_permutations:,}"
+            f"n_permutations must be at most {most // units.size:,} for {units.size:,} units "
+            f"(their labels may take {most / 1e9:g} GB); got {n_permutations:,}"
         )
     true_labels = (np.arange(units.size) < units.n_units[0]).astype(np.uint8)
     labels = np.tile(true_labels, (count, 1))

@@ -433,6 +433,8 @@ class Bins(Labels):
         moved = self.arranged(sums.x[:-1, features], sums.y[:-1, features])
         kept, minority = sums.x[-1, features], self.minority
         if minority is None:
+            if not kept.any():
+                return lambda rows: np.asarray(self.labels[rows] @ moved)
             return lambda rows: np.asarray(self.labels[rows] @ moved + kept)
         if minority.of_x:
             return lambda rows: np.asarray(minority.sums(moved, rows) + kept)
@@ -529,5 +531,4 @@ def draw_arrangement(n_bins: int, rng: np.random.Generator) -> IntArray:
 
 def arranged_labels(drawn: Permutations, arrangement: IntArray) -> Singles:
     """Return the 0/1 labels of the bins in an arrangement, one row per permutation."""
-    labels = np.unpackbits(drawn.bits, axis=1, count=arrangement.size)
-    return labels[:, arrangement].astype(np.float32)
+    return drawn.labels(arrangement.size)[:, arrangement].astype(np.float32)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.data.chunked_samples import ChunkedSamples, Halves
 from tellapart.data.row_stores import block_rows
@@ -179,12 +180,6 @@ def _middle(pooled: FloatArray) -> FloatArray:
 
 TIE_TOLERANCE = 1e-12
 """Two statistics closer than this times the largest |K| are a tie."""
-MOST_PAIRED_ROWS = 40_000
-"""Pooled rows up to which all pairs are summed, for kernels without short features."""
-FEW_ROWS = 2_500
-"""Pooled rows up to which a whole Gram matrix is cheap."""
-RANDOM_FEATURES = 1_024
-"""Random frequencies of a kernel beyond that: a cosine and a sine each."""
 
 
 def permutation_test(
@@ -242,19 +237,19 @@ def permutation_test(
     # Only the chosen columns take part: of a wide sample, or a sparse one, no others are copied.
     used = np.flatnonzero(z)
     samples, kernel, z = samples.columns(used), kernel.columns(used), z[used]
-    note, features = "", None
-    if not kernel.abilities.short_features and samples.n_x + samples.n_y > MOST_PAIRED_ROWS:
+    note, features, budget = "", None, current_budget()
+    if not kernel.abilities.short_features and samples.n_x + samples.n_y > budget.paired_rows:
         levels = [len(samples.categories.get(name, ())) for name in samples.names]
-        features = draw_features(kernel, z, levels, RANDOM_FEATURES, rng)
+        features = draw_features(kernel, z, levels, budget.random_frequencies, rng)
         if features is None:
-            drawn = samples.draw(MOST_PAIRED_ROWS // 2, rng)
+            drawn = samples.draw(budget.paired_rows // 2, rng)
             note = (
                 f"on {drawn.n_x:,} of {samples.n_x:,} and {drawn.n_y:,} of {samples.n_y:,} rows, "
                 "drawn at random"
             )
             samples = drawn
         else:
-            note = f"with {RANDOM_FEATURES:,} random frequencies for the kernel"
+            note = f"with {budget.random_frequencies:,} random frequencies for the kernel"
     bins = permute_samples(samples, n_permutations, rng)
     # The products are small: BLAS threads of their own would wait for each other on a busy machine.
     with one_blas_thread():
@@ -288,7 +283,7 @@ def _column_forms(
     if not kernel.abilities.short_features:
         return None
     columns, scalars = np.ascontiguousarray(pooled.T), kernel.scalar_kernels
-    few = bins.rows_per_bin == 1 and pooled.shape[0] <= FEW_ROWS
+    few = bins.rows_per_bin == 1 and pooled.shape[0] <= current_budget().gram_rows
 
     def sums_of(s: int) -> ColumnSums:
         sums = ColumnSums(scalars[s], columns[s], bins.starts)
@@ -368,26 +363,17 @@ def permutation_test_in_chunks(
         fold = FeatureSums(maps, tuple(used.tolist()), halves, sample, n_bins, size, threads)
         step = block_rows(samples.n_columns)
         sums.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
-    kept = np.flatnonzero(rest)
-    starts = np.arange(bins_x + bins_y + 1) * size
-    bins = RowGroups(
-        order=np.empty(0, dtype=np.intp),
-        starts=np.append(starts, starts[-1] + np.cumsum(rest[kept])),
-        permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),
-        n_bins=bins_x + bins_y,
-        rows_per_bin=size,
-        kept=np.array([1.0, 0.0])[kept],
-        n_x=n_x,
-        n_y=n_y,
+    groups = RowGroups.of_bins(
+        n_x, n_y, np.empty(0, dtype=np.intp), draw_permutations(bins_x, bins_y, n_permutations, rng)
     )
+    kept = np.flatnonzero([n_x > bins_x * size, n_y > bins_y * size])
     left_over = np.concatenate([sums[0][-1:], sums[1][-1:]])[kept]
     features = np.concatenate([sums[0][:-1], sums[1][:-1], left_over])
-    forms = Forms(bins, n_jobs)
+    forms = groups.forms(n_jobs)
     with one_blas_thread():
         forms.add_features(features, np.repeat(z[used], [one.size for one in maps]))
         # k(v, v) = 1.
-        forms.leave_out_diagonal(np.multiply(z.sum(), bins.rows))
+        forms.leave_out_diagonal(np.multiply(z.sum(), groups.rows))
         forms.magnitude = float(np.abs(z).sum())
         statistics = forms.mmd2()
     cuts = [f"{samples.names[s]} {one.cut}" for s, one in zip(used, maps, strict=True) if one.cut]
@@ -395,7 +381,7 @@ def permutation_test_in_chunks(
         statistics,
         TIE_TOLERANCE * forms.magnitude,
         alpha,
-        exact=bins.exact,
+        exact=groups.exact,
         rows_per_bin=size,
         note=f"with {'; '.join(cuts)}" if cuts else "",
     )

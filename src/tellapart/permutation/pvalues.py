@@ -171,7 +171,7 @@ def warn_of_few_rows(
         least = least_binned_pvalue(n_x, n_y, n_permutations)
     if least <= alpha:
         return
-    enough = rows_to_reach(n_x, n_y, n_permutations, alpha)
+    enough = rows_for_level(n_x, n_y, n_permutations, alpha)
     rows = "held-out rows" if held_out else "rows"
     ways = ["use more rows" + (f" ({enough[0]} and {enough[1]} {rows} would do)" if enough else "")]
     if held_out:
@@ -199,10 +199,10 @@ def warn_of_few_units(
         )
 
 
-def rows_to_reach(n_x: int, n_y: int, n_permutations: int, alpha: float) -> tuple[int, int] | None:
+def rows_for_level(n_x: int, n_y: int, n_permutations: int, alpha: float) -> tuple[int, int] | None:
     """Return the sizes at which some p-value reaches the level, with as many rows added to each.
 
-    >>> rows_to_reach(2, 2, 999, 0.05), rows_to_reach(5, 5, 999, 0.001)
+    >>> rows_for_level(2, 2, 999, 0.05), rows_for_level(5, 5, 999, 0.001)
     ((4, 4), (7, 7))
     """
     for added in range(MOST_ADDED):

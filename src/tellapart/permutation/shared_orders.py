@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.permutation.labels import Labels, TwoSampleSums, add_rows
 from tellapart.threads import MadeOnce
@@ -35,8 +36,6 @@ WHOLE_BITS = 30
 TILE = 64
 # So few rows of each order are added up from where they stand.
 FEW_ROWS = 32
-MOST_KEPT = 400_000_000
-"""Bytes of the sums of one table of features that are kept; of more, comparisons make their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +252,8 @@ class PooledFeatures:
     def sums(self, orders: RowOrders, size: int, rows: slice, features: slice) -> Singles:
         """Return the sums over the first `size` rows of some orders, of some features."""
         anchor = orders.anchor(size)
-        if 4 * orders.count * self.values.shape[1] * len(orders.anchors) > MOST_KEPT:
+        held = 4 * orders.count * self.values.shape[1] * len(orders.anchors)
+        if held > current_budget().shared_sums_bytes:
             first, last, _ = features.indices(self.values.shape[1])
             begin, end, _ = rows.indices(orders.count)
             out, anchor = np.zeros((end - begin, last - first), dtype=np.float32), 0

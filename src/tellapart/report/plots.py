@@ -37,7 +37,7 @@ MOST_OTHERS = 8
 MOST_FINDINGS = 16
 MOST_COLUMNS = 30
 FIELD_LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
-"""Steps of the field, as shares of its greatest height; below the first neither prevails."""
+"""Steps of the field, as parts of its greatest height; below the first none is drawn."""
 FIELD_OPACITY = (0.08, 0.42)
 SQUEEZED = 0.2
 """A null distribution on less than this share of the axis is drawn once more, larger."""
@@ -340,7 +340,7 @@ def draw_effects(
 ) -> Axes:
     """Draw effects with their intervals on one scale, the first on top.
 
-    Colour and shape say in which sample the measure is larger. `names` label the findings, by
+    Colour and shape show in which sample the measure is larger. `names` label the findings, by
     default with their columns on one line.
     """
     for row, finding in enumerate(findings):

@@ -123,7 +123,7 @@ def robust_units(values: FloatArray, centre: FloatArray, half_spread: FloatArray
 def robust_scale(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the median and half the spread of each column: the MAD, else the deviation.
 
-    TwoSampleSums, as the difference of two huge numbers of opposite sign is not a number.
+    Halves, as the difference of two huge numbers of opposite sign is not a number.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         median = np.median(values, axis=0)

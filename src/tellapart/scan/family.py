@@ -15,7 +15,7 @@ A new family is one class with these methods, registered by `tellapart.scan.fami
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from tellapart.arrays import FloatArray, IntArray, Singles
@@ -188,12 +188,15 @@ class Planned:
         By the names of these families.
     skipped, notes : mapping from str to str
         Families that cannot run, and those that leave something out, with the reason.
+    state : ScanState
+        What they planned by.
     """
 
     families: tuple[Family, ...]
     plans: Mapping[str, FamilyPlan]
     skipped: Mapping[str, str]
     notes: Mapping[str, str]
+    state: ScanState = field(repr=False)
 
     def features(self) -> list[Feature]:
         """Return what all families want to be summed."""
@@ -226,7 +229,7 @@ def plan_families(families: Sequence[Family], state: ScanState) -> Planned:
             skipped[family.name] = plan.reason
     running = tuple(family for family in families if family.name in plans)
     notes = {name: plan.note for name, plan in plans.items() if plan.note is not None}
-    return Planned(running, plans, skipped, notes)
+    return Planned(running, plans, skipped, notes, state)
 
 
 def run_families(

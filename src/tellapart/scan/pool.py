@@ -31,6 +31,11 @@ class Moments:
     inverse_x: Singles
     inverse_y: Singles
 
+    def some(self, columns: IntArray) -> Moments:
+        """Return those of some columns, side by side."""
+        every = (self.mean_x, self.mean_y, self.inverse_x, self.inverse_y)
+        return Moments(*(np.take(one, columns, axis=1) for one in every))
+
 
 @dataclass(frozen=True)
 class Pool:

@@ -20,16 +20,14 @@ from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
-from tellapart.scan.family import Planned, plan_families, run_families
-from tellapart.scan.features import Requests
+from tellapart.scan.family import Planned, run_families
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
-from tellapart.scan.row_forms import points_per_bin
-from tellapart.scan.scores import score_rows
+from tellapart.scan.pool_builder import PoolBuilder
+from tellapart.scan.scores import ALL_SCORES
 from tellapart.scan.state import BYTES_PER_COLUMN, ScanState, columns_held, in_blocks
-from tellapart.scan.sums import sum_bins
-from tellapart.scan.tables import OUTLINED, Outline, tables_of
+from tellapart.scan.tables import OUTLINED, Outline
 from tellapart.scan.tails import COMBINATION_TIE as TIE
 from tellapart.scan.tails import combine, family_score
 from tellapart.threads import one_blas_thread
@@ -45,11 +43,11 @@ class Scan:
     Attributes
     ----------
     null : PermutationNull
-        log C of the true labels and of the permutations, with p-value and critical value.
+        log C of the observed labels and of the permutations, with p-value and critical value.
     families : mapping from str to float
         The p-value of each family that ran: valid by itself, not adjusted for the others.
     findings : tuple of Finding
-        What differs, the surest of each class first.
+        What differs, the most significant of each class first.
     variable_pvalues : mapping from str to float
         The adjusted p-value of every column.
     skipped, notes : mapping from str to str
@@ -64,6 +62,8 @@ class Scan:
         How much every score of every column differs, over all rows.
     unlisted : mapping from str to int
         How many more pairs and triples are significant than are listed among the findings.
+    state : ScanState or None
+        What was made of the rows without labels, until variables were chosen.
     """
 
     null: PermutationNull
@@ -79,6 +79,7 @@ class Scan:
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
     unlisted: Mapping[str, int] = field(default_factory=dict)
+    state: ScanState | None = field(default=None, repr=False, compare=False)
 
     @property
     def by_design(self) -> bool:
@@ -98,9 +99,9 @@ class Scan:
         }
 
     def labelled(self, labels: tuple[str, str]) -> Scan:
-        """Return the scan with findings that call the samples by these names."""
+        """Return the scan to keep, with findings that call the samples by these names."""
         named = tuple(replace(finding, labels=labels) for finding in self.findings)
-        return replace(self, findings=named)
+        return replace(self, findings=named, state=None)
 
 
 def scan(
@@ -112,6 +113,7 @@ def scan(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    keep_state: bool = False,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -132,31 +134,26 @@ def scan(
     effort : float
         The share of the usual work that pairs and triples may take: where not all of them can be
         looked at, they are made of fewer columns.
+    keep_state : bool
+        Whether the result holds what was made of the rows without labels, for a choice by evidence
+        that follows: all their scores, where the pooled rows are all rows.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
-        return _scan(in_chunks(samples), n_permutations, alpha, rng, n_jobs, progress, effort)
-
-
-def _scan(
-    samples: ChunkedSamples,
-    n_permutations: int,
-    alpha: float,
-    rng: np.random.Generator,
-    n_jobs: int,
-    progress: Progress,
-    effort: float,
-) -> Scan:
-    labels = draw_labels(samples, n_permutations, rng)
-    progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
-    _check_memory(samples.n_columns, labels)
-    blocks = None
-    if in_blocks(samples.n_columns, labels.count, current_budget()):
-        pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
-    else:
-        pool, planned = make_pool(samples, labels, rng, n_jobs, progress, effort)
-    return scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        samples = in_chunks(samples)
+        labels = draw_labels(samples, n_permutations, rng)
+        progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
+        _check_memory(samples.n_columns, labels)
+        blocks = None
+        if in_blocks(samples.n_columns, labels.count, current_budget()):
+            pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
+        else:
+            pool, planned = make_pool(
+                samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_state
+            )
+        found = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        return replace(found, state=planned.state) if keep_state else found
 
 
 def make_pool(
@@ -166,37 +163,22 @@ def make_pool(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    *,
+    keep_scores: bool = False,
 ) -> tuple[Pool, Planned]:
     """Return the sums over bins of all that the families ask for: two looks at the rows.
 
     The first, at some rows drawn from both samples alike, makes the tables and the plan; the
     second, at all rows, adds up.
     """
-    pooled = Outline.of(samples)
-    tables = tables_of(samples, pooled, n_jobs)
-    if tables.size == 0:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
-        )
+    builder = PoolBuilder(samples, labels, Outline.of(samples), n_jobs, effort)
+    pooled, tables = builder.pooled, builder.tables()
+    builder.refuse_constant(tables.size)
     rows = pooled.some_rows(tables.size, rng)
-    state = ScanState.of(
-        samples.names,
-        samples.kinds,
-        tables,
-        rows,
-        score_rows(tables, rows, n_jobs, OUTLINED),
-        labels,
-        rng,
-        current_budget(),
-        effort=effort,
-        n_jobs=n_jobs,
-        pattern=samples.pattern,
-        as_read=samples.pooled.values,
-    )
-    planned = plan_families(registered_families(), state)
-    requests = Requests.of(planned.features(), points_per_bin(labels), samples.pattern)
-    sums = sum_bins(samples, tables, labels, requests, n_jobs, progress)
-    return Pool(tables, state.scores, labels, requests, sums, n_jobs), planned
+    complete = pooled.complete and rows is pooled.values
+    scores = ALL_SCORES if keep_scores and complete else OUTLINED
+    state = builder.state(tables, rows, rng, scores, complete=complete)
+    return builder.planned_pool(registered_families(), state, progress)
 
 
 def scan_pool(

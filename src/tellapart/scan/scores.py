@@ -14,6 +14,7 @@ from tellapart.scan.cells import CELL_SCORES, LEAST_REST, score_columns, take_co
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.threads import in_slices
 
+ALL_SCORES = (*CELL_SCORES, "clipped", "squared")
 # Values that a thread takes at a time.
 BLOCK_ENTRIES = 40_000
 
@@ -74,7 +75,7 @@ def score_rows(
     tables: Tables,
     values: FloatArray,
     n_jobs: int = 1,
-    names: tuple[str, ...] = (*CELL_SCORES, "clipped", "squared"),
+    names: tuple[str, ...] = ALL_SCORES,
 ) -> Scores:
     """Return the scores of rows by tables that are there already."""
     n_rows = values.shape[0]

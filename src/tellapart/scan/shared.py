@@ -80,16 +80,6 @@ class SharedSums(Sums):
         return PooledSums.of(found, self.rows_x, self.rows_y)
 
 
-MOST_COLUMNS = 8_000
-"""Columns of all comparisons together that are looked at in full…"""
-MOST_WORK = 9_000_000
-"""…and rows times these columns…"""
-FEWEST_COLUMNS = 200
-"""…but of one comparison no fewer than these."""
-MOST_ENTRIES = 3_000_000
-"""Rows times columns that are looked at in full: their features take 200 bytes each."""
-
-
 @dataclass(frozen=True)
 class SharedPart:
     """What one comparison takes of what is shared: its sums, and what its families look at."""
@@ -232,8 +222,11 @@ def columns_in_full(n_rows: int, n_comparisons: int) -> int:
     >>> columns_in_full(700, 10), columns_in_full(3_000, 10), columns_in_full(3_000, 2)
     (800, 300, 1000)
     """
-    most = min(MOST_COLUMNS // n_comparisons, MOST_WORK // (n_rows * n_comparisons))
-    return max(min(most, MOST_ENTRIES // n_rows), FEWEST_COLUMNS)
+    budget = current_budget()
+    most = min(
+        budget.group_columns // n_comparisons, budget.group_entries // (n_rows * n_comparisons)
+    )
+    return max(min(most, budget.shared_entries // n_rows), budget.fewest_group_columns)
 
 
 def _least_tied(wide: WideScores, columns: IntArray, most: int) -> IntArray:

@@ -15,10 +15,10 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
 from tellapart.data.missing import MissingPattern
-from tellapart.data.samples import draw_rows
+from tellapart.data.samples import Samples, draw_rows
 from tellapart.effects.values import fewest_rows
 from tellapart.permutation.labels import Bins
-from tellapart.scan.scores import Scores
+from tellapart.scan.scores import ALL_SCORES, Scores
 from tellapart.scan.tables import Tables
 
 # Fewer permutations do not look at more: what is seen shall not depend on their number.
@@ -100,6 +100,8 @@ class ScanState:
         How many columns of the samples vary, and how many of them are numeric.
     fewest_with_value : int
         How many of all rows must have a value that stands apart for it to be looked at.
+    complete : bool
+        Whether `rows` are all rows, those of X first, and `tables` have all columns that vary.
     """
 
     names: tuple[str, ...]
@@ -117,6 +119,7 @@ class ScanState:
     n_varying: int
     n_numeric: int
     fewest_with_value: int
+    complete: bool
 
     @classmethod
     def of(
@@ -136,6 +139,7 @@ class ScanState:
         as_read: FloatArray | None = None,
         counts: tuple[int, int] | None = None,
         fewest_with_value: int | None = None,
+        complete: bool = False,
     ) -> ScanState:
         """Return the state; `counts` are the columns that vary, where `tables` has some of them."""
         dependence = Dependence.of(scores, budget.correlated_columns)
@@ -144,8 +148,20 @@ class ScanState:
         fewest = fewest_with_value or fewest_rows(labels.n_x, labels.n_y)
         return cls(
             names, kinds, tables, rows, scores, labels, dependence, screening, effort, n_jobs,
-            pattern, as_read, n_varying, n_numeric, fewest,
+            pattern, as_read, n_varying, n_numeric, fewest, complete,
         )  # fmt: skip
+
+    def scores_of(self, samples: Samples) -> Scores | None:
+        """Return all scores of the rows of the samples that were scanned, where they are held."""
+        all_rows = (samples.n_x, samples.n_y) == self.labels.n_rows_of
+        dropped = self.pattern is not None and self.pattern.whole_rows
+        if not self.complete or not all_rows or dropped or set(ALL_SCORES) - set(self.scores.held):
+            return None
+        # Categories may be declared that no row has: then not all of these columns vary.
+        categorical = np.flatnonzero([kind == "categorical" for kind in self.kinds])
+        codes = self.rows[:, np.intersect1d(categorical, self.tables.column)]
+        still = np.nanmin(codes, axis=0) == np.nanmax(codes, axis=0) if codes.size else False
+        return None if np.any(still) else self.scores
 
     def affordable(self, budget: Budget, n_products: int = 1) -> int:
         """Return how many pairs or triples a family can afford, of so many products each."""

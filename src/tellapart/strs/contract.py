@@ -192,15 +192,6 @@ def until_interrupted(
         interruption.caught = True
 
 
-def check_columns(problem: SparseQuadratic, largest: int, who: str) -> None:
-    """Refuse a problem with more variables than a solver takes."""
-    if problem.n_columns > largest:
-        raise InputError(
-            f"solver {who} takes at most {largest:,} variables; got D = {problem.n_columns:,}; "
-            "use 'branch-and-bound'"
-        )
-
-
 def is_plain(problem: SparseQuadratic) -> bool:
     """Whether z lies on the sphere, of any sign, with no variable required."""
     domain = problem.domain
@@ -219,6 +210,25 @@ def check_plain(problem: SparseQuadratic, who: str) -> None:
             "for nonnegative weights, required variables and ratios use 'branch-and-bound', "
             "'brute-force', 'local-search' or 'truncation'"
         )
+
+
+def check_accepted(
+    problem: SparseQuadratic, solver: Any, largest: int | None = None, who: str | None = None
+) -> None:
+    """Refuse what a solver for plain problems of limited size does not take.
+
+    `largest` is its limit of variables and `who` its name in the message, where they are not
+    those of its settings. Raises too if one of its
+    `libraries` is not installed.
+    """
+    largest = solver.largest if largest is None else largest
+    check_plain(problem, f"{solver.name!r}")
+    if problem.n_columns > largest:
+        raise InputError(
+            f"solver {who or repr(solver.name)} takes at most {largest:,} variables; "
+            f"got D = {problem.n_columns:,}; use 'branch-and-bound'"
+        )
+    require(solver)
 
 
 def finish(

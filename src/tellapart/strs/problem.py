@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky
 
 from tellapart.arguments import check_flag, check_integer, check_number
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.errors import InputError
 from tellapart.strs.domains import EPS, SPHERE, Domain, Space, SpaceOrthant, block_slack
 from tellapart.strs.faces import SphereOrthant
@@ -234,6 +234,13 @@ class SparseQuadratic:
         return int(self.a.shape[0])
 
     @cached_property
+    def is_required(self) -> BoolArray:
+        """Which of the variables are required."""
+        marked = np.zeros(self.n_columns, dtype=bool)
+        marked[self.required] = True
+        return marked
+
+    @cached_property
     def A(self) -> FloatArray:  # noqa: N802 - the name of the mathematics
         """The whole matrix, D × D. Avoid it where `factor` is set and D is large."""
         if self.factor is None:
@@ -249,7 +256,7 @@ class SparseQuadratic:
     def submatrix(self, support: IntArray) -> FloatArray:
         """Return A restricted to the rows and columns in `support`."""
         if self.factor is None:
-            return self._dense[np.ix_(support, support)]
+            return self._dense[support[:, None], support]
         columns = self.factor.B[:, support]
         block = -(columns.T @ columns)
         block[np.diag_indices_from(block)] += self.factor.shift
@@ -322,8 +329,7 @@ class SparseQuadratic:
         """
         order = np.argsort(-self.domain.promise(slopes), kind="stable")
         if self.required.shape[0] > 0:
-            free = order[~np.isin(order, self.required)]
-            order = np.concatenate([self.required, free])
+            order = np.concatenate([self.required, order[~self.is_required[order]]])
         return np.sort(order[: self.d])
 
 

@@ -23,7 +23,7 @@ from tellapart.results.result import TestResult
 from tellapart.scan.cost import ScanCost
 from tellapart.scan.scan import Scan, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
-from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
 from tellapart.selection.pipeline import tune_fit_choose
 from tellapart.selection.selection import Selection
@@ -111,6 +111,7 @@ def _run_scan(
         n_jobs=n_jobs,
         progress=progress,
         effort=limits.effort,
+        keep_state=settings.by_evidence,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.
@@ -129,22 +130,31 @@ def _run_scan(
         chunks=rows,
         effort=limits.effort,
     )
-    selection = with_changes(
-        chosen.selection,
-        rows,
-        scanned=Named(scanned.findings, scanned.variable_pvalues, settings.alpha),
-    )
+    outcome = scan_outcome(scanned, chosen, rows, selected_on, shown, settings.alpha)
+    return replace(outcome, drawn_from=None if n_scanned is None else all_rows)
+
+
+def scan_outcome(
+    scanned: Scan,
+    chosen: Chosen,
+    rows: Samples | ChunkedSamples,
+    selected_on: Samples,
+    shown: Samples,
+    alpha: float,
+) -> Outcome:
+    """Return the outcome of a scan of all `rows` and of the selection after it."""
+    n_rows = rows.n_values if isinstance(rows, ChunkedSamples) else (rows.n_x, rows.n_y)
+    named = ScanFindings(scanned.findings, scanned.variable_pvalues, alpha)
     return Outcome(
         scanned.null,
-        selection,
+        with_changes(chosen.selection, rows, scanned=named),
         chosen.tuning,
         chosen.kernel,
         selected_on,
         shown,
         scanned,
         n_train=(0, 0),
-        n_test=rows.n_values,
-        drawn_from=None if n_scanned is None else all_rows,
+        n_test=n_rows,
     )
 
 
@@ -182,6 +192,7 @@ def select_after_scan(
             n_jobs=n_jobs,
             differences=scan.differences if reuses_scan else None,
             effort=effort,
+            state=scan.state,
         )
     kernel = settings.fittable
     abilities = kernel.abilities

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import best_value, examples, gram, problem_of
 
+from tellapart.budget import Budget
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.solvers.local_search import CHEAP_STARTS
 from tellapart.strs.solvers.truncation import (
-    DENSE_LIMIT,
     candidate_supports,
     truncation_one,
     truncation_two,
@@ -85,4 +85,4 @@ def test_large_problems_skip_the_eigendecompositions():
     problem = problem_of("NSD", 9, 3)
     assert len(candidate_supports(problem)) == 3
     assert len(candidate_supports(problem, limit=8)) == 1
-    assert CHEAP_STARTS < DENSE_LIMIT
+    assert Budget().dense_columns > CHEAP_STARTS

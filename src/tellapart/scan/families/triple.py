@@ -255,7 +255,10 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
         sums = sums.some(group.within)
     total = sums.total().astype(np.float32)
     plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.feature(group.pairs)
-    mean_x, mean_y = pool.score_means(SCORES[group.score])
+    # Of the columns in use only: then those of neighbouring triples lie side by side.
+    used, place = np.unique(np.concatenate(group.triples), return_inverse=True)
+    members = place.reshape(3, -1)
+    mean_x, mean_y = (np.take(mean, used, axis=1) for mean in pool.score_means(SCORES[group.score]))
     pairs_x, pairs_y = pool.means(pairs)
     n_x, n_y = pool.labels.counts
     triples, opposite = group.triples, group.opposite
@@ -270,7 +273,7 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     for start in range(0, group.triples.size, step):
         check_interrupts()
         block = slice(start, start + step)
-        s, t, u = (member[block] for member in group.triples)
+        s, t, u = (member[block] for member in members)
         tu, su, st = (member[block] for member in group.opposite)
         of_products = pool.labels.sums_over_x(sums, block)
         if present is not None:

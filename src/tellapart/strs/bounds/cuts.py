@@ -11,8 +11,8 @@ from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.bounds.conic import ConeProgram, charge_pairs, solve_conic, triangle
 from tellapart.strs.bounds.hull import (
     Curvature,
+    HullNode,
     HullRelaxation,
-    Node,
     Relaxed,
     fix_variables,
     relax,
@@ -21,7 +21,7 @@ from tellapart.strs.bounds.sdp import dual_bound
 from tellapart.strs.bounds.shift import tighten
 from tellapart.strs.contract import Control
 from tellapart.strs.domains import EPS, secular_root
-from tellapart.strs.problem import SparseQuadratic, polish, truncate
+from tellapart.strs.problem import SparseQuadratic, polish
 
 
 @dataclass(frozen=True)
@@ -152,28 +152,20 @@ class Root:
     `relaxed` is None if nothing is left but `node`'s own bound.
     """
 
-    node: Node
+    node: HullNode
     relaxed: Relaxed | None
     given_up: float
 
 
 def shrink_root(problem: SparseQuadratic, value: float, control: Control) -> Root:
     """Solve the root relaxation, fix variables by its scores, improve its shift; repeat."""
-    size, d = problem.n_columns, problem.d
+    d = problem.d
     whole = Curvature.of(problem)
-    q = np.zeros(size)
-    q[truncate(problem.a, d)] = 1.0
     shift = whole.lowest_shift()
     # u = 0 in the hull bound: what holds if there is no time for a better u.
-    simple = float(np.linalg.norm(problem.a[q > 0])) * (1 + (d + 8) * EPS) - shift
-    node = Node(
-        variables=np.arange(size),
-        forced=np.zeros(size, dtype=bool),
-        delta=np.full(size, shift),
-        q=q,
-        scores=np.abs(problem.a),
-        bound=simple,
-    )
+    largest = problem.a[problem.best_places(problem.a)]
+    simple = float(np.linalg.norm(largest)) * (1 + (d + 8) * EPS) - shift
+    node = HullNode.root(problem, shift, simple)
     cutoff = value + control.allowed(value)
     tolerance = 0.1 * control.allowed(value)
     given_up = -np.inf

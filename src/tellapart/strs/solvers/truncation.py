@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.strs.contract import Control, Solution, is_plain
 from tellapart.strs.domains import maximise_on_sphere
 from tellapart.strs.incumbent import Incumbent, fill_up
 from tellapart.strs.problem import SparseQuadratic, truncate
-
-DENSE_LIMIT = 2_000
-"""Above this many variables the D × D matrix is not formed."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,13 @@ class Truncation:
         return best.solution(self.name, len(supports))
 
 
-def candidate_supports(problem: SparseQuadratic, limit: int = DENSE_LIMIT) -> list[IntArray]:
+def candidate_supports(problem: SparseQuadratic, limit: int | None = None) -> list[IntArray]:
     """Return the supports worth polishing: of a, of Truncation I's best, of Truncation II.
 
-    I and II each take an eigendecomposition of order D: above `limit` variables they are left out.
+    I and II each take an eigendecomposition of order D: above `limit` variables (by default those
+    of the budget) they are left out.
     """
+    limit = current_budget().dense_columns if limit is None else limit
     supports = [problem.best_places(problem.a)]
     if problem.n_columns <= limit:
         one = np.flatnonzero(truncation_one(problem))
