@@ -140,12 +140,12 @@ def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> Flo
         size = np.abs(c)
         if index.shape[0] > 0:
             block = np.empty((index.shape[0], index.shape[0]))
-            part = np.empty(index.shape[0])
+            right = np.empty(index.shape[0])
             for i in range(index.shape[0]):
-                part[i] = 0.5 * c[index[i]]
+                right[i] = 0.5 * c[index[i]]
                 for j in range(index.shape[0]):
                     block[i, j] = H[index[i], index[j]]
-            solved = np.linalg.solve(block, part)
+            solved = np.linalg.solve(block, right)
             for i in range(index.shape[0]):
                 w[index[i]] = solved[i]
                 for j in range(n):
@@ -210,12 +210,14 @@ def multiplier_on_orthant(
         move = np.inf
         if index.shape[0] > 0:
             block = np.empty((index.shape[0], index.shape[0]))
-            part = np.empty(index.shape[0])
+            positive = np.empty(index.shape[0])
             for i in range(index.shape[0]):
-                part[i] = w[index[i]]
+                positive[i] = w[index[i]]
                 for j in range(index.shape[0]):
                     block[i, j] = shifted[index[i], index[j]]
-            move = norm2 * (np.sqrt(norm2) - 1.0) / float(part @ np.linalg.solve(block, part))
+            move = (
+                norm2 * (np.sqrt(norm2) - 1.0) / float(positive @ np.linalg.solve(block, positive))
+            )
         following = mu + move
         if not low < following < high:
             if abs(move) <= 4e-16 * abs(mu) or not np.isfinite(high):

@@ -49,12 +49,12 @@ def candidate_supports(problem: SparseQuadratic, limit: int | None = None) -> li
     of the budget) they are left out.
     """
     limit = current_budget().dense_columns if limit is None else limit
-    supports = [problem.best_places(problem.a)]
+    supports = [problem.best_support(problem.a)]
     if problem.n_columns <= limit:
         one = np.flatnonzero(truncation_one(problem))
         supports.append(one if is_plain(problem) else fill_up(problem, one))
         unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
-        supports.append(problem.best_places(unconstrained))
+        supports.append(problem.best_support(unconstrained))
     return supports
 
 
