@@ -62,8 +62,12 @@ SMALL = 1e-100
 """Numbers below this are multiplied by a power of two, which changes no digit, before squaring."""
 
 
-def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
+def maximise_on_sphere(
+    A: FloatArray, a: FloatArray, spectrum: tuple[FloatArray, FloatArray] | None = None
+) -> tuple[FloatArray, float]:
     """Return the maximiser of zᵀAz + aᵀz over ‖z‖₂ = 1, and its value.
+
+    `spectrum` are the eigenvalues and eigenvectors of A, where the caller has them.
 
     With A = UΛUᵀ, λ₁ the largest eigenvalue and b = Uᵀa, the maximiser is
     z = ½(μI − A)⁻¹a with μ ≥ λ₁ the root of Σ b_i²/(4(μ − λ_i)²) = 1. In the *hard case*
@@ -82,7 +86,7 @@ def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]
         up, down = _powers(largest)
         z, value = maximise_on_sphere(A * up, a * up)
         return z, value * down
-    eigenvalues, vectors = np.linalg.eigh(A)
+    eigenvalues, vectors = np.linalg.eigh(A) if spectrum is None else spectrum
     gaps = eigenvalues[-1] - eigenvalues
     linear, size = a, float(np.abs(a).max())
     if 0.0 < size < SMALL:

@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, cholesky
 from tellapart.arguments import check_flag, check_integer, check_number
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.strs.domains import EPS, SPHERE, Domain, Space, SpaceOrthant, block_slack
+from tellapart.strs.domains import EPS, SPHERE, Domain, Space, SpaceOrthant
 from tellapart.strs.faces import SphereOrthant
 
 # What the arrays of a problem must be: checked once, at its door.
@@ -365,14 +365,6 @@ def support_bound(
     """Return a proved bound on the maximum over one support, whose computed maximum is `value`."""
     block, linear = problem.submatrix(support), problem.a[support]
     return problem.domain.bound(block, linear, value, cutoff, problem.forming_error)
-
-
-def value_slack(problem: SparseQuadratic, support: IntArray) -> float:
-    """Return an allowance for the rounding error of an exact maximum over one support.
-
-    That of the block of A (`block_slack`), and a factor is multiplied out first.
-    """
-    return block_slack(problem.submatrix(support), problem.a[support]) + problem.forming_error
 
 
 class SparseTrustRegion(SparseQuadratic):
