@@ -20,8 +20,7 @@ from tellapart.permutation.mmd import permutation_test, permutation_test_in_chun
 from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, warn_of_few_units
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
-from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan
+from tellapart.scan.scan import Scan, ScanCost, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
