@@ -105,10 +105,6 @@ class WideScores:
         return found
 
 
-def _sparse(values: Values) -> bool:
-    return isinstance(values, SparseColumns)
-
-
 def _entries(values: Values, columns: IntArray) -> sparse.csc_array:
     """Return some columns as a sparse matrix."""
     if isinstance(values, SparseColumns):
