@@ -1,17 +1,26 @@
 """What is added from outside the package is used like what is built in: one entry in a registry."""
 
+import sqlite3
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar, NamedTuple
 
 import dask.array as da
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import tellapart as ta
 from tellapart.budget import Budget, using_budget
+from tellapart.data import sources
 from tellapart.data.design import register_scheme
+from tellapart.data.sources.source import HeldSource, Source
 from tellapart.effects.estimate import Estimate
 from tellapart.errors import InputError
+from tellapart.kernels.bandwidth import median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, SquaredDifference
+from tellapart.kernels.registry import KERNELS
 from tellapart.scan.families import (
     FAMILIES,
     describe_family,
@@ -107,6 +116,82 @@ def test_a_selected_variable_can_differ_in_a_kind_from_outside(medians, shifted)
 def test_a_kind_has_a_name_of_its_own(medians):
     with pytest.raises(InputError, match="got 'median'"):
         register_finding_kind(MEDIAN)
+
+
+# A kind of input: records in memory, and rows of a database in chunks.
+
+
+class Records(HeldSource):
+    """Lists of dictionaries, which no table library has made a table of."""
+
+    @classmethod
+    def claims(cls, data):
+        return isinstance(data, list) and bool(data) and isinstance(data[0], dict)
+
+    @classmethod
+    def load(cls, title, data):
+        return pa.Table.from_pylist(data)
+
+
+class Query(NamedTuple):
+    connection: sqlite3.Connection
+    table: str
+    columns: tuple[str, ...]
+
+
+class QueryRows(Source):
+    """Rows of a database, fetched a few at a time."""
+
+    def __init__(self, title, query):
+        self.title = title
+        self.names = query.columns
+        self.n_columns = len(query.columns)
+        self.query = query
+
+    @classmethod
+    def claims(cls, data):
+        return isinstance(data, Query)
+
+    def chunks(self, places):
+        columns = ", ".join(self.names[place] for place in places)
+        cursor = self.query.connection.execute(f"SELECT {columns} FROM {self.query.table}")
+        while rows := cursor.fetchmany(70):
+            yield np.array(rows, dtype=float)
+
+
+@pytest.fixture
+def more_sources(monkeypatch):
+    monkeypatch.setattr(sources, "SOURCES", list(sources.SOURCES))
+    sources.register_source(Records)
+    sources.register_source(QueryRows)
+
+
+def test_inputs_registered_from_outside_are_read_like_any_other(more_sources):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 3)), rng.normal([0, 0, 1], size=(180, 3))
+    names = ("a", "b", "c")
+    tables = [pa.table(dict(zip(names, rows.T, strict=True))) for rows in (x, y)]
+    settings = {"n_permutations": 99, "random_state": 0}
+    expected = ta.two_sample_test(*tables, **settings)
+
+    records = [table.to_pylist() for table in tables]
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    for name, rows in (("x", x), ("y", y)):
+        connection.execute(f"CREATE TABLE {name} (a REAL, b REAL, c REAL)")
+        connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", rows.tolist())
+    queries = [Query(connection, name, names) for name in ("x", "y")]
+    for pair in (records, queries, (records[0], queries[1]), (queries[0], tables[1])):
+        result = ta.two_sample_test(*pair, **settings)
+        assert result.pvalue == expected.pvalue
+        assert result.selection.variables == expected.selection.variables == ("c",)
+        assert [f.variables for f in result.findings] == [f.variables for f in expected.findings]
+    groups = records[0] + [{**record, "c": record["c"] + 2} for record in records[0]]
+    groups = [{**record, "arm": "old" if k < 200 else "new"} for k, record in enumerate(groups)]
+    compared = ta.compare_groups(groups, "arm", n_permutations=99, random_state=0)
+    assert compared.sizes == {"new": 200, "old": 200}
+    # A database is read into memory where all rows are needed there.
+    monitor = ta.compare_to_reference(queries[0], n_permutations=99, random_state=0)
+    assert monitor.check(records[1]).pvalue <= 0.05
 
 
 # A design: labels of a time series may be shifted round within a day, not permuted.
@@ -317,3 +402,39 @@ def test_a_family_of_the_same_name_takes_the_place_of_another():
         assert [one.name for one in registered_families()] == [one.name for one in FAMILIES]
         assert registered_families()[0].weight == 40.0
     assert registered_families() == FAMILIES
+
+
+@dataclass(frozen=True)
+class Rational:
+    """K_z(x, y) = 1/(1 + t/2), t the mean of squared differences: a kernel in a file of its own."""
+
+    name: ClassVar[str] = "rational"
+    abilities: ClassVar[Abilities] = Abilities(averages=True)
+
+    def fit(self, samples, *, n_jobs=1):
+        bandwidths, constant = median_bandwidths(samples, n_jobs=n_jobs)
+        scalars = tuple(map(SquaredDifference, bandwidths.tolist()))
+        return FittedKernel(self.name, scalars, constant, WEIGHTS["square"], self)
+
+    def value(self, t):
+        return 1 / (1 + t / 2)
+
+    def slope(self, t):
+        return -0.5 / (1 + t / 2) ** 2
+
+    def curvature(self, t):
+        return 0.5 / (1 + t / 2) ** 3
+
+
+def test_a_kernel_from_outside_is_known_by_its_name(monkeypatch):
+    monkeypatch.setitem(KERNELS, Rational.name, Rational)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 4)), rng.normal(size=(80, 4))
+    y[:, 2] *= 3
+    settings = {"n_variables": 1, "regularization": 0.1, "n_permutations": 99, "random_state": 0}
+    result = ta.two_sample_test(x, y, method="split", kernel="rational", **settings)
+    assert result.variables == ("x2",)
+    assert result.pvalue == 0.01
+    assert result.selection.kernel == "rational"
+    with pytest.raises(InputError, match="'rational'"):
+        ta.two_sample_test(x, y, kernel="irrational")

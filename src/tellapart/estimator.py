@@ -88,7 +88,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     gap_ : float or None
         Relative gap of the selection to the best one possible; None where nothing is proved.
     n_variables_ : int
-        The number of columns asked for or found by tuning; no more than this are kept.
+        The number of columns requested, or found by tuning; no more than this are kept.
     regularization_ : float
         The λ that was used; 0 for a choice by evidence.
     classes_ : array of shape (2,)

@@ -93,7 +93,7 @@ def test_more_texts_than_can_be_held(tmp_path, set_budget):
         with pytest.warns(UserWarning, match="is excluded") as told:
             assert "hash" not in read_chunked(x, y, keep=()).names
         assert "more than 500 distinct texts" in str(told[1].message)
-        with pytest.raises(InputError, match="'hash' of X looks like an identifier"):
+        with pytest.raises(InputError, match="'hash' of X and Y looks like an identifier"):
             read_chunked(x, y, keep=["hash"])
 
 

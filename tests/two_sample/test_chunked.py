@@ -14,7 +14,6 @@ from scipy import stats
 
 import tellapart as ta
 from row_sums import write_parts
-from tellapart.budget import Budget, using_budget
 from tellapart.scan import differences, sums
 
 NAMES = [f"x{s}" for s in range(4)]
@@ -115,14 +114,10 @@ def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path)
                 assert (tmp_path / "second").exists()
 
 
-def test_more_rows_than_are_drawn(samples):
+def test_more_rows_than_are_drawn(samples, set_budget):
     """Choices and pictures are then made of drawn rows, single columns judged by all of them."""
+    set_budget(drawn_rows=500, evidence_rows=500)
     x, y = samples
-    with using_budget(Budget(evidence_rows=500, drawn_rows=500)):
-        _check_drawn(x, y)
-
-
-def _check_drawn(x, y):
     in_memory, chunked = _ask(x, y), _ask(da.from_array(x, chunks=(300, 4)), y)
     check_same(chunked, in_memory)
     assert chunked.selection.drawn_rows == (500, 500)

@@ -70,7 +70,7 @@ def permutation_null(
         Its rows are pooled, those of X first.
     statistic : callable
         From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
-        speak for a difference. With clusters the number of ones may change from row to row.
+        indicate a difference. With clusters the number of ones may change from row to row.
     how : Permuting
         The permutations.
     tolerance : float
@@ -251,11 +251,9 @@ class Baseline(ABC):
 
     def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Return training and held-out rows; the very same samples if all rows serve for both."""
-        return (
-            (samples, samples)
-            if self.use == "all"
-            else split_by_content(samples, self.test_size, rng)
-        )
+        if self.use == "all":
+            return samples, samples
+        return split_by_content(samples, self.test_size, rng)
 
     @interruptible()
     def test(
@@ -287,13 +285,13 @@ class Baseline(ABC):
         started = time.perf_counter()
         design = DesignArguments(strata, paired, clusters)
         samples = self.read(X, Y, missing, design)
-        settled = self.seeded()
-        rngs = Generators.of(settled.random_state)
-        train, held_out = settled.split(samples, rngs.split)
-        settled.warn_of_few_rows(held_out)
-        fitted, null = settled.fit_and_test(train, held_out, rngs)
+        baseline = self.seeded()
+        rngs = Generators.of(baseline.random_state)
+        train, held_out = baseline.split(samples, rngs.split)
+        baseline.warn_of_few_rows(held_out)
+        fitted, null = baseline.fit_and_test(train, held_out, rngs)
         fitted = fitted.described(held_out, None if train is held_out else train)
-        result = settled.result(fitted, null, train, held_out, started)
+        result = baseline.result(fitted, null, train, held_out, started)
         return replace(result, settings={**result.settings, **design.told()})
 
     def read(
@@ -303,8 +301,13 @@ class Baseline(ABC):
         missing: str = "error",
         design: DesignArguments | None = None,
     ) -> Samples:
-        """Return the checked samples; a subclass may ask more of them."""
-        return read_samples(X, Y, missing=missing, design=design)
+        """Return the checked samples."""
+        samples = read_samples(X, Y, missing=missing, design=design)
+        self.check_against(samples)
+        return samples
+
+    def check_against(self, samples: Samples) -> None:  # noqa: B027 -- most have nothing to check
+        """Raise where the samples do not allow these settings."""
 
     def seeded(self) -> Self:
         """Return the same settings with a seed of their own where none was given."""
@@ -436,18 +439,10 @@ class SelectingBaseline(Baseline):
             check_integer("n_variables", self.n_variables, 1)
         super().__post_init__()
 
-    def read(
-        self,
-        X: object,
-        Y: object,
-        missing: str = "error",
-        design: DesignArguments | None = None,
-    ) -> Samples:
-        """Return the checked samples, with at least `n_variables` columns."""
-        samples = super().read(X, Y, missing, design)
+    def check_against(self, samples: Samples) -> None:
+        """Raise where there are fewer than `n_variables` columns."""
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
-        return samples
 
     def at_most(self, n_columns: int) -> int:
         """Return how many of so many columns may be chosen."""

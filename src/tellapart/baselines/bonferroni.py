@@ -40,13 +40,6 @@ from tellapart.results.result import Method
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import check_varying, constant_columns
 
-# Every variable tested by itself, and p-values adjusted for how many there are.
-#
-# Statistics of all variables under one shared set of permutations form a matrix T, one row per
-# permutation, the true labels first. A variable's own p-value compares the entries of its column;
-# the max-T method of Westfall and Young compares the largest entries of the rows, which keeps the
-# dependence between variables and needs no more permutations for more variables.
-
 
 def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArray, FloatArray]:
     """Return the Kolmogorov–Smirnov distance of each column, and its p-value.
@@ -144,7 +137,8 @@ def max_t(standardised: FloatArray) -> FloatArray:
 
 STATISTICS = ("ks", "mmd")
 CORRECTIONS = ("holm", "bonferroni", "max-t")
-# Permutations that a test raises itself to at most, where a correction needs more than asked for.
+# Permutations that a test raises itself to at most, where a correction needs more than were
+# requested.
 MOST_PERMUTATIONS = 100_000
 # Statistics of permutations kept at a time: 32 MB.
 TABLE_ENTRIES = 4_000_000
@@ -155,6 +149,11 @@ _METHODS = {"holm": "Holm", "bonferroni": "Bonferroni", "max-t": "max-T"}
 @dataclass(frozen=True)
 class VariableTests:
     """The test of every variable of two samples.
+
+    Statistics of all variables under one shared set of permutations form a matrix T, one row per
+    permutation, the true labels first. A variable's own p-value compares the entries of its column;
+    the max-T method of Westfall and Young compares the largest entries of the rows, which keeps the
+    dependence between variables and needs no more permutations for more variables.
 
     Attributes
     ----------
@@ -192,7 +191,7 @@ class Bonferroni(SelectingBaseline):
         MMD²_u under a Gaussian kernel with permutations. Three or more categories have no order:
         "ks" takes their total variation distance, ½ Σ_v |p_x(v) − p_y(v)|, with permutations,
         whose p-values hold in finite samples, however rare a category is. So do all columns where
-        a design is told: the distribution of the distance is known for independent rows only.
+        there is a design: the distribution of the distance is known for independent rows only.
     correction : {"holm", "bonferroni", "max-t"}
         Holm's and Bonferroni's make p-values at least D times the smallest a permutation can
         give, D/(N_p + 1): where those could never reach α, N_p is raised to 2D/α, up to
@@ -335,10 +334,10 @@ class FittedBonferroni(FittedBaseline):
             bins = permute_samples(samples, n_permutations, how.rng)
             size = bins.rows_per_bin
             # A variable's own p-value needs its own column only: a few of them at a time.
-            places = np.flatnonzero(permuted)
+            positions = np.flatnonzero(permuted)
             step = max(TABLE_ENTRIES // bins.count, 1)
-            for start in range(0, places.size, step):
-                few = places[start : start + step]
+            for start in range(0, positions.size, step):
+                few = positions[start : start + step]
                 table = self._table(samples, columns[few], bins)
                 statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
         adjusted = (

@@ -10,9 +10,9 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.budget import current_budget
+from tellapart.data.columns import Labels
 from tellapart.data.design import Design
 from tellapart.data.missing import AsRead, MissingPattern, settle_missing
-from tellapart.data.reading import Labels
 from tellapart.data.row_order import (
     DrawnRows,
     Sketch,
@@ -66,6 +66,33 @@ class ChunkedSamples:
     pattern: MissingPattern | None = None
     template: Samples | None = None
     design: Design | None = None
+
+    @classmethod
+    def of(
+        cls,
+        stores: Sequence[RowStore],
+        sketches: Sequence[Sketch],
+        like: Samples,
+        extremes: Sequence[FloatArray],
+    ) -> ChunkedSamples:
+        """Return samples over the columns of others, with the rows that were drawn of them."""
+        drawn, drawn_rows = drawn_samples(sketches, like)
+        most = max(sketch.most for sketch in sketches)
+        labels = tuple(like.categories.get(name) for name in like.names)
+        return cls(
+            stores[0],
+            stores[1],
+            like.names,
+            like.kinds,
+            like.categories,
+            drawn,
+            drawn_rows,
+            draw_pooled(sketches[0], sketches[1], most),
+            *ranges_of(extremes, labels),
+            like.dropped_columns,
+            like.dropped_rows,
+            design=like.design,
+        )
 
     @property
     def n_x(self) -> int:
@@ -129,21 +156,9 @@ def as_chunked(samples: Samples, seed: int = 0, n_jobs: int = 1) -> ChunkedSampl
     for k, store in enumerate(stores):
         rows, marks = drawn_places(seed, k, store.shape[0], most)
         sketches.append(Sketch(most, marks, rows, store.rows(rows)))
-    labels = tuple(samples.categories.get(name) for name in samples.names)
     extremes = [np.array(extremes_of(values)) for values in (samples.x, samples.y)]
-    return ChunkedSamples(
-        *stores,
-        samples.names,
-        samples.kinds,
-        samples.categories,
-        *drawn_samples(sketches, samples),
-        draw_pooled(sketches[0], sketches[1], most),
-        *ranges_of(extremes, labels),
-        samples.dropped_columns,
-        samples.dropped_rows,
-        None if samples.as_read is None else samples.as_read.pattern,
-        design=samples.design,
-    )
+    pattern = None if samples.as_read is None else samples.as_read.pattern
+    return replace(ChunkedSamples.of(stores, sketches, samples, extremes), pattern=pattern)
 
 
 def drawn_samples(
@@ -165,9 +180,9 @@ def ranges_of(extremes: Sequence[FloatArray], labels: Labels) -> tuple[FloatArra
     """Return the smallest and the largest value of each column in both samples."""
     least = np.minimum(extremes[0][0], extremes[1][0])
     greatest = np.maximum(extremes[0][1], extremes[1][1])
-    for s, known in enumerate(labels):
-        if known is not None:
-            least[s], greatest[s] = 0.0, len(known) - 1.0
+    for s, names_of_levels in enumerate(labels):
+        if names_of_levels is not None:
+            least[s], greatest[s] = 0.0, len(names_of_levels) - 1.0
     return least, greatest
 
 
@@ -256,8 +271,8 @@ class Halves:
     def _pooled(self, drawn: DrawnRows, held_out: bool) -> DrawnRows:
         inside = np.empty(drawn.rows.size, dtype=np.bool_)
         for sample in range(2):
-            own = drawn.sample == sample
-            inside[own] = self.held_out(sample, drawn.rows[own]) == held_out
+            of_sample = drawn.sample == sample
+            inside[of_sample] = self.held_out(sample, drawn.rows[of_sample]) == held_out
         values = np.asfortranarray(drawn.values[inside])
         return DrawnRows(values, drawn.sample[inside], drawn.rows[inside])
 

@@ -50,12 +50,12 @@ def choose_columns(
     if columns is None and not drop:
         return list(tables), ()
     names = [names_of(table) for table in tables]
-    known = dict.fromkeys(name for some in names for name in some)
-    wanted = None if columns is None else typed_names(columns, known)
-    unwanted = typed_names(drop, known)
+    every_name = dict.fromkeys(name for some in names for name in some)
+    wanted = None if columns is None else typed_names(columns, every_name)
+    unwanted = typed_names(drop, every_name)
     for some in names:
         _check_known("columns", wanted or (), some)
-    _check_known("drop", unwanted, known)
+    _check_known("drop", unwanted, every_name)
     clash = [name for name in needed if name in unwanted]
     if clash:
         raise InputError(f"drop must leave the column {clash[0]!r}, by which rows are grouped")
@@ -70,16 +70,16 @@ def choose_columns(
             raise InputError("drop must leave at least one column to compare; got all of them")
         chosen.append(_with_columns(table, kept))
     left = {name for table in chosen for name in names_of(table)}
-    return chosen, tuple(name for name in known if name not in left)
+    return chosen, tuple(name for name in every_name if name not in left)
 
 
 def typed_names(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
     """Return the names in texts as people type them: one, or several with commas between."""
-    found: dict[str, None] = {}
+    typed: dict[str, None] = {}
     for text in texts:
         # A name that has a comma may also be given as it is.
-        found.update(dict.fromkeys([text] if text in known else _between_commas(text)))
-    return found
+        typed.update(dict.fromkeys([text] if text in known else _between_commas(text)))
+    return typed
 
 
 def _between_commas(text: str) -> list[str]:
@@ -91,8 +91,8 @@ def _between_commas(text: str) -> list[str]:
 
 def typed_in(tables: Sequence[Any], texts: Iterable[str]) -> list[str]:
     """Return the names of columns that people typed, of tables that may have them."""
-    known = dict.fromkeys(name for table in tables for name in names_of(table))
-    return list(typed_names(texts, known))
+    every_name = dict.fromkeys(name for table in tables for name in names_of(table))
+    return list(typed_names(texts, every_name))
 
 
 def _check_known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:

@@ -93,35 +93,37 @@ class ColumnNotes:
 
     def lines(self) -> list[str]:
         """Return one sentence for each thing that was done; none where nothing was."""
-        found = []
+
+        def shown(entries: Iterable[str], separator: str = ", ") -> str:
+            return listed(entries, MOST_NAMED, separator)
+
+        sentences = []
         if self.naming_rows:
             one = len(self.naming_rows) == 1
             entries = [f"{name!r} ({why})" for name, why in self.naming_rows.items()]
-            found.append(
-                f"Excluded: {listed(entries, MOST_NAMED)}, which "
+            sentences.append(
+                f"Excluded: {shown(entries)}, which "
                 f"{'appears to be an identifier' if one else 'appear to be identifiers'}: "
                 f"{self.way_back} includes {'it' if one else 'them'}."
             )
         if self.row_labels:
             entries = [repr(name) if name.strip() else UNNAMED for name in self.row_labels]
-            found.append(f"Excluded: {listed(entries, MOST_NAMED)}, saved row labels.")
+            sentences.append(f"Excluded: {shown(entries)}, saved row labels.")
         if self.moments:
             entries = list(map(repr, self.moments))
-            found.append(
-                f"Excluded: {listed(entries, MOST_NAMED)}, since every batch has dates of its own."
-            )
+            sentences.append(f"Excluded: {shown(entries)}, since every batch has dates of its own.")
         for where, names in self.fixed.items():
             they = "it is constant" if len(names) == 1 else "they are constant"
-            found.append(
-                f"Excluded: {listed(map(repr, names), MOST_NAMED)}: {they} within all {where}, and "
-                "so cannot differ under the design."
+            sentences.append(
+                f"Excluded: {shown(map(repr, names))}: {they} within all {where}, and so cannot "
+                "differ under the design."
             )
         if self.unchosen:
-            found.append(f"Excluded by the user: {listed(map(repr, self.unchosen), MOST_NAMED)}.")
+            sentences.append(f"Excluded by the user: {shown(map(repr, self.unchosen))}.")
         if self.parts:
             entries = [f"{name!r} into {', '.join(parts)}" for name, parts in self.parts.items()]
-            found.append(f"Split into parts: {listed(entries, MOST_NAMED, '; ')}.")
-        return [safe(line) for line in found]
+            sentences.append(f"Split into parts: {listed(entries, MOST_NAMED, '; ')}.")
+        return [safe(line) for line in sentences]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the notes as plain Python values."""
@@ -171,14 +173,14 @@ def warn_of_row_labels(title: str, labels: Iterable[str]) -> None:
 def without_row_labels(title: str, table: pa.Table) -> pa.Table:
     """Return a table without its saved row labels, of which it warns and remembers the names."""
     labels = row_labels(table.column_names)
-    told = {key: value for key, value in (table.schema.metadata or {}).items() if key != _KEY}
+    metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != _KEY}
     if labels:
         warn_of_row_labels(title, labels)
-        told[_KEY] = json.dumps(labels).encode()
+        metadata[_KEY] = json.dumps(labels).encode()
         gone = set(labels)
         places = [s for s, name in enumerate(table.column_names) if name not in gone]
         table = table.select(places)
-    return table.replace_schema_metadata(told or None)
+    return table.replace_schema_metadata(metadata or None)
 
 
 def remembered(table: Any) -> tuple[str, ...]:

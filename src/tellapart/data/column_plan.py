@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -24,6 +24,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.columns import ColumnKind, Reading
 from tellapart.data.identifiers import (
     FEWEST_NAMED,
     WholeNumbers,
@@ -33,7 +34,6 @@ from tellapart.data.identifiers import (
     why_numbers_name_rows,
     why_text_names_rows,
 )
-from tellapart.data.reading import ColumnKind, Reading
 from tellapart.data.row_order import draw_pooled
 from tellapart.data.sources.source import HeldSource, Source, distinct
 from tellapart.data.summary import ColumnSummary, Summary, pooled_counts
@@ -102,18 +102,18 @@ class ColumnPlan:
     def resolve(self, pooled: PooledColumns) -> tuple[list[Reading], ColumnNotes]:
         """Return how to read the columns that are compared, and what became of the others."""
         names = self.readings[0].names
-        pooled.refuse_many(names if self.kept is None else self.kept)
         if self.kept is None:
+            self._refuse_excess(pooled, names)
             return list(self.readings), ColumnNotes()
-        reasons = pooled.identifiers()
+        self._refuse_excess(pooled, self.kept)
+        reasons = identifiers(names, pooled)
         gone = {name: reasons[name] for name in names if name in reasons and name not in self.kept}
         if len(gone) == len(names):
             gone.popitem()  # something must be left, to be refused or compared as it is
-            pooled.refuse_many([name for name in names if name not in gone])
-        titles = " and ".join(reading.title for reading in self.readings)
+            self._refuse_excess(pooled, [name for name in names if name not in gone])
         for name, reason in gone.items():
             warn_caller(
-                f"column {name!r} of {titles} is excluded: it appears to be an identifier "
+                f"column {name!r} of {self._titles} is excluded: it appears to be an identifier "
                 f"({reason}); pass keep=[{name!r}] to compare it"
             )
         compared = self._varying_parts(pooled)
@@ -125,6 +125,20 @@ class ColumnPlan:
                 parts[self.origins[s]] = (*parts.get(self.origins[s], ()), part)
         readings = [reading.columns(left) for reading in self.readings]
         return readings, ColumnNotes(gone, parts=parts, kept=self.kept)
+
+    def _refuse_excess(self, pooled: PooledColumns, wanted: Collection[str]) -> None:
+        """Refuse columns that must be compared, and have more texts than can be held."""
+        for s, name in enumerate(self.readings[0].names):
+            most = pooled.excess(s) if name in wanted else None
+            if most is not None:
+                raise InputError(
+                    f"column {name!r} of {self._titles} looks like an identifier: more than "
+                    f"{most} distinct labels; drop the column"
+                )
+
+    @property
+    def _titles(self) -> str:
+        return " and ".join(reading.title for reading in self.readings)
 
     def _varying_parts(self, pooled: PooledColumns) -> dict[int, bool]:
         """Return, for each part of dates or times, whether it is compared.
@@ -209,10 +223,10 @@ def checked_keep(keep: object, sources: Sequence[Source]) -> tuple[str, ...]:
     names = tuple(str(name) for name in keep)
     if not names:
         return ()
-    known = dict.fromkeys(name for source in sources for name in source.names or ())
-    absent = [name for name in names if name not in known]
+    every_name = dict.fromkeys(name for source in sources for name in source.names or ())
+    absent = [name for name in names if name not in every_name]
     if absent:
-        hint = nearest(absent[0], known) if known else "the columns have no names"
+        hint = nearest(absent[0], every_name) if every_name else "the columns have no names"
         raise InputError(f"keep must name columns; got {quoted(absent)}; {hint}")
     return names
 
@@ -223,17 +237,67 @@ def checked_keep(keep: object, sources: Sequence[Source]) -> tuple[str, ...]:
 class PooledColumns(Protocol):
     """The values of all samples together, as far as rules need them."""
 
-    def identifiers(self) -> dict[str, str]:
-        """Return the columns that appear to be identifiers, each with the reason."""
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all samples."""
+        ...
+
+    def texts(self, s: int) -> Mapping[str, int] | None:
+        """Return how often each text of a column occurs; None where it is no column of text."""
+        ...
+
+    def excess(self, s: int, *, pooled: bool = False) -> int | None:
+        """Return how many labels can be held, if a sample, or all of them, have more; else None."""
+        ...
+
+    def whole_numbers(self) -> Iterator[WholeColumn]:
+        """Give out columns of whole numbers that may identify rows."""
         ...
 
     def varies(self, s: int) -> bool:
-        """Say whether a column has more than one value."""
+        """Say whether a part of dates or times has more than one value."""
         ...
 
-    def refuse_many(self, names: Sequence[str]) -> None:
-        """Refuse columns that must be compared, and have more texts than can be held."""
-        ...
+
+class WholeColumn(NamedTuple):
+    """Whole numbers of all samples: the values that are there, or some and what all add up to."""
+
+    s: int
+    values: FloatArray
+    is_consecutive: bool | None = None
+
+    def why(self, name: str, n_samples: int) -> str | None:
+        """Say why the column identifies rows; None if it does not."""
+        if self.is_consecutive is None:
+            return why_numbers_name_rows(name, self.values, n_samples)
+        if self.is_consecutive:
+            return "consecutive whole numbers, each at most once in a sample"
+        if self.values.size < FEWEST_NAMED or not is_named_like_one(name):
+            return None
+        if np.unique(self.values, return_counts=True)[1].max() > n_samples:
+            return None
+        drawn = f"{self.values.size:,} drawn rows"
+        return f"its name, and whole numbers that do not repeat among {drawn}"
+
+
+def identifiers(names: Sequence[str], pooled: PooledColumns) -> dict[str, str]:
+    """Return the columns that appear to be identifiers, each with the reason."""
+    reasons: dict[str, str | None] = {}
+    for s, name in enumerate(names):
+        most = pooled.excess(s, pooled=True)
+        counts = None if most is not None else pooled.texts(s)
+        if most is not None:
+            reasons[name] = f"more than {most:,} distinct texts"
+        elif counts is not None:
+            reasons[name] = why_texts_name_rows(counts, pooled.n_rows, pooled.n_samples)
+    for column in pooled.whole_numbers():
+        reasons[names[column.s]] = column.why(names[column.s], pooled.n_samples)
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,63 +307,58 @@ class HeldColumns:
     sources: Sequence[HeldSource]
     readings: Sequence[Reading]
 
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.sources)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all samples."""
+        return sum(source.shape[0] for source in self.sources)
+
     @cached_property
     def _sides(self) -> list[tuple[HeldSource, Reading]]:
         return list(zip(self.sources, self.readings, strict=True))
 
-    def identifiers(self) -> dict[str, str]:
-        """Return the columns that appear to be identifiers, each with the reason."""
-        return {**self._whole_numbers(), **self._texts()}
+    def texts(self, s: int) -> Mapping[str, int] | None:
+        """Return how often each text of a column occurs; None where it is no column of text."""
+        # Where one of them has categories, that is the user's word on it.
+        for source, reading in self._sides:
+            if not source.dtypes or source.dtypes[reading.places[s]] != nw.String:
+                return None
+        counts: Counter[str] = Counter()
+        for source, reading in self._sides:
+            counts.update(source.column(reading.places[s], reading.names[s]).label_counts())
+        return counts
+
+    def excess(self, s: int, *, pooled: bool = False) -> int | None:  # noqa: ARG002
+        """Return None: memory that holds the samples holds their labels."""
+        return None
+
+    def whole_numbers(self) -> Iterator[WholeColumn]:
+        """Give out columns of whole numbers that may identify rows."""
+        whole = [s for s, is_whole in enumerate(self.readings[0].whole) if is_whole]
+        if not whole:
+            return
+        extremes = [src.extremes([r.places[s] for s in whole]) for src, r in self._sides]
+        low, high = np.array(extremes).swapaxes(0, 1)
+        likely = may_be_consecutive(low.min(axis=0), high.max(axis=0), self.n_rows, self.n_samples)
+        for s, may_be in zip(whole, likely, strict=True):
+            if may_be or is_named_like_one(self.readings[0].names[s]):
+                present = [source.numbers_of(r.places[s]) for source, r in self._sides]
+                yield WholeColumn(s, np.concatenate(present))
 
     def varies(self, s: int) -> bool:
         """Say whether a part of dates or times has more than one value."""
-        least, greatest = np.inf, -np.inf
+        values = []
         for source, reading in self._sides:
             part = reading.parts[s]
             assert part is not None
-            values = source.hold_part(reading.places[s], reading.names[s], part).values
-            present = values[~np.isnan(values)]
-            least = min(least, float(present.min(initial=np.inf)))
-            greatest = max(greatest, float(present.max(initial=-np.inf)))
-        return greatest > least
-
-    def refuse_many(self, names: Sequence[str]) -> None:
-        """Refuse nothing: memory that holds the samples holds their labels."""
-
-    def _texts(self) -> dict[str, str]:
-        n_rows = sum(source.shape[0] for source in self.sources)
-        if not all(source.dtypes for source in self.sources):
-            return {}
-        reasons = {}
-        for s, name in enumerate(self.readings[0].names):
-            # Where one of them has categories, that is the user's word on it.
-            if not all(src.dtypes[reading.places[s]] == nw.String for src, reading in self._sides):
-                continue
-            counts: Counter[str] = Counter()
-            for source, reading in self._sides:
-                counts.update(source.column(reading.places[s], name).label_counts())
-            reason = why_texts_name_rows(counts, n_rows, len(self.sources))
-            if reason is not None:
-                reasons[name] = reason
-        return reasons
-
-    def _whole_numbers(self) -> dict[str, str]:
-        whole = [s for s, is_whole in enumerate(self.readings[0].whole) if is_whole]
-        if not whole:
-            return {}
-        extremes = [src.extremes([r.places[s] for s in whole]) for src, r in self._sides]
-        low, high = np.array(extremes).swapaxes(0, 1)
-        n_rows, n_samples = sum(src.shape[0] for src in self.sources), len(self.sources)
-        likely = may_be_consecutive(low.min(axis=0), high.max(axis=0), n_rows, n_samples)
-        reasons = {}
-        for s, may_be in zip(whole, likely, strict=True):
-            name = self.readings[0].names[s]
-            if may_be or is_named_like_one(name):
-                pooled = np.concatenate([src.numbers_of(r.places[s]) for src, r in self._sides])
-                reason = why_numbers_name_rows(name, pooled, n_samples)
-                if reason is not None:
-                    reasons[name] = reason
-        return reasons
+            values.append(source.hold_part(reading.places[s], reading.names[s], part).values)
+        pooled = np.concatenate(values)
+        present = pooled[~np.isnan(pooled)]
+        return bool(present.size and present.max() > present.min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,92 +366,67 @@ class SurveyedColumns:
     """Two samples in chunks, after the first pass over each."""
 
     summaries: Sequence[Summary]
+    n_samples: int = 2
 
     @property
-    def _columns(self) -> list[tuple[ColumnSummary, ...]]:
-        return list(zip(*(one.columns for one in self.summaries), strict=True))
+    def n_rows(self) -> int:
+        """Rows of all samples."""
+        return sum(one.n_rows for one in self.summaries)
 
-    def identifiers(self) -> dict[str, str]:
-        """Return the columns that appear to be identifiers, each with the reason."""
-        reasons = {}
-        n_rows = sum(one.n_rows for one in self.summaries)
-        for columns in self._columns:
-            forms = {column.form for column in columns} - {"empty"}
-            counts, most = pooled_counts(columns), columns[0].most_levels
-            too_many = any(column.too_many for column in columns)
-            if most is not None and (too_many or len(counts) > most):
-                reasons[columns[0].name] = f"more than {most:,} distinct texts"
-            elif forms == {"text"}:
-                reason = why_texts_name_rows(counts, n_rows, len(columns))
-                if reason is not None:
-                    reasons[columns[0].name] = reason
-        return {**reasons, **self._whole_numbers()}
+    def texts(self, s: int) -> Mapping[str, int] | None:
+        """Return how often each text of a column occurs; None where it is no column of text."""
+        columns = self._columns(s)
+        forms = {column.form for column in columns} - {"empty"}
+        return pooled_counts(columns) if forms == {"text"} else None
 
-    def varies(self, s: int) -> bool:
-        """Say whether a part of dates or times has more than one value."""
-        columns = self._columns[s]
-        least = min(column.least for column in columns)
-        greatest = max(column.greatest for column in columns)
-        return len(pooled_counts(columns)) > 1 or greatest > least
+    def excess(self, s: int, *, pooled: bool = False) -> int | None:
+        """Return how many labels can be held, if a sample, or all of them, have more; else None."""
+        columns = self._columns(s)
+        most = columns[0].most_levels
+        assert most is not None
+        too_many = any(column.too_many for column in columns)
+        return most if too_many or (pooled and len(pooled_counts(columns)) > most) else None
 
-    def refuse_many(self, names: Sequence[str]) -> None:
-        """Refuse columns that must be compared, and have more texts than can be held."""
-        wanted = set(names)
-        for one in self.summaries:
-            for column in one.columns:
-                if column.too_many and column.name in wanted:
-                    raise InputError(
-                        f"column {column.name!r} of {column.title} looks like an identifier: more "
-                        f"than {column.most_levels} distinct labels; drop the column"
-                    )
-
-    def _whole_numbers(self) -> dict[str, str]:
+    def whole_numbers(self) -> Iterator[WholeColumn]:
+        """Give out columns of whole numbers that may identify rows."""
         x, y = self.summaries
-        asked = [
+        candidates = [
             s
             for s, (a, b) in enumerate(zip(x.columns, y.columns, strict=True))
             if a.numbers is not None
             and b.numbers is not None
             and (is_named_like_one(a.name) or (a.numbers.possible and b.numbers.possible))
         ]
-        if not asked:
-            return {}
-        sketches = [one.of(np.array(asked)).sketch for one in self.summaries]
+        if not candidates:
+            return
+        sketches = [one.of(np.array(candidates)).sketch for one in self.summaries]
         drawn = draw_pooled(sketches[0], sketches[1], x.sketch.most)
-        all_drawn = drawn.rows.size == x.n_rows + y.n_rows
-        reasons = {}
-        for k, s in enumerate(asked):
+        all_drawn = drawn.rows.size == self.n_rows
+        for k, s in enumerate(candidates):
             values = drawn.values[:, k]
-            reason = _why_numbers(
-                (x.columns[s], y.columns[s]), values[~np.isnan(values)], all_drawn=all_drawn
-            )
-            if reason is not None:
-                reasons[x.columns[s].name] = reason
-        return reasons
+            values = values[~np.isnan(values)]
+            if are_whole(values):
+                yield WholeColumn(s, values, None if all_drawn else self._are_consecutive(s))
 
+    def varies(self, s: int) -> bool:
+        """Say whether a part of dates or times has more than one value."""
+        columns = self._columns(s)
+        least = min(column.least for column in columns)
+        greatest = max(column.greatest for column in columns)
+        return len(pooled_counts(columns)) > 1 or greatest > least
 
-def _why_numbers(
-    columns: Sequence[ColumnSummary], drawn: FloatArray, *, all_drawn: bool
-) -> str | None:
-    """Say why a column of whole numbers identifies rows, from some of its values and its sums."""
-    name = columns[0].name
-    if not are_whole(drawn):
-        return None
-    if all_drawn:
-        return why_numbers_name_rows(name, drawn, len(columns))
-    pooled = WholeNumbers(len(columns))
-    for column in columns:
-        assert column.numbers is not None
-        pooled.merge(column.numbers)
-    least = min(column.least for column in columns)
-    greatest = max(column.greatest for column in columns)
-    if pooled.are_consecutive(least, greatest):
-        return "consecutive whole numbers, each at most once in a sample"
-    if drawn.size < FEWEST_NAMED or not is_named_like_one(name):
-        return None
-    if np.unique(drawn, return_counts=True)[1].max() > len(columns):
-        return None
-    return f"its name, and whole numbers that do not repeat among {drawn.size:,} drawn rows"
+    def _columns(self, s: int) -> list[ColumnSummary]:
+        return [one.columns[s] for one in self.summaries]
+
+    def _are_consecutive(self, s: int) -> bool:
+        """Say whether whole numbers are consecutive, by what they add up to."""
+        columns = self._columns(s)
+        pooled = WholeNumbers(len(columns))
+        for column in columns:
+            assert column.numbers is not None
+            pooled.merge(column.numbers)
+        least = min(column.least for column in columns)
+        return pooled.are_consecutive(least, max(column.greatest for column in columns))
 
 
 def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:

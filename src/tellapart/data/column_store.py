@@ -214,8 +214,8 @@ class FilledColumns(ColumnStore):
 
     def transposed(self, columns: IntArray, rows: slice = slice(None)) -> FloatArray:
         """Return some columns of some rows as a dense array, one column per row of the result."""
-        found = self.store.transposed(columns, rows)
-        return np.where(np.isnan(found), self.fills[columns][:, np.newaxis], found)
+        values = self.store.transposed(columns, rows)
+        return np.where(np.isnan(values), self.fills[columns][:, np.newaxis], values)
 
     def rows(self, rows: IntArray) -> FilledColumns:
         """Return a store of some rows."""
@@ -263,14 +263,14 @@ class ChosenColumns(ColumnStore):
         return ChosenColumns(self.values[:, held], np.arange(len(held)), len(held))
 
     def _held(self, columns: IntArray) -> IntArray:
-        found = {int(place): k for k, place in enumerate(self.places)}
-        absent = [int(s) for s in columns if int(s) not in found]
+        place_of = {int(place): k for k, place in enumerate(self.places)}
+        absent = [int(s) for s in columns if int(s) not in place_of]
         if absent:
             raise InputError(
                 f"column {absent[0]} must be one of the chosen variables: this result holds the "
                 "data of no others, to save memory; use two_sample_test for all columns"
             )
-        return np.array([found[int(s)] for s in columns], dtype=np.intp)
+        return np.array([place_of[int(s)] for s in columns], dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,10 +52,10 @@ class DesignArguments:
     @property
     def given(self) -> dict[str, object]:
         """The arguments that ask for something."""
-        asked = {name: getattr(self, name) for name in ARGUMENTS}
+        arguments = {name: getattr(self, name) for name in ARGUMENTS}
         return {
             name: value
-            for name, value in asked.items()
+            for name, value in arguments.items()
             if value is not None and not (isinstance(value, bool | np.bool_) and not value)
         }
 
@@ -99,7 +99,7 @@ class TakenLabels:
 
     def coded(self, titles: Sequence[str], sizes: Sequence[int]) -> list[RowLabels]:
         """Return the codes of every table's rows, of which there are `sizes`."""
-        found: dict[str, list[IntArray]] = {}
+        codes_of: dict[str, list[IntArray]] = {}
         for name, sides in self.sides.items():
             if isinstance(sides, bool):
                 if len(set(sizes)) > 1:
@@ -107,19 +107,19 @@ class TakenLabels:
                         "paired=True needs as many rows of X as of Y, row i of X belonging to row "
                         f"i of Y; got {sizes[0]} and {sizes[1]}; name a column that matches them"
                     )
-                found[name] = [np.arange(size) for size in sizes]
+                codes_of[name] = [np.arange(size) for size in sizes]
                 continue
-            found[name] = encode(sides)
-            for codes, size, title in zip(found[name], sizes, titles, strict=True):
+            codes_of[name] = encode(sides)
+            for codes, size, title in zip(codes_of[name], sizes, titles, strict=True):
                 if codes.size != size:
                     raise InputError(
                         f"{name} must have one label for each of the {size} rows of {title}; "
                         f"got {codes.size}"
                     )
         every = []
-        for place, size in enumerate(sizes):
+        for side, size in enumerate(sizes):
             strata, pairs, clusters = (
-                found[name][place] if name in found else None for name in ARGUMENTS
+                codes_of[name][side] if name in codes_of else None for name in ARGUMENTS
             )
             labels = RowLabels(size, self.names, strata, pairs, clusters, scheme=self.scheme)
             every.append(labels)
@@ -181,14 +181,14 @@ def _labels_of(
     title: str, frame: nw.DataFrame[Any], columns: Mapping[str, str]
 ) -> dict[str, list[object]]:
     names = frame_names(title, frame)
-    found = {}
+    labels = {}
     for argument, value in columns.items():
         if value not in names:
             raise InputError(
                 f"{argument} must be a column of {title}; got {value!r}; {nearest(value, names)}"
             )
-        found[argument] = frame[:, names.index(value)].to_list()
-    return found
+        labels[argument] = frame[:, names.index(value)].to_list()
+    return labels
 
 
 def read_labels(argument: str, values: object) -> list[object]:
@@ -209,16 +209,16 @@ def read_labels(argument: str, values: object) -> list[object]:
 
 def encode(sides: Sequence[Sequence[object]]) -> list[IntArray]:
     """Return codes of labels, the same for equal ones on all sides; 1 and 1.0 are equal."""
-    place: dict[str, int] = {}
-    known: dict[object, int] = {}
+    code_of_label: dict[str, int] = {}
+    code_of_value: dict[object, int] = {}
 
     def code(value: object) -> int:
         # None, NaN, NaT and pandas.NA are missing: the last is equal to nothing, itself included.
         if value is None or type(value).__name__ == "NAType" or value != value:
             return UNKNOWN
-        if value not in known:
-            known[value] = place.setdefault(label_of(value), len(place))
-        return known[value]
+        if value not in code_of_value:
+            code_of_value[value] = code_of_label.setdefault(label_of(value), len(code_of_label))
+        return code_of_value[value]
 
     return [np.array([code(value) for value in side], dtype=np.intp) for side in sides]
 
@@ -331,10 +331,10 @@ def with_labels(
     if samples.as_read is not None:
         if samples.as_read.pattern.whole_rows:
             complete = samples.as_read.complete()
-            labels = [own.rows(rows) for own, rows in zip(labels, complete, strict=True)]
+            labels = [of_rows.rows(rows) for of_rows, rows in zip(labels, complete, strict=True)]
         samples = replace(samples, as_read=None)
-    known = [of_rows.known() for of_rows in labels]
-    gone = [of_rows.n_rows - rows.size for of_rows, rows in zip(labels, known, strict=True)]
+    labelled = [of_rows.known() for of_rows in labels]
+    gone = [of_rows.n_rows - rows.size for of_rows, rows in zip(labels, labelled, strict=True)]
     if any(gone) and policy != DROPPING:
         raise InputError(
             "the labels of strata, pairs and clusters must not be missing; got "
@@ -344,9 +344,9 @@ def with_labels(
     if any(gone):
         of_x, of_y = samples.dropped_rows
         samples = replace(
-            samples.rows(known[0], known[1]), dropped_rows=(of_x + gone[0], of_y + gone[1])
+            samples.rows(labelled[0], labelled[1]), dropped_rows=(of_x + gone[0], of_y + gone[1])
         )
-    x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, known, strict=True))
+    x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, labelled, strict=True))
     return keep_informative(replace(samples, design=make_design(x, y)), policy, titles)
 
 

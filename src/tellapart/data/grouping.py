@@ -137,10 +137,10 @@ class GroupedTable:
         if self.pattern is None:
             return samples
         # Which columns miss values is a matter of these rows; which are left out, of the table.
-        found = find_missing((x, y), self.names, self.policy, ("X", "Y"))
+        pattern = find_missing((x, y), self.names, self.policy, ("X", "Y"))
         if self.policy == "drop-columns":
-            found = self.pattern.of(() if found is None else found.names)
-        return samples if found is None else settle_missing(samples, found)
+            pattern = self.pattern.of(() if pattern is None else pattern.names)
+        return samples if pattern is None else settle_missing(samples, pattern)
 
     def with_design(
         self, samples: Samples, of_x: IntArray, of_y: IntArray, policy: str, titles: tuple[str, str]
@@ -164,21 +164,21 @@ class GroupedTable:
                 'pass missing="drop-rows" to leave these rows out'
             )
         kept = self._rows_with_labels(policy)
-        found = find_missing((self.values,), self.names, policy, (TITLE,))
-        if found is None and kept.size == self.groups.size:
+        pattern = find_missing((self.values,), self.names, policy, (TITLE,))
+        if pattern is None and kept.size == self.groups.size:
             return self
         gone: tuple[str, ...] = ()
-        if found is not None:
-            gone = tuple(name for s, name in enumerate(self.names) if s not in set(found.kept))
+        if pattern is not None:
+            gone = tuple(name for s, name in enumerate(self.names) if s not in set(pattern.kept))
         dropped: tuple[int, ...] = ()
         if policy == DROPPING:
-            if found is not None:
-                kept = np.intersect1d(kept, complete_rows(self.values, found.places))
+            if pattern is not None:
+                kept = np.intersect1d(kept, complete_rows(self.values, pattern.places))
             left = replace(self, groups=self.groups[kept])
             check_rows_left(TITLE, sum(left.sizes), sum(self.sizes))
             dropped = tuple(a - b for a, b in zip(self.sizes, left.sizes, strict=True))
         return replace(
-            self, dropped_columns=gone, dropped_rows=dropped, pattern=found, policy=policy
+            self, dropped_columns=gone, dropped_rows=dropped, pattern=pattern, policy=policy
         )
 
     def _rows_with_labels(self, policy: str) -> IntArray:
@@ -186,15 +186,15 @@ class GroupedTable:
         if self.row_labels is None:
             return np.arange(self.groups.size)
         refuse_pairwise(policy)
-        known = self.row_labels.known()
-        n_missing = self.groups.size - known.size
+        labelled = self.row_labels.known()
+        n_missing = self.groups.size - labelled.size
         if n_missing and policy != DROPPING:
             raise InputError(
                 "the labels of strata, pairs and clusters must not be missing; got them missing "
                 f'in {n_missing} of {self.groups.size} rows; pass missing="drop-rows" to leave '
                 "these rows out"
             )
-        return known
+        return labelled
 
 
 def read_grouped(

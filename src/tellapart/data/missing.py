@@ -48,16 +48,16 @@ class MissingPattern:
     def values(self, block: FloatArray) -> FloatArray:
         """Return the values that are compared of some rows as read, NaN for all others."""
         every = self.kept.size == block.shape[1]
-        own = block if every else np.asfortranarray(block[:, self.kept])
+        compared = block if every else np.asfortranarray(block[:, self.kept])
         if self.whole_rows:
-            own = own.copy(order="F") if every else own
-            own[self.indicators(block).any(axis=1)] = np.nan
-        return own
+            compared = compared.copy(order="F") if every else compared
+            compared[self.indicators(block).any(axis=1)] = np.nan
+        return compared
 
     def of(self, names: Collection[str]) -> MissingPattern:
         """Return the pattern of some of its columns; what is compared by value stays the same."""
-        own = [q for q, name in enumerate(self.names) if name in names]
-        return replace(self, names=tuple(self.names[q] for q in own), places=self.places[own])
+        chosen = [q for q, name in enumerate(self.names) if name in names]
+        return replace(self, names=tuple(self.names[q] for q in chosen), places=self.places[chosen])
 
     def missing_among_kept(self) -> list[tuple[int, int]]:
         """Return (place in `names`, place among the columns compared) of those that are both."""
@@ -80,8 +80,8 @@ class AsRead:
     def columns(self, index: IntArray) -> AsRead:
         """Return some of the columns that are compared, and no pattern but theirs."""
         kept = self.pattern.kept[index]
-        own = np.flatnonzero(np.isin(self.pattern.places, kept))
-        pattern = self.pattern.of({self.pattern.names[q] for q in own})
+        affected = np.flatnonzero(np.isin(self.pattern.places, kept))
+        pattern = self.pattern.of({self.pattern.names[q] for q in affected})
         return AsRead(self.x, self.y, replace(pattern, kept=kept))
 
     def complete(self) -> tuple[IntArray, IntArray]:
@@ -114,8 +114,8 @@ def fill_missing(values: Values, columns: IntArray, fills: FloatArray) -> Values
         return FilledColumns(values, every)
     filled = values.copy(order="K")
     for s, fill in zip(columns, fills, strict=True):
-        own = filled[:, s]
-        own[np.isnan(own)] = fill
+        column = filled[:, s]
+        column[np.isnan(column)] = fill
     return filled
 
 
@@ -172,8 +172,8 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     >>> handle_missing(samples, "drop-columns").names
     ('a',)
     """
-    found = find_missing((samples.x, samples.y), samples.names, policy, titles)
-    return samples if found is None else settle_missing(samples, found, titles)
+    pattern = find_missing((samples.x, samples.y), samples.names, policy, titles)
+    return samples if pattern is None else settle_missing(samples, pattern, titles)
 
 
 def find_missing(
@@ -187,8 +187,8 @@ def find_missing(
         _counted(matrices, suspects, test) for test in (np.isinf, _is_too_large, np.isnan)
     )
     rows = tuple(int(values.shape[0]) for values in matrices)
-    own = tuple(names[int(s)] for s in suspects)
-    flaws = Flaws(own, tuple(titles), infinite, too_large, missing, rows)
+    suspect_names = tuple(names[int(s)] for s in suspects)
+    flaws = Flaws(suspect_names, tuple(titles), infinite, too_large, missing, rows)
     return flaws.settle(policy, suspects, len(names))
 
 

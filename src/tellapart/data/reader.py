@@ -12,9 +12,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import (
     ChunkedSamples,
-    drawn_samples,
     most_pooled,
-    ranges_of,
 )
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_plan import (
@@ -24,7 +22,7 @@ from tellapart.data.column_plan import (
     plan_columns,
 )
 from tellapart.data.column_store import ColumnStore
-from tellapart.data.columns import BOOLEAN_LABELS
+from tellapart.data.columns import BOOLEAN_LABELS, Labels, Reading
 from tellapart.data.design_labels import DesignArguments, take_labels, with_labels
 from tellapart.data.missing import (
     POLICIES,
@@ -34,8 +32,7 @@ from tellapart.data.missing import (
     handle_missing,
     settle_missing,
 )
-from tellapart.data.reading import Labels, Reading
-from tellapart.data.row_order import Sketch, draw_pooled
+from tellapart.data.row_order import Sketch
 from tellapart.data.row_stores import RowsDone
 from tellapart.data.samples import Kind, Samples, Values, columns_of
 from tellapart.data.sources import open_held, open_source
@@ -279,8 +276,8 @@ def read_chunked(
             if progress is not None:
                 progress(sum(done))
 
-        asked = Survey(plan.readings[k], seed, k, most, most_levels)
-        summary = sources[k].survey(asked, tell)
+        first_pass = Survey(plan.readings[k], seed, k, most, most_levels)
+        summary = sources[k].survey(first_pass, tell)
         check_shape(sources[k].title, summary.n_rows, sources[k].n_columns)
         return summary
 
@@ -318,7 +315,9 @@ def _pooled(
     )
     sketches = [_with_codes(one, read, labels) for one in summaries]
     compared = tuple(names[s] for s in read)
-    categories = {n: own for n, own in zip(compared, labels, strict=True) if own is not None}
+    categories = {
+        n: levels for n, levels in zip(compared, labels, strict=True) if levels is not None
+    }
     dropped = tuple(name for name in names if name not in set(compared))
     no_rows = np.empty((0, len(compared)))
     template = Samples(no_rows, no_rows, compared, kinds, categories, dropped, notes=notes)
@@ -326,18 +325,7 @@ def _pooled(
         np.array([(one.columns[s].least, one.columns[s].greatest) for s in read]).T
         for one in summaries
     ]
-    whole = ChunkedSamples(
-        x,
-        y,
-        compared,
-        kinds,
-        categories,
-        *drawn_samples(sketches, template),
-        draw_pooled(sketches[0], sketches[1], max(sketch.most for sketch in sketches)),
-        *ranges_of(extremes, labels),
-        dropped,
-        template=template,
-    )
+    whole = replace(ChunkedSamples.of((x, y), sketches, template, extremes), template=template)
     titles = readings[0].title, readings[1].title
     return whole if pattern is None else _with_pattern(whole, pattern, titles)
 
@@ -388,8 +376,8 @@ def _with_codes(summary: Summary, kept: IntArray, labels: Labels) -> Sketch:
     """Return the drawn rows of a sample, by row number, with codes into the labels of both."""
     sketch = summary.sketch.smallest()
     values = np.asfortranarray(sketch.values[:, kept])
-    for s, known in enumerate(labels):
-        if known is not None:
-            places = recoding(summary.columns[kept[s]].counts, known)
+    for s, levels in enumerate(labels):
+        if levels is not None:
+            places = recoding(summary.columns[kept[s]].counts, levels)
             values[:, s] = recoded(values[:, s], places)
     return replace(sketch, values=values)

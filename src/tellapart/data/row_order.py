@@ -325,11 +325,11 @@ class RowOrder:
 
         The content is part of the seed, so that a split is independent of what the rows hold.
         """
-        own = self.generator(rng)
+        generator = self.generator(rng)
         if self.swapped:
-            of_y, of_x = own.permutation(self.of_y), own.permutation(self.of_x)
+            of_y, of_x = generator.permutation(self.of_y), generator.permutation(self.of_x)
         else:
-            of_x, of_y = own.permutation(self.of_x), own.permutation(self.of_y)
+            of_x, of_y = generator.permutation(self.of_x), generator.permutation(self.of_y)
         return of_x, of_y
 
 

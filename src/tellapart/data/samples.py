@@ -57,8 +57,8 @@ class SharedRows:
         with self._lock:
             if name not in self._made:
                 self._made[name] = make(self._whole)
-            found: T = self._made[name]
-            return found
+            made: T = self._made[name]
+            return made
 
 
 Kind = Literal["numeric", "categorical"]
@@ -292,11 +292,11 @@ def map_columns(
 
     def run(group: IntArray) -> list[T]:
         x, y = transposed(samples.x, group), transposed(samples.y, group)
-        found = []
+        results = []
         for i, s in enumerate(group):
             check_interrupts()
-            found.append(work(int(s), x[i], y[i]))
-        return found
+            results.append(work(int(s), x[i], y[i]))
+        return results
 
     return [result for results in in_threads(run, groups, n_jobs) for result in results]
 

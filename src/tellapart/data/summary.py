@@ -21,13 +21,13 @@ from tellapart.data.columns import (
     Column,
     Extremes,
     Form,
+    Reading,
     check_rounded,
     looks_numeric,
     sorted_labels,
 )
 from tellapart.data.identifiers import WholeNumbers, why_text_names_rows
 from tellapart.data.missing import LARGEST, Flaws
-from tellapart.data.reading import Reading
 from tellapart.data.row_order import Sketch, marks
 from tellapart.data.samples import Kind
 from tellapart.errors import InputError

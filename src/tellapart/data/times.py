@@ -112,8 +112,8 @@ def split_name(name: str) -> tuple[str, str] | None:
     (('departure', 'hour'), None)
     """
     column, bracket, part = name.removesuffix(")").rpartition(" (")
-    known = part in (DAYS, HOUR, WEEKDAY, MONTH, SECONDS)
-    return (column, part) if bracket and known and name.endswith(")") else None
+    is_part = part in (DAYS, HOUR, WEEKDAY, MONTH, SECONDS)
+    return (column, part) if bracket and is_part and name.endswith(")") else None
 
 
 def _varies(arrays: Sequence[Any]) -> bool:

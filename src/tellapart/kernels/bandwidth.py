@@ -26,7 +26,7 @@ from tellapart.kernels.base import LARGEST_DIFFERENCE, FittedKernel, Kernel
 Rule = Literal["median", "paper"]
 RULES: tuple[Rule, ...] = ("median", "paper")
 
-# The search for the exact median starts from every _STRIDE-th value, which tells it to about
+# The search for the exact median starts from every _STRIDE-th value, which gives it to about
 # this relative margin.
 _STRIDE = 16
 _HINT_MARGIN = 0.002
@@ -182,7 +182,7 @@ def _ranked_distance(
     """
     hint = 0.0
     if values.shape[0] > 32 * _STRIDE:
-        # A few values, each with the weight of its neighbours, tell where to look.
+        # A few values, each with the weight of its neighbours, show where to look.
         groups = np.arange(0, values.shape[0], _STRIDE)
         hint, _ = _ranked_distance(values[groups], np.add.reduceat(weights, groups), rank)
     cumulated = np.concatenate([[0], np.cumsum(weights)])
@@ -191,8 +191,8 @@ def _ranked_distance(
     order = np.argsort(distances)
     counts = below + np.cumsum(multiplicities[order])
     # A rank from the fine values may lie just beyond the last one of the coarse values.
-    place = min(int(np.searchsorted(counts, rank, side="right")), candidates - 1)
-    distance = distances[order[place]]
+    position = min(int(np.searchsorted(counts, rank, side="right")), candidates - 1)
+    distance = distances[order[position]]
     return float(distance), int(below + multiplicities[distances <= distance].sum())
 
 
@@ -253,7 +253,7 @@ def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def
     n = values.shape[0]
     distances = np.empty(size)
     multiplicities = np.empty(size, dtype=np.int64)
-    place = 0
+    count = 0
     start = 1
     for i in range(n):
         start = max(start, i + 1)
@@ -261,9 +261,9 @@ def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def
             start += 1
         j = start
         while j < n and values[j] - values[i] <= right:
-            distances[place] = values[j] - values[i]
-            multiplicities[place] = weights[i] * weights[j]
-            place += 1
+            distances[count] = values[j] - values[i]
+            multiplicities[count] = weights[i] * weights[j]
+            count += 1
             j += 1
     return distances, multiplicities
 
@@ -280,12 +280,6 @@ def _next_distance(values, bound):  # type: ignore[no-untyped-def]
         if end < n:
             nearest = min(nearest, values[end] - values[i])
     return nearest
-
-
-# The joint scale σ² of a sample: one number for all columns together.
-#
-# Since ‖z‖₂ = 1, the index t = Σ_s z_s² ψ_s is a weighted *average* of squared differences, so the
-# scale that matches it is the median of their plain average, not of their sum.
 
 
 # Columns of the projection at a time.
@@ -307,6 +301,9 @@ def joint_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray, r
 
 def median_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray) -> float:
     """Return σ² = median over pooled pairs of the mean over columns of ((u_s − v_s) / τ_s)².
+
+    Since ‖z‖₂ = 1, the index t = Σ_s z_s² ψ_s is a weighted *average* of squared differences, so
+    the scale that matches it is the median of their plain average, not of their sum.
 
     A categorical column enters with 1[u_s ≠ v_s], a constant one not at all. Where more than half
     of the pairs are equal, the median is over the others. Only the set of the pooled rows counts:

@@ -71,15 +71,15 @@ class RowSource:
         below, above = np.zeros_like(pool), np.zeros_like(pool)
         numeric = []
         for j, kind in enumerate(samples.kinds):
-            values, place = np.unique(pool[:, j], return_inverse=True)
+            values, inverse = np.unique(pool[:, j], return_inverse=True)
             if kind != "numeric" or values.size < 2:
                 continue
             numeric.append(j)
             if values.size < CONTINUOUS * rows:
                 continue
             gaps = np.diff(values) / 2
-            below[:, j] = np.concatenate([gaps[:1], gaps])[place]
-            above[:, j] = np.concatenate([gaps, gaps[-1:]])[place]
+            below[:, j] = np.concatenate([gaps[:1], gaps])[inverse]
+            above[:, j] = np.concatenate([gaps, gaps[-1:]])[inverse]
         numbers = np.array(numeric, dtype=np.intp)
         return cls(pool, samples.n_x, below, above, numbers, samples.names, samples.kinds)
 
@@ -112,7 +112,7 @@ class RowSource:
         return x, y
 
     def draw_rows(
-        self, count: int, strength: float, own: tuple[int, int], rng: np.random.Generator
+        self, count: int, strength: float, own_rows: tuple[int, int], rng: np.random.Generator
     ) -> tuple[FloatArray, IntArray]:
         """Return rows, and their places in the pool.
 
@@ -120,7 +120,7 @@ class RowSource:
         """
         is_own = rng.random(count) < strength
         chosen = np.where(
-            is_own, rng.integers(*own, count), rng.integers(self.pool.shape[0], size=count)
+            is_own, rng.integers(*own_rows, count), rng.integers(self.pool.shape[0], size=count)
         )
         moves = rng.uniform(-1.0, 1.0, size=(count, self.pool.shape[1]))
         reach = np.where(moves < 0, self.below[chosen], self.above[chosen])
@@ -159,8 +159,8 @@ class TiltedColumn:
 
     def at(self, ranks: FloatArray) -> FloatArray:
         """Return the values at ranks in (0, 1) of the wanted distribution."""
-        places = np.searchsorted(np.cumsum(self.after), ranks)
-        return np.asarray(self.values[np.minimum(places, self.values.size - 1)])
+        positions = np.searchsorted(np.cumsum(self.after), ranks)
+        return np.asarray(self.values[np.minimum(positions, self.values.size - 1)])
 
 
 def tilt(
@@ -233,8 +233,8 @@ def latent_ranks(pool: FloatArray, tilted: Mapping[int, TiltedColumn]) -> dict[i
     rows, columns = pool.shape
     edges: dict[int, tuple[FloatArray, FloatArray]] = {}
     for j, column in tilted.items():
-        places, ends = column.places(pool[:, j]), np.cumsum(column.before)
-        edges[j] = (ends - column.before)[places], np.minimum(ends, 1.0)[places]
+        positions, ends = column.places(pool[:, j]), np.cumsum(column.before)
+        edges[j] = (ends - column.before)[positions], np.minimum(ends, 1.0)[positions]
     latent = {j: low + (high - low) * rng.random(rows) for j, (low, high) in edges.items()}
     if 1 < columns <= MOST_LATENT:
         scores = ndtri((rankdata(pool, axis=0) - 0.5) / rows)

@@ -120,7 +120,7 @@ def best_of_model(
 
     Where ω(z) = z² (`squares`) the model couples no outsider with those inside: what it says of
     them is on the diagonal, and of several only the one with the largest entry can serve.
-    Elsewhere the gradient of the model tells. The point is ≥ 0 if `nonnegative`.
+    Elsewhere the gradient of the model decides. The point is ≥ 0 if `nonnegative`.
     """
     support = np.flatnonzero(z)
     slopes = a + 2 * A @ z
@@ -156,5 +156,5 @@ def exchange(z: FloatArray, n_variables: int, rng: np.random.Generator) -> Float
 
 
 def _distance(one: FloatArray, other: FloatArray) -> float:
-    # −z is the same point where only z² counts; elsewhere its value tells.
+    # −z is the same point where only z² counts; elsewhere its value shows.
     return float(min(np.linalg.norm(one - other), np.linalg.norm(one + other)))

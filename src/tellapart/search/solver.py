@@ -36,7 +36,7 @@ from tellapart.threads import in_threads, one_blas_thread
 MOST_TRIALS = 40
 # Gains below this share of |F| are rounding error, and could make the search cycle.
 _LEAST_GAIN = 1e-9
-_NOBODY = -1
+_NONE = -1
 
 
 def improve_by_exchanges(
@@ -54,10 +54,10 @@ def improve_by_exchanges(
     """
     made = 0
     while not control.out_of_time:
-        found = _first_improvement(objective, peak, n_variables, control, most_trials)
-        if found is None:
+        better = _first_improvement(objective, peak, n_variables, control, most_trials)
+        if better is None:
             break
-        peak = found
+        peak = better
         made += 1
     return peak, made
 
@@ -69,9 +69,9 @@ def _first_improvement(
     for trial in promising_exchanges(objective, peak.z, n_variables, most_trials):
         if control.out_of_time:
             return None
-        found = climb(objective, trial, to_beat=to_beat, control=control)
-        if found.value > to_beat:
-            return found
+        improved = climb(objective, trial, to_beat=to_beat, control=control)
+        if improved.value > to_beat:
+            return improved
     return None
 
 
@@ -89,7 +89,7 @@ def promising_exchanges(
     if chosen.size < n_variables:
         added = _addition_gains(second, weights, chosen, others, signs, objective.squares_weights)
         gains = np.concatenate([gains, added], axis=1)
-        chosen = np.append(chosen, _NOBODY)
+        chosen = np.append(chosen, _NONE)
     order = np.argsort(-gains, axis=None, kind="stable")[:most]
     sign, leaving, coming = np.unravel_index(order, gains.shape)
     return [
@@ -108,10 +108,10 @@ def _transfer_gains(
     """Return what the model in ω promises when r takes the weight of s: axes sign, s, r."""
     sign = signs[:, None, None]
     moved = weights[chosen][:, None]
-    slopes, own = second.gradient, np.diag(second.hessian)
+    slopes, curvatures = second.gradient, np.diag(second.hessian)
     first = moved * (sign * slopes[others] - slopes[chosen][:, None])
     cross = second.hessian[np.ix_(chosen, others)]
-    bend = own[others] - 2 * sign * cross + own[chosen][:, None]
+    bend = curvatures[others] - 2 * sign * cross + curvatures[chosen][:, None]
     return first + 0.5 * moved**2 * bend
 
 
@@ -132,9 +132,9 @@ def _addition_gains(
 
 
 def _exchanged(z: FloatArray, leaving: int, coming: int, sign: float) -> FloatArray:
-    """Return z with `coming` in the place of `leaving`, or added where nobody leaves."""
+    """Return z with `coming` in the place of `leaving`, or added where none leaves."""
     moved = z.copy()
-    if leaving != _NOBODY:
+    if leaving != _NONE:
         moved[coming], moved[leaving] = sign * z[leaving], 0.0
         return moved
     moved[coming] = sign * float(np.abs(z[z != 0]).min()) / 2
@@ -166,7 +166,7 @@ class Found:
     finalists : tuple of arrays of length D
         z, and the best points of other runs.
 
-    Where there are more rows than `Annealing.most_rows`, the traces tell of the rows searched.
+    Where there are more rows than `Annealing.most_rows`, the traces are those of the rows searched.
     """
 
     z: FloatArray
@@ -274,18 +274,18 @@ class Annealing:
                 n_jobs=n_jobs,
                 nonnegative=objective.within_orthant,
             )
-            found = self._search(part, scores, n_variables, control, n_jobs, known)
+            result = self._search(part, scores, n_variables, control, n_jobs, known)
             if final is not None:
                 peak, made = finished_by_frequencies(
-                    final, scores, found.finalists, n_variables, control
+                    final, scores, result.finalists, n_variables, control
                 )
-                exchanges = found.exchanges + made
-                return replace(found, z=peak.z, value=peak.value, exchanges=exchanges)
+                exchanges = result.exchanges + made
+                return replace(result, z=peak.z, value=peak.value, exchanges=exchanges)
             if part is objective:
-                return found
-            peak = finished_on_all_rows(objective, found.finalists, n_variables, control)
+                return result
+            peak = finished_on_all_rows(objective, result.finalists, n_variables, control)
             z = np.abs(peak.z) if objective.squares_weights else peak.z
-            return replace(found, z=z, value=peak.value)
+            return replace(result, z=z, value=peak.value)
 
     def _search(
         self,
@@ -373,9 +373,9 @@ class Annealing:
             control.tell_progress(len(trace.accepted), peak.value, None)
             return peak, trace
 
-        found = in_threads(run, list(zip(starts, generators, strict=True)), n_jobs)
-        traces += [trace for _, trace in found]
-        return [peak for peak, _ in found]
+        runs = in_threads(run, list(zip(starts, generators, strict=True)), n_jobs)
+        traces += [trace for _, trace in runs]
+        return [peak for peak, _ in runs]
 
     def _exchange(
         self, objective: FittedObjective, peaks: list[Peak], n_variables: int, control: Control
@@ -390,10 +390,10 @@ class Annealing:
             if key in seen:
                 continue
             seen.add(key)
-            found, made = improve_by_exchanges(objective, peak, n_variables, control)
+            improved, made = improve_by_exchanges(objective, peak, n_variables, control)
             exchanges += made
-            if found.value > best.value:
-                best = found
+            if improved.value > best.value:
+                best = improved
             control.tell_progress(exchanges, best.value, None)
         return best, exchanges
 
@@ -407,8 +407,8 @@ def _polished(
         peak = climb(objective, start.z, control=control)
         return Start(start.origin, peak.z), peak.value
 
-    found = in_threads(polish, starts, n_jobs)
-    return [start for start, _ in sorted(found, key=lambda one: -one[1])]
+    polished = in_threads(polish, starts, n_jobs)
+    return [start for start, _ in sorted(polished, key=lambda one: -one[1])]
 
 
 def _best(starts: list[Start], count: int) -> list[Start]:
@@ -434,7 +434,7 @@ QUICK = Annealing(
 # A quick search for many problems of one kind, as in tuning: polished starts, nothing more.
 
 
-# Variables of the linear start; the pairs are looked for once, whatever the number asked for.
+# Variables of the linear start; the pairs are looked for once, whatever the number requested.
 _SCORED = 20
 _MOST_WORK = 4e9
 MOST_CANDIDATES = 100

@@ -178,12 +178,12 @@ def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str 
     for chosen in _sets_of_groups(evidence, n_variables):
         # A set that cannot beat the best by more than the gap need not be solved to its end.
         floor = None if best is None else best.value * (1 + control.gap)
-        found = _solved(evidence, chosen, n_variables, control, solver, floor)
-        bounds.append(found.upper_bound)
-        if best is None or found.value > best.value:
-            z = _column_weights(evidence, chosen, found.z)
-            best = Best(z, chosen, found.value, None, found.solver)
-        if found.interrupted:
+        solution = _solved(evidence, chosen, n_variables, control, solver, floor)
+        bounds.append(solution.upper_bound)
+        if best is None or solution.value > best.value:
+            z = _column_weights(evidence, chosen, solution.z)
+            best = Best(z, chosen, solution.value, None, solution.solver)
+        if solution.interrupted:
             # Ctrl-C: the best so far stands, and of the sets not visited nothing is proved.
             bounds.append(None)
             break
@@ -325,24 +325,25 @@ def _reason(
 def find_substitutes(
     names: tuple[str, ...], evidence: Evidence, support: IntArray
 ) -> dict[str, tuple[str, ...]]:
-    """Return for each chosen column the others that could stand in for it, the likest first.
+    """Return for each chosen column those it is interchangeable with, the most similar first.
 
-    A column could stand in if what it differs in is correlated with what the chosen one differs in,
-    r² ≥ ½ within the samples and in the same direction, and if its own evidence is not far below.
+    A column is interchangeable if what it differs in is correlated with what the chosen one differs
+    in, r² ≥ ½ within the samples and in the same direction, and if its own evidence is not far
+    below.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    places = {column: place for place, column in enumerate(evidence.columns.tolist())}
+    substitutes: dict[str, tuple[str, ...]] = {}
+    positions = {column: position for position, column in enumerate(evidence.columns.tolist())}
     count = evidence.n_columns
     others = ~np.isin(evidence.columns, support)
     for column in support.tolist():
-        own = places[column]
-        alike = evidence.likeness[own, :count]
-        strong = evidence.strengths[:count] >= AS_STRONG * evidence.strengths[own]
+        chosen = positions[column]
+        alike = evidence.likeness[chosen, :count]
+        strong = evidence.strengths[:count] >= AS_STRONG * evidence.strengths[chosen]
         close = np.flatnonzero(others & strong & (alike >= ALIKE**0.5))
         close = close[np.argsort(-alike[close], kind="stable")]
         if close.size:
-            found[names[column]] = tuple(names[c] for c in evidence.columns[close])
-    return found
+            substitutes[names[column]] = tuple(names[c] for c in evidence.columns[close])
+    return substitutes
 
 
 @dataclass(frozen=True)
@@ -419,8 +420,8 @@ def find_runner_up(
         return best, None
     while True:
         chosen = np.flatnonzero(best.z).tolist()
-        without = {place: _best_without(evidence, place, n_variables) for place in chosen}
-        next_best = max(without.values(), key=lambda found: found.value)
+        without = {position: _best_without(evidence, position, n_variables) for position in chosen}
+        next_best = max(without.values(), key=lambda alternative: alternative.value)
         if next_best.value <= best.value * (1 + ROUNDING):
             break
         # The bound is proved for every choice, this one included.
@@ -428,8 +429,8 @@ def find_runner_up(
         best = replace(next_best, upper_bound=bound, solver=best.solver)
     support = np.flatnonzero(next_best.z).tolist()
 
-    def named(places: list[int]) -> tuple[str, ...]:
-        return tuple(names[s] for s in evidence.columns[places])
+    def named(positions: list[int]) -> tuple[str, ...]:
+        return tuple(names[s] for s in evidence.columns[positions])
 
     return best, RunnerUp(
         variables=named(support),
@@ -437,27 +438,28 @@ def find_runner_up(
         left_out=named([s for s in chosen if s not in support]),
         taken_in=named([s for s in support if s not in chosen]),
         without={
-            names[evidence.columns[place]]: _share(found, best) for place, found in without.items()
+            names[evidence.columns[position]]: _share(alternative, best)
+            for position, alternative in without.items()
         },
     )
 
 
-def _share(found: Best, best: Best) -> float:
+def _share(alternative: Best, best: Best) -> float:
     """Return the evidence of a choice as a share of that of the best, no more than all of it."""
-    return min(float(found.value / best.value), 1.0)
+    return min(float(alternative.value / best.value), 1.0)
 
 
-def _best_without(evidence: Evidence, place: int, n_variables: int) -> Best:
+def _best_without(evidence: Evidence, position: int, n_variables: int) -> Best:
     """Return the best choice that swaps find without one candidate column."""
-    kept = np.flatnonzero(np.arange(evidence.n_columns) != place)
-    column = evidence.columns[place]
+    kept = np.flatnonzero(np.arange(evidence.n_columns) != position)
+    column = evidence.columns[position]
     groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
     rest = _part(evidence, kept, groups)
     # A control of its own: the draws of whatever comes after stay what they are.
-    found = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+    alternative = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
     z = np.zeros(evidence.n_columns)
-    z[kept] = found.z
-    return replace(found, z=z, groups=tuple(groups[g] for g in found.groups))
+    z[kept] = alternative.z
+    return replace(alternative, z=z, groups=tuple(groups[g] for g in alternative.groups))
 
 
 def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
@@ -475,7 +477,7 @@ def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent, with the digits that tell it from all of it.
+    """Return a share in percent, with the digits that distinguish it from 100 %.
 
     >>> _percent(0.42), _percent(0.9996), _percent(0.99999), _percent(1.0)
     ('42.0 %', '99.96 %', 'over 99.99 %', '100.0 %')

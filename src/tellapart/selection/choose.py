@@ -110,9 +110,9 @@ def _starts(
     """Return equal weights on each group of columns that all vary and are not too many."""
     starts = []
     for group in groups:
-        places = np.flatnonzero(np.isin(keep, group))
-        if 0 < places.size == len(group) <= n_variables:
-            starts.append(Start(f"found {len(group)}", equal(places, keep.size)))
+        positions = np.flatnonzero(np.isin(keep, group))
+        if 0 < positions.size == len(group) <= n_variables:
+            starts.append(Start(f"found {len(group)}", equal(positions, keep.size)))
     return tuple(starts)
 
 
@@ -191,7 +191,7 @@ def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
     """
     if samples.pattern is not None or not kernel.abilities.fast_sums:
         return False
-    # Any bandwidth will do to tell.
+    # Any bandwidth shows it.
     few = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
     return adds_up(with_multiplier(kernel, 1.0).fit(samples.drawn.rows(few, few)))
 
@@ -211,7 +211,7 @@ def sum_over_chunks(
     if not sums_add_up(samples, kernel):
         return None
     fitted = fit_on_draw(kernel, samples, n_jobs=n_jobs)
-    found = coefficients_in_chunks(
+    summed = coefficients_in_chunks(
         samples, fitted, n_jobs=n_jobs, with_variance=with_variance, progress=progress
     )
-    return SummedKernel(*found)
+    return SummedKernel(*summed)

@@ -235,15 +235,6 @@ def ratio(moments: LinearCoefficients | ObjectiveMoments, z: FloatArray) -> floa
     return moments.statistic(z) / math.sqrt(variance + VARIANCE_FLOOR)
 
 
-# Splits of a large training half for the linear kernel: all from one pass over its rows.
-#
-# Rows stand in bins, as for the test, and a split sends half of the bins of each sample to its
-# first part and the others to the second. MMD² of a column in either part, and under permutations
-# of the bins of the second part, follows from the column's kernel sums between bins, which are
-# taken once for all splits. V, which so many rows give well, is that of the whole training half,
-# and so are the bandwidths: neither says which variables a part would choose.
-
-
 # One start of each kind and few steps: the best λ is known no better than by a factor of two.
 _QUICK = Thresholding(lengths=(1.0,), iterations=10)
 # Values of all columns up to which their sums are kept: those take as many bytes again.
@@ -253,6 +244,12 @@ MOST_KEPT = 4_000_000
 @dataclass(frozen=True)
 class BinnedRows:
     """The training half in bins, and the kernel sums of its columns between them.
+
+    Rows stand in bins, as for the test, and a split sends half of the bins of each sample to its
+    first part and the others to the second. MMD² of a column in either part, and under permutations
+    of the bins of the second part, follows from the column's kernel sums between bins, which are
+    taken once for all splits. V, which so many rows give well, is that of the whole training half,
+    and so are the bandwidths: neither says which variables a part would choose.
 
     Attributes
     ----------
@@ -296,7 +293,7 @@ class BinnedRows:
         return np.arange(self.sizes[0] + self.sizes[1] + 1) * self.sizes[2]
 
     def sums(self, column: int) -> ColumnSums:
-        """Return the kernel sums of one column, and keep them: few columns are asked for."""
+        """Return the kernel sums of one column, and keep them: few columns are needed."""
         if column not in self._held:
             one = np.array([column])
             pooled = np.concatenate([self.samples.x[:, one], self.samples.y[:, one]])[:, 0]
@@ -317,7 +314,7 @@ class BinnedRows:
         rows = labels.sum(axis=1) * self.sizes[2]
         m, n = rows[::2], rows[1::2]
         scalars, starts, order = self.kernel.scalar_kernels, self.starts, self.order
-        # Few columns are asked for again: of wide samples they are summed anew.
+        # Few columns are needed again: of wide samples they are summed again.
         keeps = self.order.size * self.samples.n_columns <= MOST_KEPT
 
         def of_column(s: int, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -325,8 +322,8 @@ class BinnedRows:
             if keeps:
                 self._held[s] = sums
             products = sums.products(labels)
-            own = np.diag(products)
-            xx, yy, xy = own[::2], own[1::2], np.diag(products, 1)[::2]
+            diagonal = np.diag(products)
+            xx, yy, xy = diagonal[::2], diagonal[1::2], np.diag(products, 1)[::2]
             return np.asarray(
                 (xx - m) / (m * (m - 1)) + (yy - n) / (n * (n - 1)) - 2 * xy / (m * n)
             )
@@ -402,8 +399,10 @@ class BinnedFold(Split):
             else:
                 short[column] = sums.features[groups]
         if short:
-            found = mmd2_of_columns(list(short.values()), bins)
-            self._permuted.update({(s, seed): own for s, own in zip(short, found, strict=True)})
+            statistics = mmd2_of_columns(list(short.values()), bins)
+            self._permuted.update(
+                {(s, seed): of_column for s, of_column in zip(short, statistics, strict=True)}
+            )
 
     def _drawn(self, seed: int) -> RowGroups:
         if seed not in self._bins:

@@ -36,7 +36,7 @@ def tune_fit_choose(
         The rows to choose by. Of chunks, drawn rows tune, and the linear kernel chooses by all
         rows; other kernels choose by those drawn, and so does evidence.
     settings : SelectionSettings
-        What is asked for, checked.
+        The checked settings.
     tune_rng, solve_rng : numpy Generator
         One for each step, so that how much randomness one uses does not move the other.
     progress : callable

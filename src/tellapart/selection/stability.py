@@ -1,10 +1,10 @@
-"""How often each variable is chosen again when the choice is made on other rows.
+"""Selection frequency: how often each variable is chosen when the choice is repeated on other rows.
 
 The selection is repeated on random halves of the training rows: same kernel with its bandwidths,
 same λ, same number of variables. The halves come in complementary pairs, so that every row is
-used equally often; under a design they are halves of its pairs, clusters or strata. A half says
-less than the whole, so a frequency below 1 is no flaw by itself; and of two variables that carry
-the same information, now one is chosen and now the other.
+used equally often; under a design they are halves of its pairs, clusters or strata. A half carries
+less information than the whole, so a frequency below 1 is no flaw; and of two variables with the
+same information either may be chosen.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Stability:
     n_resamples : int
         Resamples made.
     asked : int
-        Resamples asked for: more than were made if time ran out.
+        Resamples requested: more than were made if time ran out.
     n_rows : pair of int
         Rows of X and of Y in a resample, at most.
     halves : bool
@@ -167,7 +167,7 @@ def measure_stability(
     -------
     Stability
     """
-    asked = check_integer("n_resamples", n_resamples, 1)
+    requested = check_integer("n_resamples", n_resamples, 1)
     seconds = check_time_limit(time_limit)
     rng = check_random_state(random_state)
     threads = check_n_jobs(n_jobs)
@@ -186,11 +186,11 @@ def measure_stability(
     with progress_reporter(shown) as tell, warnings.catch_warnings():
         # What is constant was said when the variables were chosen.
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        for part in _halves(train, asked, most_rows, rng):
+        for part in _halves(train, requested, most_rows, rng):
             left = None if seconds is None else seconds - (clock() - started)
             if made and left is not None and left < 0:
                 break
-            tell("stability", f"resample {made + 1} of {asked}")
+            tell("stability", f"resample {made + 1} of {requested}")
             # The first resample is always made.
             limit = None if left is None else max(0.1, left)
             if objective == EVIDENCE:
@@ -215,7 +215,7 @@ def measure_stability(
         names=train.names,
         counts=counts,
         n_resamples=made,
-        asked=asked,
+        asked=requested,
         n_rows=largest,
         halves=max(train.n_x, train.n_y) <= 2 * most_rows,
         support=support,

@@ -59,7 +59,7 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether time is over; whoever asks gives up what comes next."""
+        """Whether time is over; the caller then skips what comes next."""
         self.passed = self.passed or self.control.out_of_time
         return self.passed
 
@@ -157,12 +157,12 @@ def _in_time(
     settings: Iterable[tuple[int, float]], fold: Split, deadline: Deadline | None
 ) -> list[FloatArray] | None:
     """Return the weights of each number of variables and λ; None if time is over before."""
-    found = []
+    weights = []
     for n_variables, regularization in settings:
         if deadline is not None and deadline.over:
             return None
-        found.append(fold.weights(n_variables, regularization))
-    return found
+        weights.append(fold.weights(n_variables, regularization))
+    return weights
 
 
 def best_regularization(scores: Sequence[RegularizationScore]) -> RegularizationScore:
@@ -264,7 +264,7 @@ class Prepared:
         return self._coefficients[multiplier]
 
     def known(self, multiplier: float) -> LinearCoefficients | None:
-        """Return the coefficients if somebody has asked for them already."""
+        """Return the coefficients if they were computed before."""
         return self._coefficients.get(multiplier)
 
 

@@ -395,7 +395,7 @@ class MomentSums:
         self, left: list[KernelMoments | None], right: list[KernelMoments | None]
     ) -> list[KernelMoments | None]:
         """Return the moments over the rows of both."""
-        return [_merged(mine, its) for mine, its in zip(left, right, strict=True)]
+        return [_merged(first, second) for first, second in zip(left, right, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,13 +28,6 @@ from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import Exponential, FittedKernel, Outer
 from tellapart.statistics.pair_sums import Derivatives
 
-# Kernels of squared differences as mixtures of Gaussian ones, φ(t) = Σ_k a_k exp(−ρ_k t), a ≥ 0.
-#
-# By Schoenberg's theorem φ(Σ_s ω_s (u_s − v_s)²) is a kernel for every number of columns just if
-# φ is such a mixture. Random frequencies of a mixture are easy to draw, and with them a kernel of
-# many rows costs a sum over rows instead of one over pairs of rows.
-
-
 # A typical t is about 2 whatever the units: six decades of it, and of the rates.
 _INDICES = np.concatenate([[0.0], np.logspace(-3, 3, 241)])
 _RATES = np.logspace(-3.5, 3.5, 141)
@@ -46,6 +39,10 @@ ACCURACY = 1e-3
 @dataclass(frozen=True)
 class Exponentials:
     """φ(t) = height · Σ_k shares_k exp(−rates_k t), the shares adding up to 1.
+
+    By Schoenberg's theorem φ(Σ_s ω_s (u_s − v_s)²) is a kernel for every number of columns just if
+    φ is such a mixture. Random frequencies of a mixture are easy to draw, and with them a kernel of
+    many rows costs a sum over rows instead of one over pairs of rows.
 
     Examples
     --------
@@ -88,9 +85,9 @@ def exponentials_of(outer: Outer) -> Exponentials | None:
     if total == 0.0:
         return None
     used = np.flatnonzero(shares)
-    found = Exponentials(_RATES[used], shares[used] / total, float(target[0]))
-    error = float(np.abs(found.value(_INDICES) - target).max())
-    return found if error <= ACCURACY * target[0] else None
+    mixture = Exponentials(_RATES[used], shares[used] / total, float(target[0]))
+    error = float(np.abs(mixture.value(_INDICES) - target).max())
+    return mixture if error <= ACCURACY * target[0] else None
 
 
 N_FREQUENCIES = 512
@@ -212,9 +209,9 @@ class FourierObjective:
         left, right = np.triu_indices(size)
 
         def moments(values: Singles) -> Singles:
-            asked = values[:, variables]
-            crosses = asked[:, left] * asked[:, right]
-            return np.concatenate([np.ones_like(values[:, :1]), asked, crosses], axis=1)
+            chosen = values[:, variables]
+            crosses = chosen[:, left] * chosen[:, right]
+            return np.concatenate([np.ones_like(values[:, :1]), chosen, crosses], axis=1)
 
         x, y = (
             self._expanded(_sums(group, angles, moments) / group.shape[0], variables)
@@ -323,10 +320,10 @@ class FourierObjective:
         for group, weight in zip(self._groups, self._group_weights, strict=True):
             rows = np.empty((group.shape[0], 1 + size))
             for part, cosine, sine in angles.blocks(group):
-                found = cosine @ with_cosine + sine @ with_sine
-                rows[part, 0] = found[:, 0]
-                asked = group[part][:, variables]
-                rows[part, 1:] = asked * found[:, 1 : 1 + size] + found[:, 1 + size :]
+                turned = cosine @ with_cosine + sine @ with_sine
+                rows[part, 0] = turned[:, 0]
+                chosen = group[part][:, variables]
+                rows[part, 1:] = chosen * turned[:, 1 : 1 + size] + turned[:, 1 + size :]
             rows *= scale
             rows -= rows.mean(axis=0)
             products = weight * (rows.T @ rows)
@@ -403,7 +400,7 @@ def _sums(
         rows = moments(group[part])
         if weights is not None:
             rows = rows * weights[part, None]
-        found = np.stack([rows.T @ cosine, rows.T @ sine]).astype(np.float64)
-        total = found if total is None else total + found
+        sums = np.stack([rows.T @ cosine, rows.T @ sine]).astype(np.float64)
+        total = sums if total is None else total + sums
     assert total is not None
     return total

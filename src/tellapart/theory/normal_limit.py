@@ -77,7 +77,7 @@ def rows_for_power(
     scaled_threshold : float
         τ = ñ t, the (1 − α)-quantile of 2 Σ λ_i (Z_i² − 1).
     power : float
-        What is asked for, in (0, 1).
+        The target power, in (0, 1).
     ratio : float
         n/m.
     scaled_null_variance : float

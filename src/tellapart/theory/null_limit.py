@@ -89,8 +89,8 @@ class WeightedChiSquares:
         high = self.mean + math.sqrt(self.variance)
         while self.sf(high) > 1 - probability:
             high *= 2
-        found = brentq(lambda q: self.sf(q) - (1 - probability), 0.0, high, xtol=1e-12 * high)
-        return float(found)
+        root = brentq(lambda q: self.sf(q) - (1 - probability), 0.0, high, xtol=1e-12 * high)
+        return float(root)
 
 
 def _tail(weights: FloatArray, q: float) -> float:

@@ -149,11 +149,11 @@ def try_hdf(path: Path) -> None:
     seconds = SECONDS + path.stat().st_size // BYTES_PER_SECOND
     # -P, or its folder would come first among those that modules are sought in.
     command = [sys.executable, "-P", str(WALK), str(path.absolute()), str(seconds)]
-    place = os.pathsep.join(folder for folder in sys.path if folder)
+    search_path = os.pathsep.join(folder for folder in sys.path if folder)
     try:
         end = subprocess.run(
             command,
-            env=os.environ | {"PYTHONPATH": place},
+            env=os.environ | {"PYTHONPATH": search_path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -21,8 +21,7 @@ import narwhals as nw
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.columns import to_arrow
-from tellapart.data.reading import ColumnKind, Reading, kind_of
+from tellapart.data.columns import ColumnKind, Reading, kind_of, to_arrow
 from tellapart.data.row_stores import A, Cut, Fold, RowsDone, RowStore, lanes_of
 from tellapart.data.sources.source import Source, distinct
 from tellapart.data.summary import Summary, Survey

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from tellapart.data.column_notes import row_labels
-from tellapart.data.reading import ColumnKind, Reading, kind_of
+from tellapart.data.columns import ColumnKind, Reading, kind_of
 from tellapart.data.row_stores import A, Fold, RowsDone, RowStore
 from tellapart.data.sources.source import Source, StreamedRows, distinct
 from tellapart.data.summary import Summary, Survey
@@ -60,9 +60,9 @@ class FileDataset:
 
     def to_table(self) -> pa.Table:
         """Read everything into memory."""
-        found = batches(self.dataset, self.names, whole=True, where=self.where)
+        record_batches = batches(self.dataset, self.names, whole=True, where=self.where)
         schema = pa.schema([self.dataset.schema.field(name) for name in self.names])
-        return pa.Table.from_batches(found, schema)
+        return pa.Table.from_batches(record_batches, schema)
 
     def __repr__(self) -> str:
         n_files = len(self.dataset.files)
@@ -153,16 +153,16 @@ def batches(
     rows = min(max(BATCH_BYTES // (8 * len(names)), FEWEST_ROWS), MOST_ROWS)
     ds = import_module("pyarrow.dataset")
     if whole and isinstance(dataset.format, ds.ParquetFileFormat):
-        found = _of_parquet(dataset, names, rows, where)
+        record_batches = _of_parquet(dataset, names, rows, where)
     else:
-        found = dataset.scanner(
+        record_batches = dataset.scanner(
             columns=list(names),
             batch_size=rows,
             batch_readahead=BATCHES_AHEAD,
             fragment_readahead=FILES_AHEAD,
             filter=None if where is None else ds.field(where.column).isin(where.values),
         ).to_batches()
-    return (batch for batch in found if batch.num_rows)
+    return (batch for batch in record_batches if batch.num_rows)
 
 
 def _of_parquet(
@@ -202,14 +202,14 @@ def _widened(title: str, dataset: Any, error: pa.ArrowInvalid) -> Any:
 
     Arrow guesses a type from the first megabyte: numbers may turn out to be text later on.
     """
-    found = _CSV_COLUMN.search(str(error))
-    if found is None or not _is_delimited(dataset) or _has_partitions(dataset):
+    in_message = _CSV_COLUMN.search(str(error))
+    if in_message is None or not _is_delimited(dataset) or _has_partitions(dataset):
         raise _unreadable(title, error) from None
-    column = dataset.schema.field(int(found[1]))
+    column = dataset.schema.field(int(in_message[1]))
     wider = _wider(column.type)
     if wider is None:
         raise _unreadable(title, error) from None
-    schema = dataset.schema.set(int(found[1]), pa.field(column.name, wider))
+    schema = dataset.schema.set(int(in_message[1]), pa.field(column.name, wider))
     # Arrow itself replaces a type only by one that it can be cast to.
     return import_module("pyarrow.dataset").dataset(
         dataset.files, schema=schema, format=dataset.format, filesystem=dataset.filesystem

@@ -109,9 +109,9 @@ def bytes_in_memory(path: str | os.PathLike[str], form: str | None = None) -> in
         form = form_of(file) if form is None else form
         if form == "parquet":
             with file.open("rb") as stream:
-                found = parquet.read_metadata(stream)
-            groups = (found.row_group(k).total_byte_size for k in range(found.num_row_groups))
-            return int(max(VALUE_BYTES * found.num_rows * found.num_columns, sum(groups)))
+                metadata = parquet.read_metadata(stream)
+            groups = (metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+            return int(max(VALUE_BYTES * metadata.num_rows * metadata.num_columns, sum(groups)))
         if form == "feather":
             opened = _arrow_datasets().dataset(str(file), format="feather")
             return int(max(VALUE_BYTES * opened.count_rows() * len(opened.schema), size))
@@ -328,15 +328,15 @@ def _check_readable(file: Path) -> None:
     if file.is_dir():
         raise InputError(f"{title}: expected a file; got a folder")
     try:
-        found = file.stat()
+        status = file.stat()
     except FileNotFoundError:
         raise InputError(f"{title}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{title}: the file cannot be read: {error.strerror}") from None
-    if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         # A device may have no end, and nothing to say of how much there is.
         raise InputError(f"{title}: expected a file or a pipe; got a device or a socket")
-    if found.st_size == 0 and stat.S_ISREG(found.st_mode):
+    if status.st_size == 0 and stat.S_ISREG(status.st_mode):
         raise InputError(f"{title}: the file is empty")
 
 
@@ -495,7 +495,7 @@ def _files(paths: Any) -> list[str]:
     every = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not every:
         raise InputError("paths must name at least one file; got an empty list")
-    found: list[str] = []
+    files: list[str] = []
     for path in every:
         text = os.fspath(path)
         if not isinstance(text, str):
@@ -510,11 +510,11 @@ def _files(paths: Any) -> list[str]:
                 raise InputError(f"{safe(text)}: there is no such file")
         if not matched:
             raise InputError(f"{safe(text)}: no file of {', '.join(FORMS)} matches")
-        found.extend(matched)
-    for file in found:
+        files.extend(matched)
+    for file in files:
         if os.path.getsize(file) == 0:
             raise InputError(f"{safe(file)}: the file is empty")
-    return found
+    return files
 
 
 def _arrow_datasets() -> Any:
@@ -586,18 +586,18 @@ def _check_names(file: str, here: list[str], first: str, names: list[str], form:
 
 def _common_type(file: str, column: Any, here: Any, form: str) -> Any:
     """Return the type of a column that holds the values of both."""
-    known = column.type
-    if here == known or pa.types.is_null(here):
-        return known
-    if pa.types.is_null(known):
+    known_type = column.type
+    if here == known_type or pa.types.is_null(here):
+        return known_type
+    if pa.types.is_null(known_type):
         return here
-    if is_arrow_number(here) and is_arrow_number(known):
+    if is_arrow_number(here) and is_arrow_number(known_type):
         return pa.float64()
     if form in DELIMITERS:
         return pa.string()
     raise InputError(
         f"{safe(file)}: column {column.name!r} must be of one type in all files; "
-        f"got {here} beside {known}"
+        f"got {here} beside {known_type}"
     )
 
 

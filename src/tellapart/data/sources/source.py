@@ -36,9 +36,17 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
 from tellapart.data.column_store import ColumnStore
-from tellapart.data.columns import Column, Series, read_column, to_arrow
+from tellapart.data.columns import (
+    Column,
+    ColumnKind,
+    Reading,
+    Series,
+    number_column,
+    read_column,
+    read_part,
+    to_arrow,
+)
 from tellapart.data.missing import FEWEST_ROWS
-from tellapart.data.reading import ColumnKind, Reading, number_column, read_part
 from tellapart.data.row_stores import A, ArrayRows, Cut, Fold, RowsDone, RowStore, fold_stream
 from tellapart.data.samples import Values
 from tellapart.data.summary import Summary, Survey
@@ -299,7 +307,7 @@ class HeldSource(Source):
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:
         """What the types of the columns say; empty for a matrix."""
-        known: dict[Any, ColumnKind] = {}
+        kind_of_dtype: dict[Any, ColumnKind] = {}
         kinds = []
         for place, dtype in enumerate(self.dtypes):
             if isinstance(dtype, _TIMES):
@@ -307,9 +315,9 @@ class HeldSource(Source):
                 parts = () if arrow is None else parts_of(arrow.type)
                 kinds.append(ColumnKind(parts, dtype=str(dtype)))
             else:
-                if dtype not in known:
-                    known[dtype] = ColumnKind(whole=dtype.is_integer(), dtype=str(dtype))
-                kinds.append(known[dtype])
+                if dtype not in kind_of_dtype:
+                    kind_of_dtype[dtype] = ColumnKind(whole=dtype.is_integer(), dtype=str(dtype))
+                kinds.append(kind_of_dtype[dtype])
         return tuple(kinds)
 
     def is_empty(self, place: int) -> bool:
@@ -357,8 +365,8 @@ class HeldSource(Source):
 
     def columns(self, reading: Reading) -> list[Column]:
         """Return the columns that are read."""
-        asked = zip(reading.places, reading.names, reading.parts, strict=True)
-        return [reading.resolved(self.column(*one)) for one in asked]
+        columns_read = zip(reading.places, reading.names, reading.parts, strict=True)
+        return [reading.resolved(self.column(*one)) for one in columns_read]
 
     def chunks(self, places: Sequence[int]) -> Iterator[Any]:
         """Give out all rows at once: not in use, as columns are read one by one."""
