@@ -51,15 +51,16 @@ def each_pair(pool: Pool, product: Product, receive: Receive) -> None:
 def _with_moments(pool: Pool, product: Product) -> tuple[Pairs, tuple[Moments, Moments]]:
     """Return the pairs, by where their columns stand among the moments of both scores."""
     pairs, names = Pairs(*product.columns), product.scores
-    columns, places = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)
+    columns, column_of = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)
     if pool.labels.shared and not set(names) <= WHOLE:
         # Of many comparisons each makes the moments that it needs.
-        own = {name: pool.moments_of(name, columns) for name in names}
+        moments = {name: pool.moments_of(name, columns) for name in names}
     elif columns.size == pool.tables.size:
         return pairs, (pool.moments(names[0]), pool.moments(names[1]))
     else:
-        own = {name: pool.moments(name).some(columns) for name in names}
-    return Pairs(places[: pairs.size], places[pairs.size :]), (own[names[0]], own[names[1]])
+        moments = {name: pool.moments(name).some(columns) for name in names}
+    among = Pairs(column_of[: pairs.size], column_of[pairs.size :])
+    return among, (moments[names[0]], moments[names[1]])
 
 
 # The largest squares of each permutation, and which pair or triple each belongs to.
