@@ -14,7 +14,7 @@ from scipy import stats
 
 import tellapart as ta
 from row_sums import write_parts
-from tellapart.scan import differences, sums
+from tellapart.scan import sums
 
 NAMES = [f"x{s}" for s in range(4)]
 
@@ -23,7 +23,6 @@ NAMES = [f"x{s}" for s in range(4)]
 def small_blocks(monkeypatch):
     """Several lanes of several blocks, though rows are few."""
     monkeypatch.setattr(sums, "block_rows", lambda n_columns: 128)
-    monkeypatch.setattr(differences, "block_rows", lambda n_columns: 128)
 
 
 @pytest.fixture(scope="module")
