@@ -22,7 +22,7 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.evidence.mixture import fit_mixture, log_bayes_factor, standardised
+from tellapart.evidence.columns import fit_mixture, log_bayes_factor, standardised
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.differences import Differences

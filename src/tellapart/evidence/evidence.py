@@ -29,7 +29,13 @@ import numpy as np
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
-from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
+from tellapart.evidence.columns import (
+    REASONS,
+    ColumnEvidence,
+    column_evidence,
+    strength,
+    within_samples,
+)
 from tellapart.evidence.dependence import (
     FEWEST_ROWS_IN_PAIRS,
     FEWEST_ROWS_IN_TRIPLES,
@@ -40,7 +46,6 @@ from tellapart.evidence.dependence import (
     find_triples,
     most_columns,
 )
-from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
