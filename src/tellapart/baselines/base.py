@@ -405,19 +405,19 @@ class Baseline(ABC):
                 continue
             if isinstance(value, np.random.Generator):
                 value = None
-            known = value is None or isinstance(value, bool | int | float | str)
-            plain[field.name] = value if known else repr(value)
+            is_plain = value is None or isinstance(value, bool | int | float | str)
+            plain[field.name] = value if is_plain else repr(value)
         return plain
 
     def call(self) -> str:
         """Return the code that makes this baseline: only what is not the default."""
-        given = []
+        arguments = []
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.random.Generator) or value == field.default:
                 continue
-            given.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
+            arguments.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _keep(self, name: str, value: object) -> None:
         """Hold the checked value, as a plain Python number."""

@@ -337,9 +337,9 @@ class FittedBonferroni(FittedBaseline):
             positions = np.flatnonzero(permuted)
             step = max(TABLE_ENTRIES // bins.count, 1)
             for start in range(0, positions.size, step):
-                few = positions[start : start + step]
-                table = self._table(samples, columns[few], bins)
-                statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
+                block = positions[start : start + step]
+                table = self._table(samples, columns[block], bins)
+                statistics[block], pvalues[block] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
         )

@@ -30,8 +30,7 @@ from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import progress_reporter
 from tellapart.results.result import TestResult
-from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan_pool
+from tellapart.scan.scan import Scan, ScanCost, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.text import described, quoted

@@ -21,15 +21,13 @@ from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.permutation.shared_orders import PooledFeatures, PooledSums, RowOrders, SharedOrders
-from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families import registered_families
 from tellapart.scan.families.values import Values, ValuesPlan
-from tellapart.scan.family import Planned, plan_families
+from tellapart.scan.family import Planned, ScanState, plan_families
 from tellapart.scan.features import SINGLES, Feature, Requests
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
-from tellapart.scan.state import ScanState
-from tellapart.scan.sums import Sums
+from tellapart.scan.sums import BinSums, Sums
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.scan.wide import WideScores, WideShifts, wide_shifts
 from tellapart.threads import MadeOnce, one_blas_thread

@@ -23,8 +23,7 @@ from tellapart.permutation.pvalues import (
 )
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
-from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan
+from tellapart.scan.scan import Scan, ScanCost, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
@@ -221,17 +220,13 @@ def select_after_scan(
         selection = choose(
             samples,
             fitted,
-            n_variables=n_variables,
-            regularization=regularization,
-            solvers=settings.solvers,
+            n_variables,
+            regularization,
+            settings,
             rng=rng,
-            gap=settings.gap,
             time_limit=settings.time_limit,
-            n_jobs=settings.threads,
             progress=progress,
-            estimator=settings.estimator,
-            known=(*scan.pairs, *scan.triples),
-            nonnegative=settings.nonnegative,
+            groups=(*scan.pairs, *scan.triples),
             coefficients=coefficients,
         )
     if drawn:

@@ -18,13 +18,20 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
 from tellapart.interrupts import check_interrupts
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, GroupCandidates, Skipped
+from tellapart.scan.family import (
+    Family,
+    FamilyPlan,
+    FamilyResult,
+    GroupCandidates,
+    ScanState,
+    Skipped,
+    columns_for_triples,
+)
 from tellapart.scan.features import Pairs, Product, Segments, Triples, add_triples
 from tellapart.scan.loops import cumulant_changes, present_cumulant_changes
 from tellapart.scan.pairs import Largest
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
-from tellapart.scan.state import ScanState, columns_for_triples
 from tellapart.scan.sums import CumulantSums
 
 # Values kept of each permutation, for the maxima of what is not named.
