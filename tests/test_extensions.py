@@ -1,8 +1,9 @@
 """What is added from outside the package is used like what is built in: one entry in a registry."""
 
 import sqlite3
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import dask.array as da
 import numpy as np
@@ -17,6 +18,9 @@ from tellapart.data.design import register_scheme
 from tellapart.data.sources.source import HeldSource, Source
 from tellapart.effects.estimate import Estimate
 from tellapart.errors import InputError
+from tellapart.kernels.bandwidth import median_bandwidths
+from tellapart.kernels.base import WEIGHTS, Abilities, FittedKernel, SquaredDifference
+from tellapart.kernels.registry import KERNELS
 from tellapart.scan.families import (
     FAMILIES,
     describe_family,
@@ -34,6 +38,7 @@ from tellapart.scan.finding_kinds import (
     Words,
     register_finding_kind,
 )
+from tellapart.strs.incumbent import Incumbent
 
 # A kind of finding: medians, by the density-free interval of Price and Bonett.
 
@@ -398,3 +403,66 @@ def test_a_family_of_the_same_name_takes_the_place_of_another():
         assert [one.name for one in registered_families()] == [one.name for one in FAMILIES]
         assert registered_families()[0].weight == 40.0
     assert registered_families() == FAMILIES
+
+
+@dataclass(frozen=True)
+class Rational:
+    """K_z(x, y) = 1/(1 + t/2), t the mean of squared differences: a kernel in a file of its own."""
+
+    name: ClassVar[str] = "rational"
+    abilities: ClassVar[Abilities] = Abilities(averages=True)
+
+    def fit(self, samples, *, n_jobs=1):
+        bandwidths, constant = median_bandwidths(samples, n_jobs=n_jobs)
+        scalars = tuple(map(SquaredDifference, bandwidths.tolist()))
+        return FittedKernel(self.name, scalars, constant, WEIGHTS["square"], self)
+
+    def value(self, t):
+        return 1 / (1 + t / 2)
+
+    def slope(self, t):
+        return -0.5 / (1 + t / 2) ** 2
+
+    def curvature(self, t):
+        return 0.5 / (1 + t / 2) ** 3
+
+
+def test_a_kernel_from_outside_is_known_by_its_name(monkeypatch):
+    monkeypatch.setitem(KERNELS, Rational.name, Rational)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 4)), rng.normal(size=(80, 4))
+    y[:, 2] *= 3
+    settings = {"n_variables": 1, "regularization": 0.1, "n_permutations": 99, "random_state": 0}
+    result = ta.two_sample_test(x, y, method="split", kernel="rational", **settings)
+    assert result.variables == ("x2",)
+    assert result.pvalue == 0.01
+    assert result.selection.kernel == "rational"
+    with pytest.raises(InputError, match="'rational'"):
+        ta.two_sample_test(x, y, kernel="irrational")
+
+
+# A solver.
+
+
+@dataclass(frozen=True)
+class SwapsOnly:
+    """The variables of the largest linear terms, improved by swaps."""
+
+    name: str = "swaps-only"
+
+    def solve(self, problem, control, start=None):
+        best = Incumbent.of_linear_term(problem, control)
+        sweeps = best.improve(best.support if start is None else start)
+        return best.solution(self.name, sweeps)
+
+
+def test_a_solver_from_outside_is_known_by_its_name(monkeypatch):
+    monkeypatch.setitem(ta.strs.SOLVERS, "swaps-only", SwapsOnly)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 8)), rng.normal(size=(60, 8))
+    Y[:, 2] += 2.0
+    problem = ta.strs.SparseTrustRegion(-np.cov(X, rowvar=False), Y.mean(0) - X.mean(0), 2)
+    assert ta.strs.solve(problem, "swaps-only").solver == "swaps-only"
+    by_name = ta.two_sample_test(X, Y, method="split", solver="swaps-only", random_state=0)
+    by_object = ta.two_sample_test(X, Y, method="split", solver=SwapsOnly(), random_state=0)
+    assert by_name.pvalue == by_object.pvalue

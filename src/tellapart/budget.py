@@ -57,7 +57,9 @@ class Budget:
         Numbers in one block of what is summed over pairs of rows, and of features of rows.
     witness_block_bytes : int
         Bytes of one block of a witness function.
-    group_columns, group_features : int
+    proof_seconds : float
+        Seconds of a proof of optimality where no time limit is given.
+    interaction_columns, interaction_features : int
         Columns among which pairs and triples are looked for at most, and features of them all.
     feature_rows, feature_entries : int
         Rows of each sample that features stand for in a search at most, and numbers in these rows.
@@ -68,6 +70,32 @@ class Budget:
         formed as a matrix.
     block_entries : int
         Entries of a matrix that is made block by block.
+    label_bytes : int
+        Bytes of the labels and statistics of all permutations.
+    permuted_units : int
+        Units of a design that are permuted; more are put together.
+    gram_rows : int
+        Pooled rows up to which a whole Gram matrix is summed rather than features of columns.
+    paired_rows : int
+        Pooled rows up to which all pairs are summed, for kernels without short features.
+    random_frequencies : int
+        Random frequencies of a kernel beyond that: a cosine and a sine each.
+    shared_sums_bytes : int
+        Bytes of the sums of one table of features that comparisons share; beyond, each makes its
+        own.
+    dense_columns : int
+        Variables up to which a solver forms their matrix from a factor, and decomposes it.
+    semidefinite_columns : int
+        Variables up to which branch and bound goes on with semidefinite bounds.
+    visited_supports_work : int
+        Operations, 10 ms of them, that a node may spend on visiting all its supports.
+    shifted_columns : int
+        Variables that get a shift of their own in the hull bound; the rest share one.
+    enumerated_columns, enumeration_work : int
+        Variables up to which all supports of a loose node are enumerated, and the operations that
+        this may promise to take; it takes a tenth of them, a minute.
+    enumeration_pause, enumeration_supports : int
+        Operations between two looks at the clock, and supports kept between them.
     family_products, family_entries : int
         Multiplications of one family of the scan, and entries (permutation × pair) that it looks
         at: half a second each.
@@ -108,6 +136,13 @@ class Budget:
         Columns whose correlations are looked at for pairs and triples of a choice by evidence.
     distance_rows : int
         Rows whose distances from each other a scan sums; of more, some of every bin.
+    group_columns, group_entries, fewest_group_columns : int
+        Columns that all comparisons of groups together look at in full, and rows times these
+        columns; of one comparison no fewer than the last.
+    shared_entries : int
+        Rows times columns whose features comparisons of groups share, of 200 bytes each.
+    group_bytes : int
+        Bytes that comparisons which run side by side may hold together.
     gathered_bytes : int
         Bytes of the columns of rows in files or on a cluster that are held at once to describe
         findings; of more, rows drawn at random stand for all.
@@ -138,7 +173,6 @@ class Budget:
     fewest_drawn_rows: int = 1024
     walked_files: int = 100_000
     wide_text_columns: int = 5_000
-    # kernels and statistics
     # kernels
     exact_median_rows: int = 32_768
     exact_scale_rows: int = 1_000
@@ -154,8 +188,9 @@ class Budget:
     feature_block_entries: int = 4_194_304
     witness_block_bytes: int = 100_000_000
     # search
-    group_columns: int = 5_000
-    group_features: int = 2_400
+    proof_seconds: float = 10.0
+    interaction_columns: int = 5_000
+    interaction_features: int = 2_400
     feature_rows: int = 100_000
     feature_entries: int = 20_000_000
     # baselines
@@ -164,6 +199,22 @@ class Budget:
     dense_covariance_columns: int = 500
     # scan and permutation
     block_entries: int = 4_000_000
+    # permutation
+    label_bytes: int = 4_000_000_000
+    permuted_units: int = 4_000
+    gram_rows: int = 2_500
+    paired_rows: int = 40_000
+    random_frequencies: int = 1_024
+    shared_sums_bytes: int = 400_000_000
+    # strs
+    dense_columns: int = 2_000
+    semidefinite_columns: int = 300
+    visited_supports_work: int = 600_000
+    shifted_columns: int = 200
+    enumerated_columns: int = 1_000
+    enumeration_work: int = 3 * 10**11
+    enumeration_pause: int = 30_000_000
+    enumeration_supports: int = 20_000
     # scan
     family_products: int = 30_000_000_000
     family_entries: int = 60_000_000
@@ -191,6 +242,12 @@ class Budget:
     evidence_entries: int = 20_000_000
     evidence_candidates: int = 1_000
     linked_columns: int = 20_000
+    # scan of groups
+    group_columns: int = 8_000
+    group_entries: int = 9_000_000
+    fewest_group_columns: int = 200
+    shared_entries: int = 3_000_000
+    group_bytes: int = 8_000_000_000
     # effects and findings
     gathered_bytes: int = 500_000_000
     described_entries: int = 4_000_000

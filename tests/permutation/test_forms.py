@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tellapart.budget import Budget, using_budget
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
-from tellapart.permutation import forms
 from tellapart.permutation.forms import (
     Forms,
     mmd2_of_columns,
@@ -17,15 +17,14 @@ from tellapart.permutation.forms import (
 @pytest.mark.parametrize("sizes", [(30, 40), (1_010, 700), (9, 300), (300, 9)])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("cost", [0, 20, 10**9])
-def test_every_way_to_add_the_same_sums_agrees(monkeypatch, sizes, n_jobs, cost):
-    monkeypatch.setattr(forms, "GATHER_COST", cost)
+def test_every_way_to_add_the_same_sums_agrees(sizes, n_jobs, cost):
     rng = np.random.default_rng(0)
     bins = permute_rows(*sizes, 49, rng)
     features, weights = rng.normal(size=(bins.n_groups, 5)), rng.normal(size=5)
     sums = (features * weights) @ features.T
     expected = Forms(bins, n_jobs)
     expected.add_features(features, weights)
-    whole = Forms(bins, n_jobs)
+    whole = Forms(bins, n_jobs, cost)
     whole.add_sums(sums)
     banded = Forms(bins, n_jobs)
     middle = bins.n_groups // 3
@@ -61,15 +60,15 @@ def test_columns_together_are_columns_one_by_one(sizes):
         np.testing.assert_allclose(row, forms_of_one.mmd2(), rtol=1e-9, atol=1e-12)
 
 
-def test_units_that_keep_their_labels_count_in_mmd2(monkeypatch):
+def test_units_that_keep_their_labels_count_in_mmd2():
     """It is (mean_x − mean_y)² less the pairs of rows with themselves, of one block."""
-    monkeypatch.setattr("tellapart.permutation.design.MOST_UNITS", 30)
     rng = np.random.default_rng(0)
     values = rng.normal(size=66)
     labels = (np.zeros(6, dtype=int), np.zeros(60, dtype=int))
     design = Design(labels, (np.arange(6), np.arange(60)), strata="")
     samples = Samples(values[:6, None], values[6:, None], ("v",), ("numeric",), design=design)
-    bins = permute_samples(samples, 50, rng)
+    with using_budget(Budget(permuted_units=30)):
+        bins = permute_samples(samples, 50, rng)
     assert bins.n_groups <= 30
     assert not bins.units.moved.all()
     designed = bins.forms()

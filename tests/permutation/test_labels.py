@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tellapart.errors import InputError
 from tellapart.permutation.draws import (
+    check_attainable,
     check_memory,
-    check_reach,
     count_permutations,
     draw_permutations,
     least_pvalue,
@@ -20,7 +20,7 @@ from tellapart.permutation.draws import (
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 300), st.integers(0, 99))
 def test_every_row_is_a_permutation_of_the_true_labels(n_x, n_y, wanted, seed):
     drawn = draw_permutations(n_x, n_y, wanted, np.random.default_rng(seed))
-    labels, count = drawn.block(0, n_x + n_y), math.comb(n_x + n_y, n_x)
+    labels, count = drawn.labels(n_x + n_y), math.comb(n_x + n_y, n_x)
     assert drawn.exact == (count <= wanted)
     assert len(labels) == (count if drawn.exact else wanted + 1)
     np.testing.assert_array_equal(labels[0], np.arange(n_x + n_y) < n_x)
@@ -33,10 +33,10 @@ def test_the_same_seed_gives_the_same_labels():
     one = draw_permutations(20, 30, 50, np.random.default_rng(4))
     other = draw_permutations(20, 30, 50, np.random.default_rng(4), memory_budget=1)
     np.testing.assert_array_equal(one.bits, other.bits)
-    labels = one.block(0, 50)
+    labels = one.labels(50)
     np.testing.assert_array_equal(labels.sum(axis=1), 20)
     np.testing.assert_array_equal(labels[0], np.arange(50) < 20)
-    np.testing.assert_array_equal(one.block(16, 37), labels[:, 16:37])
+    np.testing.assert_array_equal(one.labels(50, slice(16, 37)), labels[16:37])
 
 
 def test_count_of_permutations_stops_at_the_limit():
@@ -52,9 +52,9 @@ def test_the_least_pvalue_counts_the_swap_of_equal_samples():
 
 
 def test_too_few_permutations_to_reach_the_level_are_refused():
-    check_reach(19, 0.05)
+    check_attainable(19, 0.05)
     with pytest.raises(InputError, match=r"at least 19 for alpha = 0.05 .*; got 18"):
-        check_reach(18, 0.05)
+        check_attainable(18, 0.05)
 
 
 def test_more_permutations_than_memory_holds_are_refused_before_any_are_drawn():

@@ -2,20 +2,25 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
 
+from tellapart.budget import Budget, using_budget
 from tellapart.data.samples import Samples
 from tellapart.kernels import AdditiveIndex, Gaussian, Linear, Quadratic
-from tellapart.permutation import mmd
 from tellapart.permutation.draws import draw_permutations, least_pvalue
 from tellapart.permutation.forms import permute_rows
 from tellapart.permutation.mmd import permutation_test
 
 BUDGET = 10**9
-SCALED = Linear().fit(Samples(np.zeros((2, 1)), np.ones((2, 1)), ("u",), ("numeric",)))
-"""A Gaussian kernel of bandwidth 1."""
+
+
+@cache
+def scaled():
+    """Return a Gaussian kernel of bandwidth 1, made when it is used: that compiles."""
+    return Linear().fit(Samples(np.zeros((2, 1)), np.ones((2, 1)), ("u",), ("numeric",)))
 
 
 def make_samples(m, n, columns=3, seed=0, shift=0.0, discrete=False, kinds=None):
@@ -149,17 +154,17 @@ def dense_null(samples, kernel, z, n_permutations, seed):
     "kernel",
     [Linear(), Linear(scalar="laplace"), Linear(bandwidth="mixed"), Gaussian(), Quadratic()],
 )
-def test_every_way_is_the_dense_formula_for_labels_of_bins(monkeypatch, m, n, rows, kernel):
+def test_every_way_is_the_dense_formula_for_labels_of_bins(m, n, rows, kernel):
     """Light and heavy tails, one value far out; few rows, many rows, unequal numbers of them."""
-    monkeypatch.setattr(mmd, "FEW_ROWS", 500)
     samples = make_samples(m, n, columns=4, shift=0.1)
     for values in (samples.x, samples.y):
         values[:, 3] = np.exp(3 * values[:, 3])
     samples.y[0, 2] = 1e6
     fitted, z = kernel.fit(samples), weights(4)
-    null = permutation_test(
-        samples, fitted, z, n_permutations=19, alpha=0.05, rng=np.random.default_rng(1)
-    )
+    with using_budget(Budget(gram_rows=500)):
+        null = permutation_test(
+            samples, fitted, z, n_permutations=19, alpha=0.05, rng=np.random.default_rng(1)
+        )
     expected, bins = dense_null(samples, fitted, z, 19, 1)
     assert null.rows_per_bin == bins.rows_per_bin == rows
     found = np.concatenate([[null.statistic], null.null_distribution])
@@ -171,7 +176,7 @@ def test_bins_of_one_row_are_the_permutations_of_all_rows():
     bins = permute_rows(200, 230, 99, np.random.default_rng(3))
     drawn = draw_permutations(200, 230, 99, np.random.default_rng(3))
     labels = np.concatenate([bins.of_rows(some) for _, some in bins.blocks()])
-    np.testing.assert_array_equal(labels, drawn.block(0, 430))
+    np.testing.assert_array_equal(labels, drawn.labels(430))
     expected, _ = dense_null(samples, Linear().fit(samples), weights(), 99, 3)
     null = run(samples, n_permutations=99, seed=3)
     np.testing.assert_allclose(null.null_distribution, expected[1:], atol=1e-13)
@@ -179,7 +184,7 @@ def test_bins_of_one_row_are_the_permutations_of_all_rows():
 
 @pytest.mark.parametrize("kinds", [None, ("categorical", "numeric", "categorical")])
 @pytest.mark.parametrize("kernel", [Gaussian(bandwidth="median"), Quadratic()])
-def test_random_features_approximate_the_kernel_and_the_result_says_so(monkeypatch, kinds, kernel):
+def test_random_features_approximate_the_kernel_and_the_result_says_so(kinds, kernel):
     samples = make_samples(300, 300, shift=0.2, kinds=kinds)
     fitted, z = kernel.fit(samples), np.abs(weights())
 
@@ -188,9 +193,7 @@ def test_random_features_approximate_the_kernel_and_the_result_says_so(monkeypat
         return permutation_test(samples, fitted, z, n_permutations=99, alpha=0.05, rng=rng)
 
     exact = test()
-    with monkeypatch.context() as few:
-        few.setattr(mmd, "MOST_PAIRED_ROWS", 500)
-        few.setattr(mmd, "RANDOM_FEATURES", 4_000)
+    with using_budget(Budget(paired_rows=500, random_frequencies=4_000)):
         random = test()
     assert exact.note == ""
     assert random.note == "with 4,000 random frequencies for the kernel"
@@ -198,17 +201,17 @@ def test_random_features_approximate_the_kernel_and_the_result_says_so(monkeypat
     assert random.null_distribution.std() == pytest.approx(exact.null_distribution.std(), rel=0.4)
 
 
-def test_a_kernel_without_features_is_tested_on_rows_drawn_at_random(monkeypatch):
-    monkeypatch.setattr(mmd, "MOST_PAIRED_ROWS", 200)
+def test_a_kernel_without_features_is_tested_on_rows_drawn_at_random():
     samples = make_samples(300, 90, shift=3.0)
     own = AdditiveIndex(
         value=lambda t: 1 / (1 + t),
         slope=lambda t: -1 / (1 + t) ** 2,
         curvature=lambda t: 2 / (1 + t) ** 3,
     ).fit(samples)
-    null = permutation_test(
-        samples, own, weights(), n_permutations=99, alpha=0.05, rng=np.random.default_rng(0)
-    )
+    with using_budget(Budget(paired_rows=200)):
+        null = permutation_test(
+            samples, own, weights(), n_permutations=99, alpha=0.05, rng=np.random.default_rng(0)
+        )
     assert null.note == "on 100 of 300 and 90 of 90 rows, drawn at random"
     assert null.pvalue == 0.01
 
@@ -233,7 +236,9 @@ def test_pvalues_of_equal_distributions_are_as_uniform_as_can_be(m, n):
         rng = np.random.default_rng(seed)
         x, y = rng.standard_t(2, size=(m, 1)), rng.standard_t(2, size=(n, 1))
         samples = Samples(x, y, ("u",), ("numeric",))
-        null = permutation_test(samples, SCALED, np.ones(1), n_permutations=19, alpha=0.05, rng=rng)
+        null = permutation_test(
+            samples, scaled(), np.ones(1), n_permutations=19, alpha=0.05, rng=rng
+        )
         pvalues.append(null.pvalue)
     for k in (1, 4, 10):
         share = np.mean(np.array(pvalues) <= k / 20 + 1e-9)

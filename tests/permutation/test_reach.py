@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.permutation.pvalues import rounded_up, rows_to_reach, warn_of_few_rows
+from tellapart.data.reader import read_samples
+from tellapart.permutation.pvalues import rounded_up, rows_for_level, warn_of_few_permutations
 
 
 @pytest.mark.parametrize(
     ("n_x", "n_y", "alpha"), [(2, 2, 0.05), (3, 3, 0.01), (5, 5, 0.001), (2, 7, 0.02)]
 )
 def test_the_rows_named_are_the_fewest_that_would_do(n_x, n_y, alpha):
-    a, b = rows_to_reach(n_x, n_y, 999, alpha)
+    a, b = rows_for_level(n_x, n_y, 999, alpha)
     assert a - n_x == b - n_y
     ties = 2 if a == b else 1
     assert ties / math.comb(a + b, a) <= alpha
@@ -22,7 +23,7 @@ def test_the_rows_named_are_the_fewest_that_would_do(n_x, n_y, alpha):
 
 
 def test_a_level_out_of_reach_of_the_permutations_names_no_rows():
-    assert rows_to_reach(5, 5, 9, 0.05) is None
+    assert rows_for_level(5, 5, 9, 0.05) is None
 
 
 @pytest.mark.parametrize("number", [1 / 3, 2 / 252, 0.1, 0.05, 1e-7, 0.999])
@@ -33,7 +34,7 @@ def test_rounded_up(number):
 def test_enough_rows_are_told_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_few_rows(5, 5, 999, 0.05)
+        warn_of_few_permutations(read_samples(np.eye(5), 1 - np.eye(5)), 999, 0.05)
 
 
 def test_five_rows_against_five():

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import tellapart as ta
+from tellapart.budget import Budget, using_budget
 from tellapart.errors import InputError
 
 
@@ -166,7 +167,7 @@ def test_bad_paths_are_one_clear_error(result, path):
         result.to_json(path)
 
 
-def test_bins_of_rows_are_told_wherever_permutations_are(monkeypatch):
+def test_bins_of_rows_are_told_wherever_permutations_are():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(1_200, 3)), rng.normal(size=(1_200, 3))
     split = ta.two_sample_test(
@@ -182,6 +183,6 @@ def test_bins_of_rows_are_told_wherever_permutations_are(monkeypatch):
     assert split.to_dict()["rows_per_bin"] == 2
     assert json.loads(split.to_json())["note"] == ""
     assert "in blocks of 2 rows" in split.to_html(stability=False)
-    monkeypatch.setattr("tellapart.permutation.mmd.MOST_PAIRED_ROWS", 1_000)
-    standard = ta.baselines.StandardMMD(n_permutations=99, random_state=0).test(X, Y)
+    with using_budget(Budget(paired_rows=1_000)):
+        standard = ta.baselines.StandardMMD(n_permutations=99, random_state=0).test(X, Y)
     assert "blocks of 4 rows, with 1,024 random frequencies for the kernel." in standard.summary()

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from tellapart.budget import Budget, using_budget
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.samples import Samples
 from tellapart.permutation.labels import Bins
-from tellapart.scan import shared as shared_pool
 from tellapart.scan.differences import Differences
 from tellapart.scan.family import run_families
 from tellapart.scan.scan import make_pool, scan_pool
@@ -88,10 +88,9 @@ def test_a_comparison_does_not_depend_on_the_others_nor_on_threads():
     assert any(finding["variables"] == ["x2"] for finding in alone[2]["findings"])
 
 
-def test_of_many_columns_some_are_looked_at_in_full(monkeypatch):
-    monkeypatch.setattr(shared_pool, "FEWEST_COLUMNS", 4)
-    monkeypatch.setattr(shared_pool, "MOST_COLUMNS", 20)
-    part = shared([np.arange(25), np.arange(40, 60)]).part(0)
+def test_of_many_columns_some_are_looked_at_in_full():
+    with using_budget(Budget(fewest_group_columns=4, group_columns=20)):
+        part = shared([np.arange(25), np.arange(40, 60)]).part(0)
     columns = part.pool.tables.column
     # The category is always among them; of the numbers, the counts with many zeros are not.
     assert 6 in columns

@@ -11,7 +11,7 @@ import pytest
 import tellapart as ta
 from tellapart.budget import Budget, using_budget
 from tellapart.data.reader import read_samples
-from tellapart.selection.changes import Named, with_changes
+from tellapart.selection.changes import ScanFindings, with_changes
 
 
 def tables(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -145,7 +145,7 @@ def test_a_p_value_below_the_level_is_sure_without_a_finding():
     selection = ta.select_variables(X, Y, 1)
     name = selection.variables[0]
     groupless = replace(selection, groups=(), reasons=("shift",))
-    scanned = Named((), {name: 0.03}, 0.05)
+    scanned = ScanFindings((), {name: 0.03}, 0.05)
     told = with_changes(groupless, read_samples(X, Y), scanned=scanned)
     assert told.changes[name].named is True
 

@@ -52,7 +52,7 @@ def test_the_size_of_blocks_does_not_matter(set_budget, entries):
     set_budget(feature_block_entries=entries)
     cut, _ = products(samples, kernel)
     np.testing.assert_allclose(cut.tensor.products, whole.tensor.products, atol=1e-6)
-    np.testing.assert_allclose(cut.tensor.own, whole.tensor.own, atol=1e-6)
+    np.testing.assert_allclose(cut.tensor.self_products, whole.tensor.self_products, atol=1e-6)
     np.testing.assert_allclose(cut.means, whole.means, atol=1e-6)
 
 

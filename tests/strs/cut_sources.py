@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from tellapart.strs.bounds.cuts import HullCuts
-from tellapart.strs.bounds.hull import Curvature, Node, relax
+from tellapart.strs.bounds.hull import Curvature, HullNode, relax
 from tellapart.strs.problem import truncate
 
 
@@ -23,7 +23,7 @@ def hull_cuts(problem):
     """Return the closed-form source over all variables, before anything is fixed."""
     curvature = Curvature.of(problem)
     q = marks(problem.n_columns, truncate(problem.a, problem.d))
-    node = Node(
+    node = HullNode(
         variables=np.arange(problem.n_columns),
         forced=np.zeros(problem.n_columns, dtype=bool),
         delta=np.full(problem.n_columns, curvature.lowest_shift()),

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import examples, gram, indefinite
 
+from tellapart.budget import Budget, using_budget
 from tellapart.strs import ShiftedFactor, SparseTrustRegion
-from tellapart.strs.bounds import hull
 from tellapart.strs.bounds.hull import Curvature
 
 RNG = np.random.default_rng(0)
@@ -28,16 +28,16 @@ def test_both_forms_say_the_same(form):
     assert form.principal(np.arange(12)) is form
 
 
-def test_sign_and_form_follow_the_problem(monkeypatch):
+def test_sign_and_form_follow_the_problem():
     problem = SparseTrustRegion(ShiftedFactor(0.4, B), np.zeros(12), 3)
     dense = Curvature.of(problem)
     np.testing.assert_allclose(dense.dense, M, atol=1e-13)
-    monkeypatch.setattr(hull, "DENSE_LIMIT", 4)
-    factored = Curvature.of(problem)
-    assert factored.factor is problem.factor.B
-    assert factored.depth == 5
-    assert factored.principal(np.arange(6)).factor.shape == (5, 6)
-    np.testing.assert_allclose(factored.principal(np.arange(3)).dense, M[:3, :3], atol=1e-13)
+    with using_budget(Budget(dense_columns=4)):
+        factored = Curvature.of(problem)
+        assert factored.factor is problem.factor.B
+        assert factored.depth == 5
+        assert factored.principal(np.arange(6)).factor.shape == (5, 6)
+        np.testing.assert_allclose(factored.principal(np.arange(3)).dense, M[:3, :3], atol=1e-13)
 
 
 def low_rank(rng, size):

@@ -25,13 +25,11 @@ from tellapart.data.row_order import split_by_content
 from tellapart.data.samples import Samples
 from tellapart.interrupts import interruptible
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.draws import least_binned_pvalue
 from tellapart.permutation.forms import RowGroups, permute_samples
 from tellapart.permutation.pvalues import (
     PermutationNull,
     null_of,
-    warn_of_few_rows,
-    warn_of_few_units,
+    warn_of_few_permutations,
 )
 from tellapart.results.result import Method, TestResult
 from tellapart.selection.changes import with_changes
@@ -72,7 +70,7 @@ def permutation_null(
         Its rows are pooled, those of X first.
     statistic : callable
         From labels of shape (k, m + n), 1 for X and 0 for Y, to the k statistics; large values
-        speak for a difference. With clusters the number of ones may change from row to row.
+        indicate a difference. With clusters the number of ones may change from row to row.
     how : Permuting
         The permutations.
     tolerance : float
@@ -253,11 +251,9 @@ class Baseline(ABC):
 
     def split(self, samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """Return training and held-out rows; the very same samples if all rows serve for both."""
-        return (
-            (samples, samples)
-            if self.use == "all"
-            else split_by_content(samples, self.test_size, rng)
-        )
+        if self.use == "all":
+            return samples, samples
+        return split_by_content(samples, self.test_size, rng)
 
     @interruptible()
     def test(
@@ -289,13 +285,13 @@ class Baseline(ABC):
         started = time.perf_counter()
         design = DesignArguments(strata, paired, clusters)
         samples = self.read(X, Y, missing, design)
-        settled = self.seeded()
-        rngs = Generators.of(settled.random_state)
-        train, held_out = settled.split(samples, rngs.split)
-        settled.warn_of_few_rows(held_out)
-        fitted, null = settled.fit_and_test(train, held_out, rngs)
+        baseline = self.seeded()
+        rngs = Generators.of(baseline.random_state)
+        train, held_out = baseline.split(samples, rngs.split)
+        baseline.warn_of_few_rows(held_out)
+        fitted, null = baseline.fit_and_test(train, held_out, rngs)
         fitted = fitted.described(held_out, None if train is held_out else train)
-        result = settled.result(fitted, null, train, held_out, started)
+        result = baseline.result(fitted, null, train, held_out, started)
         return replace(result, settings={**result.settings, **design.to_dict()})
 
     def read(
@@ -305,8 +301,13 @@ class Baseline(ABC):
         missing: str = "error",
         design: DesignArguments | None = None,
     ) -> Samples:
-        """Return the checked samples; a subclass may ask more of them."""
-        return read_samples(X, Y, missing=missing, design=design)
+        """Return the checked samples."""
+        samples = read_samples(X, Y, missing=missing, design=design)
+        self.check_against(samples)
+        return samples
+
+    def check_against(self, samples: Samples) -> None:  # noqa: B027 -- most have nothing to check
+        """Raise where the samples do not allow these settings."""
 
     def seeded(self) -> Self:
         """Return the same settings with a seed of their own where none was given."""
@@ -391,21 +392,8 @@ class Baseline(ABC):
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
         """Warn where no p-value could reach the level."""
-        if held_out.design is not None:
-            warn_of_few_units(
-                held_out.design, self.n_permutations, self.alpha, symmetric=self.symmetric
-            )
-            return
-        least = least_binned_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
-        if not self.symmetric and held_out.n_x == held_out.n_y:
-            least = max(least / 2, 1 / (self.n_permutations + 1))
-        warn_of_few_rows(
-            held_out.n_x,
-            held_out.n_y,
-            self.n_permutations,
-            self.alpha,
-            least=least,
-            held_out=True,
+        warn_of_few_permutations(
+            held_out, self.n_permutations, self.alpha, symmetric=self.symmetric, held_out=True
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -417,19 +405,19 @@ class Baseline(ABC):
                 continue
             if isinstance(value, np.random.Generator):
                 value = None
-            known = value is None or isinstance(value, bool | int | float | str)
-            plain[field.name] = value if known else repr(value)
+            is_plain = value is None or isinstance(value, bool | int | float | str)
+            plain[field.name] = value if is_plain else repr(value)
         return plain
 
     def call(self) -> str:
         """Return the code that makes this baseline: only what is not the default."""
-        given = []
+        arguments = []
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.random.Generator) or value == field.default:
                 continue
-            given.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
+            arguments.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _keep(self, name: str, value: object) -> None:
         """Hold the checked value, as a plain Python number."""
@@ -451,18 +439,10 @@ class SelectingBaseline(Baseline):
             check_integer("n_variables", self.n_variables, 1)
         super().__post_init__()
 
-    def read(
-        self,
-        X: object,
-        Y: object,
-        missing: str = "error",
-        design: DesignArguments | None = None,
-    ) -> Samples:
-        """Return the checked samples, with at least `n_variables` columns."""
-        samples = super().read(X, Y, missing, design)
+    def check_against(self, samples: Samples) -> None:
+        """Raise where there are fewer than `n_variables` columns."""
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
-        return samples
 
     def at_most(self, n_columns: int) -> int:
         """Return how many of so many columns may be chosen."""

@@ -24,8 +24,7 @@ from tellapart.data.samples import Samples, map_columns
 from tellapart.errors import warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
-from tellapart.permutation.design import least_designed_pvalue
-from tellapart.permutation.draws import count_permutations, least_binned_pvalue
+from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.forms import (
     TIE,
     ColumnStatistic,
@@ -36,17 +35,10 @@ from tellapart.permutation.forms import (
     permuted_statistics,
     standardise,
 )
-from tellapart.permutation.pvalues import PermutationNull, holm
+from tellapart.permutation.pvalues import PermutationNull, attainable_pvalue, holm
 from tellapart.results.result import Method
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import check_varying, constant_columns
-
-# Every variable tested by itself, and p-values adjusted for how many there are.
-#
-# Statistics of all variables under one shared set of permutations form a matrix T, one row per
-# permutation, the true labels first. A variable's own p-value compares the entries of its column;
-# the max-T method of Westfall and Young compares the largest entries of the rows, which keeps the
-# dependence between variables and needs no more permutations for more variables.
 
 
 def ks_tests(samples: Samples, columns: IntArray, n_jobs: int) -> tuple[FloatArray, FloatArray]:
@@ -145,7 +137,8 @@ def max_t(standardised: FloatArray) -> FloatArray:
 
 STATISTICS = ("ks", "mmd")
 CORRECTIONS = ("holm", "bonferroni", "max-t")
-# Permutations that a test raises itself to at most, where a correction needs more than asked for.
+# Permutations that a test raises itself to at most, where a correction needs more than were
+# requested.
 MOST_PERMUTATIONS = 100_000
 # Statistics of permutations kept at a time: 32 MB.
 TABLE_ENTRIES = 4_000_000
@@ -156,6 +149,11 @@ _METHODS = {"holm": "Holm", "bonferroni": "Bonferroni", "max-t": "max-T"}
 @dataclass(frozen=True)
 class VariableTests:
     """The test of every variable of two samples.
+
+    Statistics of all variables under one shared set of permutations form a matrix T, one row per
+    permutation, the true labels first. A variable's own p-value compares the entries of its column;
+    the max-T method of Westfall and Young compares the largest entries of the rows, which keeps the
+    dependence between variables and needs no more permutations for more variables.
 
     Attributes
     ----------
@@ -193,7 +191,7 @@ class Bonferroni(SelectingBaseline):
         MMD²_u under a Gaussian kernel with permutations. Three or more categories have no order:
         "ks" takes their total variation distance, ½ Σ_v |p_x(v) − p_y(v)|, with permutations,
         whose p-values hold in finite samples, however rare a category is. So do all columns where
-        a design is told: the distribution of the distance is known for independent rows only.
+        there is a design: the distribution of the distance is known for independent rows only.
     correction : {"holm", "bonferroni", "max-t"}
         Holm's and Bonferroni's make p-values at least D times the smallest a permutation can
         give, D/(N_p + 1): where those could never reach α, N_p is raised to 2D/α, up to
@@ -336,12 +334,12 @@ class FittedBonferroni(FittedBaseline):
             bins = permute_samples(samples, n_permutations, how.rng)
             size = bins.rows_per_bin
             # A variable's own p-value needs its own column only: a few of them at a time.
-            places = np.flatnonzero(permuted)
+            positions = np.flatnonzero(permuted)
             step = max(TABLE_ENTRIES // bins.count, 1)
-            for start in range(0, places.size, step):
-                few = places[start : start + step]
-                table = self._table(samples, columns[few], bins)
-                statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
+            for start in range(0, positions.size, step):
+                block = positions[start : start + step]
+                table = self._table(samples, columns[block], bins)
+                statistics[block], pvalues[block] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
         )
@@ -365,10 +363,7 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
         # Twice the least number: with that itself, one permutation above the observed is too many.
         n_labels = math.ceil(2 * n_columns / alpha) - 1
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
-    if samples.design is not None:
-        least = n_columns * least_designed_pvalue(samples.design, n_labels)
-    else:
-        least = n_columns * least_binned_pvalue(samples.n_x, samples.n_y, n_labels)
+    least = n_columns * attainable_pvalue(samples, n_labels)
     if least > alpha:
         _warn_of_reach("p-value of permutations", n_columns, least, alpha)
     elif n_labels > n_permutations:

@@ -22,15 +22,6 @@ from tellapart.selection.settings import check_varying
 from tellapart.statistics.pair_sums import PairSums, SquaredSums, opens_up
 from tellapart.threads import one_blas_thread
 
-# Weights of an ARD Gaussian kernel that maximise the power of the MMD test, made sparse by ℓ₁.
-#
-#     K_w(x, y) = exp(−Σ_s w_s ((x_s − y_s)/τ_s)²),  w ≥ 0
-#     minimise −log(MMD²_u(w)/√(σ²(w) + c)) + ρ Σ_s w_s
-#
-# The ratio stands for the power of the test. With w ≥ 0 the ℓ₁ norm is linear, so L-BFGS-B with
-# bounds finds weights that are exactly 0.
-
-
 NAME = "ARD Gaussian"
 # Added to σ², so that the ratio of a kernel that vanishes is 0 and not 0/0.
 VARIANCE_FLOOR = 1e-8
@@ -57,6 +48,12 @@ class Ratio:
 
 class PowerRatio:
     """The ratio of two samples under an ARD kernel, as a function of the weights.
+
+        K_w(x, y) = exp(−Σ_s w_s ((x_s − y_s)/τ_s)²),  w ≥ 0
+        minimise −log(MMD²_u(w)/√(σ²(w) + c)) + ρ Σ_s w_s
+
+    The ratio stands for the power of the test. With w ≥ 0 the ℓ₁ norm is linear, so L-BFGS-B with
+    bounds finds weights that are exactly 0.
 
     Parameters
     ----------
@@ -111,7 +108,7 @@ def optimise(
 
     # L-BFGS-B works on short vectors: threads of BLAS would wait for each other.
     with one_blas_thread():
-        found = minimize(
+        minimum = minimize(
             cost,
             np.ones(n_varying),
             jac=True,
@@ -120,8 +117,8 @@ def optimise(
             options={"maxiter": max_iterations},
         )
     weights = np.zeros(ratio.n_columns)
-    weights[ratio.varying] = found.x / n_varying
-    return weights, float(found.fun)
+    weights[ratio.varying] = minimum.x / n_varying
+    return weights, float(minimum.fun)
 
 
 def _loss(ratio: float) -> tuple[float, float]:
@@ -155,7 +152,7 @@ def histogram_threshold(weights: FloatArray, n_bins: int = N_BINS) -> float:
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 DEFAULT_REGULARIZATION = 0.1
-# Rows of each sample below which no part of them can tell one ρ from another.
+# Rows of each sample below which a part of them does not distinguish one ρ from another.
 FEWEST_ROWS = 8
 N_PERMUTATIONS = 199
 
@@ -223,13 +220,13 @@ class L1MMD(SelectingBaseline):
 
     def learn(self, train: Samples, rng: np.random.Generator) -> FittedMMD:
         """Choose ρ, the weights and the variables by the training rows."""
-        few = train.draw(self.max_rows, rng)
-        kernel = ard_kernel(few, n_jobs=self.n_threads)
-        check_varying(few, kernel.constant)
+        drawn = train.draw(self.max_rows, rng)
+        kernel = ard_kernel(drawn, n_jobs=self.n_threads)
+        check_varying(drawn, kernel.constant)
         regularization = self.regularization
         if regularization is None:
-            regularization = self._choose_regularization(few, rng)
-        ratio = PowerRatio(few, kernel)
+            regularization = self._choose_regularization(drawn, rng)
+        ratio = PowerRatio(drawn, kernel)
         weights, cost = optimise(ratio, regularization, max_iterations=self.max_iterations)
         z = self.cut(weights, kernel)
         selection = self.selection(
@@ -257,7 +254,7 @@ class L1MMD(SelectingBaseline):
         return z
 
     def _choose_regularization(self, train: Samples, rng: np.random.Generator) -> float:
-        """Return the ρ whose variables tell apart rows it has not seen, as surely as can be."""
+        """Return the ρ whose variables discriminate best between unseen rows."""
         if min(train.n_units) < FEWEST_ROWS:
             return DEFAULT_REGULARIZATION
         first, second = train.split(0.5, rng)

@@ -104,15 +104,15 @@ def permuted_distances(scores: FloatArray, labels: FloatArray, order: int) -> Fl
     """
     ranks = np.argsort(scores, kind="stable")
     ordered, sides = scores[ranks], labels[:, ranks] > 0.5
-    found, ones = np.empty(sides.shape[0]), sides.sum(axis=1)
+    distances, ones = np.empty(sides.shape[0]), sides.sum(axis=1)
     for n_x in np.unique(ones):
         alike = np.flatnonzero(ones == n_x)
-        own = sides[alike]
-        values = np.broadcast_to(ordered, own.shape)
-        x, y = values[own].reshape(alike.size, -1), values[~own].reshape(alike.size, -1)
+        in_x = sides[alike]
+        values = np.broadcast_to(ordered, in_x.shape)
+        x, y = values[in_x].reshape(alike.size, -1), values[~in_x].reshape(alike.size, -1)
         merge = QuantileMerge.of_sizes(x.shape[1], y.shape[1])
-        found[alike] = merge.distances(x, y, order)
-    return found
+        distances[alike] = merge.distances(x, y, order)
+    return distances
 
 
 def _by_row(pull: FloatArray, piece_of: IntArray, order: IntArray) -> FloatArray:
@@ -193,8 +193,8 @@ def ascend(
         point[risen], value[risen] = trial[better], new_value[better]
         gradient[risen] = new_gradient[better]
         eta[active] *= np.where(better, 2.0, 0.25)
-        settled = (moved <= SHORTEST) | (better & (gain <= smallest_gain * new_value))
-        active = active[~settled]
+        at_rest = (moved <= SHORTEST) | (better & (gain <= smallest_gain * new_value))
+        active = active[~at_rest]
         if active.size == 0:
             break
     return point, value

@@ -244,7 +244,7 @@ class _Search:
             return
         if self.stopped or self.open_bound <= self.cutoff:
             return
-        own = problem.cut(self.fit.pull)
+        cut = problem.cut(self.fit.pull)
         self.given_up = source.fix(self.cutoff)
         picks = d - int(np.count_nonzero(source.forced))
         if picks == 0 or source.variables.shape[0] == d:
@@ -253,7 +253,7 @@ class _Search:
             self.offer(last)
             self.settle(last)
             return
-        source.add(own)
+        source.add(cut)
         master = Master(source.forced, picks, self.value, self.open_bound, source.seed(), solver)
         close_gap(self, source, master)
 
@@ -361,21 +361,21 @@ class SparseLogisticRegression(SelectingBaseline):
                 gamma = choose_gamma(problem, rng)
         problem = replace(problem, gamma=gamma)
         control = Control(self.gap, self.time_limit, problem.resolution, rng)
-        found = solve(problem, control, solver=NAME, most_cuts=self.max_cuts)
+        solution = solve(problem, control, solver=NAME, most_cuts=self.max_cuts)
         weights = np.zeros(problem.n_columns)
-        weights[found.support] = found.fit.weights
+        weights[solution.support] = solution.fit.weights
         direction = columns.direction(weights)
         selection = self.selection(
             train,
-            columns.keep[found.support],
+            columns.keep[solution.support],
             direction.z,
-            found.fit.value,
+            solution.fit.value,
             regularization=1 / gamma,
             constant=columns.constant,
-            upper_bound=found.upper_bound,
+            upper_bound=solution.upper_bound,
         )
         return FittedClassifier(
-            selection=replace(selection, status=found.status), direction=direction
+            selection=replace(selection, status=solution.status), direction=direction
         )
 
 

@@ -51,7 +51,7 @@ FEWEST_SHAPED = 30
 """Rows of a sample from which on its shape is judged."""
 LEAST_KURTOSIS = 1.5
 MOST_TAKEN = 0.4
-"""The share of a t statistic that the correction for skewness takes away at most."""
+"""The part of a t statistic that the correction for skewness takes away at most."""
 LEAST_DEGREES = 0.7
 UNSEEN_ROWS, UNSEEN_POWER = 20, 0.6
 """Small samples rarely contain their own tails: κ is taken times 1 + (20/n)^0.6 (κ − 3)₊/√n."""

@@ -21,7 +21,7 @@ Limits = Callable[[float], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """One effect: what it compares, how large it is, and how sure that is.
+    """One effect: what it compares, how large it is, and with what precision.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ FEWEST_INFORMATIVE = 5.0
 LEAST_VARIANCE = 0.2
 """A variance of z is at least this share of that of independent columns."""
 NEARLY_LINEAR = 0.8
-"""R² of absolute deviations on values, from which on ties make them say the same."""
+"""R² of absolute deviations on values, from which on ties make them equivalent."""
 ROUNDING = 1e-12
 
 MEASURES = (
@@ -116,7 +116,7 @@ class GroupSample:
 
     @property
     def judged(self) -> bool:
-        """Whether there are enough rows that say something about dependence."""
+        """Whether enough rows are informative about dependence."""
         if self.n < FEWEST_ROWS or self.informative < FEWEST_INFORMATIVE:
             return False
         largest = np.abs(self.values).max(axis=0)
@@ -224,14 +224,14 @@ class Group:
 
     @property
     def judged(self) -> bool:
-        """Whether enough rows of both samples say something about dependence."""
+        """Whether enough rows of both samples are informative about dependence."""
         return self.x.judged and self.y.judged
 
     @cached_property
     def correlations(self) -> dict[int, Correlation]:
         """The correlations of two columns: values, normal scores, then those of `MEASURES`.
 
-        By their number; those that say nothing more than that of the values are left out.
+        By their number; those that add nothing to that of the values are left out.
         """
         scores = [_pair_scores(side) for side in self.sides]
         used = np.logical_and(*(_varying(*pair) for pair in scores))
@@ -295,7 +295,7 @@ def pair_effects(
 ) -> Mapping[str, Estimate]:
     """Return the effects of two columns: "correlation" and "dependence".
 
-    Both are left out where too few rows say something about them: rows in which both columns leave
+    Both are left out where too few rows are informative: rows in which both columns leave
     their most frequent value, in either sample; "dependence" also where ties leave nothing but the
     correlation to compare, as of two columns of 0 and 1.
 
@@ -330,7 +330,7 @@ def triple_effect(
 ) -> Estimate | None:
     """Return the difference of the three-way interaction of three columns.
 
-    None where too few rows say something about it: rows in which all three leave their most
+    None where too few rows are informative: rows in which all three leave their most
     frequent value. Parameters are those of `pair_effects`.
 
     Examples
@@ -355,7 +355,7 @@ def _pair_scores(side: GroupSample) -> tuple[FloatArray, FloatArray]:
 
 
 def _varying(first: FloatArray, second: FloatArray) -> BoolArray:
-    """Return which correlations say more than that of the values."""
+    """Return which correlations add to that of the values."""
     used = np.ones(first.shape[1], dtype=np.bool_)
     for scores, value, of_size in ((first, first[:, 1], (2, 4)), (second, second[:, 1], (2, 3))):
         size = scores[:, of_size[0]]

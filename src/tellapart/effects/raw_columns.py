@@ -67,27 +67,29 @@ class RawColumns:
         return not any(isinstance(source, RowStore) for source in self._sources)
 
     def gather(self, columns: Sequence[int]) -> None:
-        """Read columns that will be wanted, in one pass, where rows are not in memory."""
-        wanted = [column for column in dict.fromkeys(columns) if column not in self._gathered]
-        if self._in_memory or not wanted:
+        """Read columns that will be used, in one pass, where rows are not in memory."""
+        columns_to_read = [
+            column for column in dict.fromkeys(columns) if column not in self._gathered
+        ]
+        if self._in_memory or not columns_to_read:
             return
         samples = self._samples
         assert isinstance(samples, ChunkedSamples)
         each = 8 * (samples.n_x + samples.n_y)
         most = current_budget().gathered_bytes // each - len(self._gathered)
         drawn = RawColumns(samples.drawn)
-        for column in wanted[max(most, 0) :]:
+        for column in columns_to_read[max(most, 0) :]:
             self._gathered[column] = drawn.values([column])
-        wanted = wanted[: max(most, 0)]
-        if wanted:
+        columns_to_read = columns_to_read[: max(most, 0)]
+        if columns_to_read:
             step = block_rows(samples.x.shape[1])
             x, y = (
-                np.concatenate(store.fold(_Gathered(tuple(wanted), samples.pattern), step))
+                np.concatenate(store.fold(_Gathered(tuple(columns_to_read), samples.pattern), step))
                 for store in (samples.x, samples.y)
             )
-            for place, column in enumerate(wanted):
-                own = slice(place, place + 1)
-                self._gathered[column] = x[:, own], y[:, own]
+            for place, column in enumerate(columns_to_read):
+                one = slice(place, place + 1)
+                self._gathered[column] = x[:, one], y[:, one]
 
     def values(self, columns: Sequence[int]) -> Columns:
         """Return some columns of X and of Y."""

@@ -1,7 +1,7 @@
 """Values and levels of one column: those that occur in one sample only, and what changed most.
 
 level_share
-    The difference of the proportion of one level: of two, that of the one that says yes or of the
+    The difference of the proportion of one level: of two, that of the affirmative or of the
     more frequent one, of a few the most significant, its p-value times their number.
 candidate_values
     Values of a numeric column that stand apart, chosen from the pooled rows, without labels: the
@@ -59,7 +59,7 @@ FEW_VALUES = 10
 STANDS_OUT = 4
 """How many times as frequent as its neighbours a value is that stands apart from them."""
 ATTAINABLE = 0.005
-"""The chance that a value occurs in one sample only, up to which it is a candidate."""
+"""The probability that a value occurs in one sample only, up to which it is a candidate."""
 FEWEST_WITH_VALUE = 3
 """Rows that have it, without which no value is a candidate."""
 INNER = 0.05
@@ -116,25 +116,25 @@ def candidate_values(ordered: FloatArray, fewest: int, most: int) -> list[Candid
     beside = np.maximum(beside, frequent[4:])
     stands = first + np.flatnonzero(fits[first:end] & (counts[first:end] >= STANDS_OUT * beside))
     chosen += stands[np.argsort(-counts[stands], kind="stable")[:2]].tolist()
-    found = [Candidate(float(values[at]), float(values[at]), int(counts[at])) for at in chosen]
+    candidates = [Candidate(float(values[at]), float(values[at]), int(counts[at])) for at in chosen]
     for sign in (1, -1):
         cut = _far_rows(ordered if sign > 0 else -ordered[::-1], fewest, most)
         if cut:
             low, high = (0, cut - 1) if sign > 0 else (ordered.size - cut, ordered.size - 1)
             far = np.flatnonzero((values >= ordered[low]) & (values <= ordered[high]))
-            if not any(ordered[low] <= own.low <= ordered[high] for own in found):
+            if not any(ordered[low] <= candidate.low <= ordered[high] for candidate in candidates):
                 # Repeated values, each by itself; else all of them together.
                 single = far.size <= MOST_LISTED and bool(fits[far].all())
-                parts = far[:, np.newaxis] if single else far[[[0, -1]]]
-                found += [
+                ranges = far[:, np.newaxis] if single else far[[[0, -1]]]
+                candidates += [
                     Candidate(
                         float(values[at[0]]),
                         float(values[at[-1]]),
                         int(counts[at[0] : at[-1] + 1].sum()),
                     )
-                    for at in parts
+                    for at in ranges
                 ]
-    return found
+    return candidates
 
 
 def _apart(values: FloatArray, counts: IntArray, at: int) -> bool:
@@ -159,8 +159,8 @@ def _far_rows(ordered: FloatArray, fewest: int, most: int) -> int:
     inner = ordered[math.ceil((1 - INNER) * (ordered.size - 1))]
     with np.errstate(over="ignore"):
         gaps = ordered[fewest : most + 1] - ordered[fewest - 1 : most]
-        rest = inner - ordered[fewest : most + 1]
-        far = np.flatnonzero((gaps > rest) & (rest > 0))
+        range_of_others = inner - ordered[fewest : most + 1]
+        far = np.flatnonzero((gaps > range_of_others) & (range_of_others > 0))
     return fewest + int(far[0]) if far.size else 0
 
 
@@ -180,8 +180,10 @@ def may_stand_apart(ordered: FloatArray, fewest: int, most: int) -> BoolArray:
     with np.errstate(over="ignore"):
         for rows, inner in ((smallest, opposite), (-largest, n_rows - 1 - opposite)):
             sign = 1 if inner == opposite else -1
-            rest = sign * ordered[:, [inner]] - rows[:, 1:]
-            repeated |= ((np.diff(rows, axis=1) > rest) & (rest > 0)).any(axis=1)
+            range_of_others = sign * ordered[:, [inner]] - rows[:, 1:]
+            repeated |= ((np.diff(rows, axis=1) > range_of_others) & (range_of_others > 0)).any(
+                axis=1
+            )
     return np.asarray(repeated)
 
 
@@ -334,10 +336,10 @@ def new_levels(column: Column) -> Estimate | None:
     best = order[0]
     sample = int(samples[best])
     listed = [i for i in order if samples[i] == sample and pvalues[i] <= SIGNIFICANT] or [best]
-    chosen = levels[listed]
-    hits = [np.isin(codes, chosen).astype(np.float64) for codes in (x_codes, y_codes)]
-    names = ", ".join([repr(labels[k]) for k in chosen[:MOST_LISTED]])
-    names += ", …" if len(chosen) > MOST_LISTED else ""
+    new = levels[listed]
+    hits = [np.isin(codes, new).astype(np.float64) for codes in (x_codes, y_codes)]
+    names = ", ".join([repr(labels[k]) for k in new[:MOST_LISTED]])
+    names += ", …" if len(new) > MOST_LISTED else ""
     measure = f"{names} occurs" if len(listed) == 1 else f"{len(listed)} levels occur"
     detail = [] if len(listed) == 1 else [names]
     only = np.bincount(samples, minlength=2)

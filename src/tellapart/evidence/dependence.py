@@ -1,15 +1,20 @@
-"""Pairs of columns: whose dependence differs, whatever the columns do by themselves.
+"""Pairs and triples of columns whose dependence differs, whatever the columns do by themselves.
 
-The correlations r of scores by own ranks (`tellapart.evidence.dependence`) are compared. With the
-influence ψ = ab − r(a² + b²)/2 of a row on r, var(r) = E ψ²/n, so that
+Every sample is scored by its own ranks, so that all columns have the same distribution in both: a
+shift or another standard deviation of one column cannot pass for a change of its dependence on
+others. Of pairs the correlations r of the scores are compared. With the influence
+ψ = ab − r(a² + b²)/2 of a row on r, var(r) = E ψ²/n, so that
 
-    z = (r_x − r_y)/√(v (1/m + 1/n)),   v the mean of E ψ² over both samples,
+    z = (r_x − r_y)/√(v (1/m + 1/n)),   v the mean of E ψ² over both samples.
 
-bent to the tails that few rows give (`normal_tail` with min(m, n)/2 degrees of freedom).
+Of triples the mean products of three signs, or of three clipped normal scores, are compared: z is
+their difference over its standard error, from the variance of the products within the samples.
+Both are bent to the tails that few rows give (`normal_tail` with min(m, n)/2 degrees of freedom).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +27,6 @@ from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import without
-
-# Scores of each sample by its own ranks: what is left to differ is how columns depend.
-#
-# Ranked within its sample, every column has the same distribution in both, so a shift or another
-# spread of one column cannot pass for a change of its dependence on others.
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,6 @@ def _rank(values, order, ranks):  # type: ignore[no-untyped-def]  # pragma: no c
             first = last + 1
 
 
-# A pair or triple of columns that may depend on each other differently in the two samples.
-
-
 @dataclass(frozen=True, eq=False)
 class Group:
     """Columns whose dependence may have changed.
@@ -127,6 +124,13 @@ FEWEST_ROWS_IN_PAIRS = 16
 MOST_PAIRED_COLUMNS = 1_000
 """Columns whose pairs are looked at: half a million pairs."""
 LEAST_VARIANCE = 1e-3
+FEWEST_ROWS_IN_TRIPLES = 24
+MOST_TRIPLE_COLUMNS = 100
+"""Columns whose triples are looked at: 160,000 triples…"""
+MOST_WORK = 1_000_000_000
+"""…unless the rows times the cube of the columns would be more than this."""
+LEAST_TRIPLE_VARIANCE = 0.05
+CLIP = 2.0
 # The median of |z| of pairs that do not differ: scores of ties and atoms are noisier than they say.
 MEDIAN = 0.6745
 
@@ -138,7 +142,7 @@ def find_pairs(
     most: int,
     differences: Differences | None = None,
 ) -> list[Group]:
-    """Return the pairs that more likely differ than not, the surest first, `most` at most.
+    """Return the pairs that more likely differ than not, the most likely first, `most` at most.
 
     `columns` are the columns of the samples that the scores stand for. Where the scores are those
     of drawn rows, `differences` has the changes of correlation over all rows. Under a design they
@@ -165,23 +169,35 @@ def find_pairs(
         table, alike = calibrated(table, min(x.normal.shape[0], y.normal.shape[0]), ALIKE), ALIKE
         if differences is not None:
             table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
+
+    def product(kind: int, pair: int) -> Singles:
+        a, b = KINDS[kind]
+        s, t = first[pair], second[pair]
+        return np.concatenate([side.by_name(a)[:, s] * side.by_name(b)[:, t] for side in (x, y)])
+
+    return _likely(table, alike, most, columns[np.stack([first, second])], product)
+
+
+def _likely(
+    table: FloatArray,
+    alike: IntArray | None,
+    most: int,
+    members: IntArray,
+    product: Callable[[int, int], Singles],
+) -> list[Group]:
+    """Return the groups that more likely differ than not, by z-scores (kinds × groups).
+
+    `members` are the columns of every group, one row each, and `product` gives the products of the
+    scores of one kind for one group.
+    """
     mixture = fit_mixture(log_bayes_factor(table**2), 1.0, alike)
     groups = []
-    for place in np.argsort(-mixture.log_odds, kind="stable")[:most]:
+    for place in np.argsort(-mixture.log_odds, kind="stable")[:most].tolist():
         if mixture.log_odds[place] <= 0:
             break
-        kind = int(mixture.kind[place])
-        s, t = int(first[place]), int(second[place])
-        a, b = KINDS[kind]
-        product = np.concatenate([side.by_name(a)[:, s] * side.by_name(b)[:, t] for side in (x, y)])
-        groups.append(
-            Group(
-                (int(columns[s]), int(columns[t])),
-                float(mixture.log_odds[place]),
-                float(table[kind, place]),
-                product,
-            )
-        )
+        kind, columns = int(mixture.kind[place]), tuple(members[:, place].tolist())
+        log_odds, zscore = float(mixture.log_odds[place]), float(table[kind, place])
+        groups.append(Group(columns, log_odds, zscore, product(kind, place)))
     return groups
 
 
@@ -220,21 +236,6 @@ def _correlation(a: Singles, b: Singles) -> tuple[FloatArray, FloatArray]:
     return r, np.asarray(squares - r * cubes + r * r * fourths / 4, dtype=np.float64)
 
 
-# Triples of columns: a product of three whose mean differs, by own ranks as for pairs.
-#
-# z = δ/√(v (1/m + 1/n)), δ the difference of the mean products of three signs, or of three clipped
-# normal scores, and v the variance of the products within the samples.
-
-
-FEWEST_ROWS_IN_TRIPLES = 24
-MOST_TRIPLE_COLUMNS = 100
-"""Columns whose triples are looked at: 160,000 triples…"""
-MOST_WORK = 1_000_000_000
-"""…unless the rows times the cube of the columns would be more than this."""
-LEAST_TRIPLE_VARIANCE = 0.05
-CLIP = 2.0
-
-
 def most_columns(n_rows: int) -> int:
     """Return the number of columns whose triples can be looked at within the work allowed.
 
@@ -247,7 +248,7 @@ def most_columns(n_rows: int) -> int:
 
 
 def find_triples(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int) -> list[Group]:
-    """Return the triples that more likely differ than not, the surest first, `most` at most."""
+    """Return the triples that more likely differ than not, as `find_pairs` does for pairs."""
     if columns.size < 3:
         return []
     kinds = [
@@ -255,32 +256,20 @@ def find_triples(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int)
         (_clipped(x.normal), _clipped(y.normal)),
     ]
     members: list[IntArray] = []
-    parts: list[FloatArray] = []
+    zscores: list[FloatArray] = []
     for s in range(columns.size - 2):
         check_interrupts()
         t, r = np.triu_indices(columns.size - s - 1, 1)
         members.append(np.stack([np.full(t.size, s), t + s + 1, r + s + 1]))
-        parts.append(np.array([_zscores_of_triples(*sides, s)[t, r] for sides in kinds]))
+        zscores.append(np.array([_zscores_of_triples(*sides, s)[t, r] for sides in kinds]))
     triples = np.concatenate(members, axis=1)
     fewer = min(x.normal.shape[0], y.normal.shape[0])
-    table = calibrated(np.concatenate(parts, axis=1), fewer)
-    mixture = fit_mixture(log_bayes_factor(table**2), 1.0)
-    groups = []
-    for place in np.argsort(-mixture.log_odds, kind="stable")[:most]:
-        if mixture.log_odds[place] <= 0:
-            break
-        kind = int(mixture.kind[place])
-        own = triples[:, place]
-        product = np.concatenate([side[:, own].prod(axis=1) for side in kinds[kind]])
-        groups.append(
-            Group(
-                tuple(columns[own].tolist()),
-                float(mixture.log_odds[place]),
-                float(table[kind, place]),
-                product,
-            )
-        )
-    return groups
+    table = calibrated(np.concatenate(zscores, axis=1), fewer)
+
+    def product(kind: int, triple: int) -> Singles:
+        return np.concatenate([side[:, triples[:, triple]].prod(axis=1) for side in kinds[kind]])
+
+    return _likely(table, None, most, columns[triples], product)
 
 
 def _zscores_of_triples(x: Singles, y: Singles, s: int) -> FloatArray:

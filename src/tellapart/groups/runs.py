@@ -17,6 +17,7 @@ import numpy as np
 
 from tellapart.arguments import with_checked
 from tellapart.arrays import IntArray
+from tellapart.budget import current_budget
 from tellapart.data.column_store import ChosenColumns, PickedRows
 from tellapart.data.columns import label_of
 from tellapart.data.grouping import UNLABELLED, GroupedTable, check_group_size, group_name
@@ -29,14 +30,12 @@ from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import progress_reporter
 from tellapart.results.result import TestResult
-from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan_pool
+from tellapart.scan.scan import Scan, ScanCost, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
-from tellapart.selection.changes import Named, with_changes
 from tellapart.text import described, quoted
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
-from tellapart.two_sample.runs import Outcome, step_seeds
+from tellapart.two_sample.runs import scan_outcome, step_seeds
 from tellapart.two_sample.settings import Limits, TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
@@ -75,18 +74,18 @@ def plan_comparisons(
 
     Of two groups each is the rest of the other, so both modes are one comparison.
     """
-    places = _places(grouped, groups)
-    _check_number(grouped, mode, places)
-    with_rows = [place for place, size in enumerate(grouped.sizes) if size]
+    chosen = _places(grouped, groups)
+    _check_number(grouped, mode, chosen)
+    with_rows = [group for group, size in enumerate(grouped.sizes) if size]
     two = len(with_rows) == 2 and mode != "pairwise"
     if mode == "pairwise":
-        every = [Pair(a, b) for i, a in enumerate(places) for b in places[i + 1 :]]
+        every = [Pair(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
     elif two:
-        asked = [place for place in places if place in with_rows]
-        every = [Pair(a, b) for a in asked[:1] for b in with_rows if b != a]
-        every += [Pair(place, None) for place in places if place not in with_rows]
+        compared = [group for group in chosen if group in with_rows]
+        every = [Pair(a, b) for a in compared[:1] for b in with_rows if b != a]
+        every += [Pair(group, None) for group in chosen if group not in with_rows]
     else:
-        every = [Pair(a, None) for a in places]
+        every = [Pair(a, None) for a in chosen]
     pairs, skipped = [], []
     for pair in every:
         reason = _too_small(grouped, pair, fewest)
@@ -123,13 +122,13 @@ def _places(grouped: GroupedTable, groups: Iterable[object] | None) -> list[int]
     return sorted(grouped.labels.index(label) for label in wanted)
 
 
-def _check_number(grouped: GroupedTable, mode: str, places: Sequence[int]) -> None:
+def _check_number(grouped: GroupedTable, mode: str, chosen: Sequence[int]) -> None:
     least = 1 if mode == "one-versus-rest" else 2
-    if len(grouped.labels) < 2 or len(places) < least:
+    if len(grouped.labels) < 2 or len(chosen) < least:
         raise InputError(
             f"by must give at least two groups to compare; column {grouped.by!r} has "
             f"{quoted(grouped.labels) or 'none'}"
-            + ("" if len(grouped.labels) < 2 else f", of which groups asks for {len(places)}")
+            + ("" if len(grouped.labels) < 2 else f", of which groups asks for {len(chosen)}")
         )
 
 
@@ -181,16 +180,16 @@ class SharedScan:
     def run(self, number: int, settings: TestSettings, labels: tuple[str, str]) -> TestResult:
         """Run one comparison, as `tellapart.two_sample.two_sample_test.run_test` would."""
         started = time.perf_counter()
-        part = self.pool.part(number)
-        samples = self._samples(part)
+        comparison = self.pool.part(number)
+        samples = self._samples(comparison)
         settings.check_against(samples)
         with progress_reporter(settings.progress) as progress, one_blas_thread():
             _, _, solve_seed, _ = map(int, step_seeds(settings))
             progress("scan", f"{samples.n_columns:,} columns")
-            found = scan_pool(
+            scanned = scan_pool(
                 samples,
-                part.pool,
-                part.planned,
+                comparison.pool,
+                comparison.planned,
                 alpha=settings.alpha,
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,
@@ -202,47 +201,32 @@ class SharedScan:
                 progress=progress,
                 n_jobs=1,
                 effort=self.effort,
-                known=self._known(part, found, samples.n_columns),
+                known=self._cached_scores(comparison, scanned, samples.n_columns),
             )
-            selection = with_changes(
-                chosen.selection,
-                samples,
-                scanned=Named(found.findings, found.variable_pvalues, settings.alpha),
-            )
-        rows = samples.n_x, samples.n_y
-        return Outcome(
-            found.null,
-            selection,
-            chosen.tuning,
-            chosen.kernel,
-            samples,
-            samples,
-            found,
-            n_train=(0, 0),
-            n_test=rows,
-        ).result(settings, labels, time.perf_counter() - started)
+            outcome = scan_outcome(scanned, chosen, samples, samples, samples, settings.alpha)
+        return outcome.result(settings, labels, time.perf_counter() - started)
 
-    def _samples(self, part: SharedPart) -> Samples:
+    def _samples(self, comparison: SharedPart) -> Samples:
         """Return the two samples of a comparison, whose rows are picked where they are needed."""
         x, y = (
             PickedRows(self.grouped.values, self.labelled[rows])
-            for rows in (part.labels.rows_x, part.labels.rows_y)
+            for rows in (comparison.labels.rows_x, comparison.labels.rows_y)
         )
         return replace(self.whole, x=x, y=y, shared=self.shared)
 
-    def _known(self, part: SharedPart, found: Scan, n_columns: int) -> KnownScores:
+    def _cached_scores(self, comparison: SharedPart, scanned: Scan, n_columns: int) -> KnownScores:
         """Return the scores of all rows, with their z-scores of one comparison."""
-        labels, shifts = part.labels, part.pool.shifts
-        others, varying = None, part.pool.tables.column
+        labels, shifts = comparison.labels, comparison.pool.shifts
+        others, varying = None, comparison.pool.tables.column
         if shifts is not None and self.pool.wide is not None:
-            places = np.flatnonzero(shifts.named)
-            others = OtherColumns(self.pool.wide, places, shifts.zscores[places])
+            named = np.flatnonzero(shifts.named)
+            others = OtherColumns(self.pool.wide, named, shifts.zscores[named])
             varying = np.append(varying, others.columns)
-        assert found.differences is not None
+        assert scanned.differences is not None
         order = np.concatenate([labels.rows_x, labels.rows_y])
         constant = np.ones(n_columns, dtype=np.bool_)
         constant[varying] = False
-        zscores = found.differences.zscores
+        zscores = scanned.differences.zscores
         return KnownScores(self.pool.scores, order, zscores, constant, others, self.ranks)
 
 
@@ -334,7 +318,7 @@ class CaughtWarnings:
 
     def of(self, number: int) -> list[WarningMessage]:
         """Return the warnings kept under a number."""
-        return [warning for own, warning in self._caught if own == number]
+        return [warning for under, warning in self._caught if under == number]
 
     def _keep(
         self,
@@ -355,8 +339,6 @@ class CaughtWarnings:
 LEAST_EFFORT = 0.1
 # …or less in wider tables, where the columns that make them are few of many anyhow.
 WIDE = 100
-# What comparisons that run side by side may hold together.
-MOST_BYTES = 8_000_000_000
 # Columns that findings name and a result keeps the rows of, beside the chosen variables.
 MOST_NAMED = 50
 
@@ -378,35 +360,36 @@ def run_comparisons(
     if together is not None:
         # Beyond what is shared a comparison holds little.
         at_once = min(_threads(settings), len(pairs))
-    own = settings if at_once == 1 else with_checked(settings, n_jobs=1)
-    telling = Lock()
+    settings_of_each = settings if at_once == 1 else with_checked(settings, n_jobs=1)
+    reporting = Lock()
     with progress_reporter(settings.progress) as progress, CaughtWarnings() as caught:
 
         def run(number: int) -> TestResult | InputError:
             pair = pairs[number]
             labels = pair.labels(grouped)
-            place = f"{number + 1} of {len(pairs)}, {labels[0]} and {labels[1]}"
+            title = f"{number + 1} of {len(pairs)}, {labels[0]} and {labels[1]}"
 
-            def tell(stage: str, detail: str) -> None:
-                with telling:
-                    progress(stage, f"{place}: {detail}")
+            def report(stage: str, detail: str) -> None:
+                with reporting:
+                    progress(stage, f"{title}: {detail}")
 
             with caught.under(number):
                 try:
-                    told = with_checked(own, progress=tell)
-                    if together is not None and together.fits(pair, own):
-                        named = _names_of(grouped, pair)
-                        return _without_rows(together.run(number, _seeded(told, labels), named))
-                    samples, names = _read(grouped, pair, policy)
-                    samples = replace(samples, shared=shared)
-                    return _compare(samples, names, labels, told, effort)
+                    seeded = _seeded(with_checked(settings_of_each, progress=report), labels)
+                    names = _names_of(grouped, pair)
+                    if together is not None and together.fits(pair, seeded):
+                        return _without_rows(together.run(number, seeded, names))
+                    samples = replace(_read(grouped, pair, policy, names), shared=shared)
+                    limits = Limits.begin(seeded.time_limit, seeded.memory_budget)
+                    limits = replace(limits, effort=effort)
+                    return _without_rows(run_test(samples, seeded, names, limits))
                 except InputError as error:
                     return error
 
-        found = in_threads(run, range(len(pairs)), at_once)
+        results = in_threads(run, range(len(pairs)), at_once)
     notes = [_notes(caught.of(number)) for number in range(len(pairs))]
-    every = list(zip(pairs, found, notes, strict=True))
-    done = [(pair, r, told) for pair, r, told in every if isinstance(r, TestResult)]
+    every = list(zip(pairs, results, notes, strict=True))
+    done = [(pair, r, noted) for pair, r, noted in every if isinstance(r, TestResult)]
     failed = [
         Skipped(*pair.labels(grouped), str(r)) for pair, r, _ in every if isinstance(r, InputError)
     ]
@@ -421,9 +404,9 @@ def run_comparisons(
                 result.n_train[1] + result.n_test[1],
             ),
             result=result,
-            notes=told,
+            notes=noted,
         )
-        for (pair, result, told), p in zip(done, adjusted, strict=True)
+        for (pair, result, noted), p in zip(done, adjusted, strict=True)
     ]
     return comparisons, failed
 
@@ -471,21 +454,20 @@ def _at_once(grouped: GroupedTable, n_comparisons: int, settings: TestSettings) 
         return 1
     n_jobs = _threads(settings)
     cost = ScanCost(sum(grouped.sizes), 2, len(grouped.compared), settings.n_permutations)
-    return max(min(n_jobs, n_comparisons, MOST_BYTES // cost.bytes_held), 1)
+    return max(min(n_jobs, n_comparisons, current_budget().group_bytes // cost.bytes_held), 1)
 
 
 def _threads(settings: TestSettings) -> int:
     return blas_threads() if settings.n_jobs is None else settings.threads
 
 
-def _read(grouped: GroupedTable, pair: Pair, policy: str) -> tuple[Samples, tuple[str, str]]:
-    """Return the rows of one comparison, and what its two sides are called."""
+def _read(grouped: GroupedTable, pair: Pair, policy: str, names: tuple[str, str]) -> Samples:
+    """Return the rows of one comparison."""
     of_x, of_y = grouped.rows_of(pair.group), grouped.rows_of_others(pair.group)
     if pair.against is not None:
         of_y = grouped.rows_of(pair.against)
-    names = _names_of(grouped, pair)
     samples = grouped.samples(of_x, of_y)
-    return grouped.with_design(samples, of_x, of_y, policy, names), names
+    return grouped.with_design(samples, of_x, of_y, policy, names)
 
 
 def _names_of(grouped: GroupedTable, pair: Pair) -> tuple[str, str]:
@@ -493,18 +475,6 @@ def _names_of(grouped: GroupedTable, pair: Pair) -> tuple[str, str]:
     group, against = pair.labels(grouped)
     rest = "the rest" if pair.against is None else group_name(grouped.by, against)
     return group_name(grouped.by, group), rest
-
-
-def _compare(
-    samples: Samples,
-    names: tuple[str, str],
-    labels: tuple[str, str],
-    settings: TestSettings,
-    effort: float,
-) -> TestResult:
-    own = _seeded(settings, labels)
-    limits = replace(Limits.begin(own.time_limit, own.memory_budget), effort=effort)
-    return _without_rows(run_test(samples, own, names, limits))
 
 
 def _seeded(settings: TestSettings, labels: tuple[str, str]) -> TestSettings:

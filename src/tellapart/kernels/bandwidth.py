@@ -26,7 +26,7 @@ from tellapart.kernels.base import LARGEST_DIFFERENCE, FittedKernel, Kernel
 Rule = Literal["median", "paper"]
 RULES: tuple[Rule, ...] = ("median", "paper")
 
-# The search for the exact median starts from every _STRIDE-th value, which tells it to about
+# The search for the exact median starts from every _STRIDE-th value, which gives it to about
 # this relative margin.
 _STRIDE = 16
 _HINT_MARGIN = 0.002
@@ -154,15 +154,15 @@ def _weighted(ordered: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     # its points for the others, however rare.
     middle = ordered[n // 2]
     start, stop = np.searchsorted(ordered, [middle, np.nextafter(middle, np.inf)])
-    rest = np.concatenate([ordered[:start], ordered[stop:]])
-    thinned = rest
-    if rest.shape[0] > most:
+    others = np.concatenate([ordered[:start], ordered[stop:]])
+    thinned = others
+    if others.shape[0] > most:
         # The middle of each of so many equal slices of the ranks.
-        ranks = (2 * np.arange(most, dtype=np.int64) + 1) * rest.shape[0]
-        thinned = rest[ranks // (2 * most)]
+        ranks = (2 * np.arange(most, dtype=np.int64) + 1) * others.shape[0]
+        thinned = others[ranks // (2 * most)]
     values, weights = _distinct(thinned)
     # Weights count rows in units of rest / thinned; the middle value gets its due share.
-    share = max(1, round((stop - start) * thinned.shape[0] / rest.shape[0]))
+    share = max(1, round((stop - start) * thinned.shape[0] / others.shape[0]))
     position = int(np.searchsorted(values, middle))
     return np.insert(values, position, middle), np.insert(weights, position, share)
 
@@ -182,7 +182,7 @@ def _ranked_distance(
     """
     hint = 0.0
     if values.shape[0] > 32 * _STRIDE:
-        # A few values, each with the weight of its neighbours, tell where to look.
+        # A few values, each with the weight of its neighbours, show where to look.
         groups = np.arange(0, values.shape[0], _STRIDE)
         hint, _ = _ranked_distance(values[groups], np.add.reduceat(weights, groups), rank)
     cumulated = np.concatenate([[0], np.cumsum(weights)])
@@ -191,8 +191,8 @@ def _ranked_distance(
     order = np.argsort(distances)
     counts = below + np.cumsum(multiplicities[order])
     # A rank from the fine values may lie just beyond the last one of the coarse values.
-    place = min(int(np.searchsorted(counts, rank, side="right")), candidates - 1)
-    distance = distances[order[place]]
+    position = min(int(np.searchsorted(counts, rank, side="right")), candidates - 1)
+    distance = distances[order[position]]
     return float(distance), int(below + multiplicities[distances <= distance].sum())
 
 
@@ -253,7 +253,7 @@ def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def
     n = values.shape[0]
     distances = np.empty(size)
     multiplicities = np.empty(size, dtype=np.int64)
-    place = 0
+    count = 0
     start = 1
     for i in range(n):
         start = max(start, i + 1)
@@ -261,9 +261,9 @@ def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def
             start += 1
         j = start
         while j < n and values[j] - values[i] <= right:
-            distances[place] = values[j] - values[i]
-            multiplicities[place] = weights[i] * weights[j]
-            place += 1
+            distances[count] = values[j] - values[i]
+            multiplicities[count] = weights[i] * weights[j]
+            count += 1
             j += 1
     return distances, multiplicities
 
@@ -280,12 +280,6 @@ def _next_distance(values, bound):  # type: ignore[no-untyped-def]
         if end < n:
             nearest = min(nearest, values[end] - values[i])
     return nearest
-
-
-# The joint scale σ² of a sample: one number for all columns together.
-#
-# Since ‖z‖₂ = 1, the index t = Σ_s z_s² ψ_s is a weighted *average* of squared differences, so the
-# scale that matches it is the median of their plain average, not of their sum.
 
 
 # Columns of the projection at a time.
@@ -307,6 +301,9 @@ def joint_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray, r
 
 def median_scale(samples: Samples, bandwidths: FloatArray, constant: BoolArray) -> float:
     """Return σ² = median over pooled pairs of the mean over columns of ((u_s − v_s) / τ_s)².
+
+    Since ‖z‖₂ = 1, the index t = Σ_s z_s² ψ_s is a weighted *average* of squared differences, so
+    the scale that matches it is the median of their plain average, not of their sum.
 
     A categorical column enters with 1[u_s ≠ v_s], a constant one not at all. Where more than half
     of the pairs are equal, the median is over the others. Only the set of the pooled rows counts:
@@ -361,9 +358,9 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
         return np.concatenate([samples.x[:, varying], samples.y[:, varying]])
     # The order of the table must not count: columns by their range, in bandwidths.
     (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
-    halves = np.maximum(high_x, high_y) / 2 - np.minimum(low_x, low_y) / 2
+    half_ranges = np.maximum(high_x, high_y) / 2 - np.minimum(low_x, low_y) / 2
     with np.errstate(over="ignore"):
-        ranges = halves[varying] / bandwidths[varying]
+        ranges = half_ranges[varying] / bandwidths[varying]
     sorted_columns = varying[np.argsort(ranges, kind="stable")]
     # Uneven weights, so that rows of integers or flags rarely tie.
     weights = 0.5 + np.arange(1, varying.shape[0] + 1) * _GOLDEN % 1.0
@@ -474,9 +471,9 @@ def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> 
         farthest = np.where(above, samples.greatest, samples.least)
         values = values.copy(order="F")
         values[0, rare] = farthest[rare]
-    half = values.shape[0] // 2
+    middle = values.shape[0] // 2
     # Fitting pools the two samples: which rows are called x and which y does not matter.
-    pooled = replace(samples.drawn, x=values[:half], y=values[half:], shared=None)
+    pooled = replace(samples.drawn, x=values[:middle], y=values[middle:], shared=None)
     fitted = kernel.fit(pooled, n_jobs=n_jobs)
     for s, scalar in enumerate(fitted.scalars):
         # Rows that were not drawn may lie anywhere.

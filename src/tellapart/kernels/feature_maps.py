@@ -24,7 +24,7 @@ MOST_LEVELS = 500
 
 
 class FeatureMap(Protocol):
-    """Φ of one column, with Φ(u)·Φ(v) = k(u, v) to 1e-12 but for what `cut` tells."""
+    """Φ of one column, with Φ(u)·Φ(v) = k(u, v) to 1e-12, except for the values named by `cut`."""
 
     @property
     def size(self) -> int:
@@ -32,7 +32,7 @@ class FeatureMap(Protocol):
 
     @property
     def cut(self) -> str:
-        """What values the features do not tell apart; empty where they tell all."""
+        """Which values the features do not distinguish; empty where they distinguish all."""
 
     def sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of Φ over groups of values, (G × r); `starts` as in `features`."""
@@ -94,7 +94,7 @@ class LevelMap:
     [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
     """
 
-    place: IntArray
+    feature_of_code: IntArray
     cut: str = ""
 
     @classmethod
@@ -105,20 +105,22 @@ class LevelMap:
             return cls(np.arange(n_codes))
         counts = np.bincount(drawn.astype(np.intp), minlength=n_codes)
         most = np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1]
-        place = np.full(n_codes, MOST_LEVELS - 1)
-        place[np.sort(most)] = np.arange(MOST_LEVELS - 1)
-        return cls(place, f"with all but its {MOST_LEVELS - 1} most frequent levels as one")
+        feature_of_code = np.full(n_codes, MOST_LEVELS - 1)
+        feature_of_code[np.sort(most)] = np.arange(MOST_LEVELS - 1)
+        return cls(
+            feature_of_code, f"with all but its {MOST_LEVELS - 1} most frequent levels as one"
+        )
 
     @property
     def size(self) -> int:
         """Number of features."""
-        return int(self.place.max()) + 1
+        return int(self.feature_of_code.max()) + 1
 
     def sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return how often each feature is 1 in each group of values."""
         n_groups = starts.shape[0] - 1
         group = np.repeat(np.arange(n_groups), np.diff(starts))
-        flat = group * self.size + self.place[values.astype(np.intp)]
+        flat = group * self.size + self.feature_of_code[values.astype(np.intp)]
         counts = np.bincount(flat, minlength=n_groups * self.size)
         return counts.reshape(n_groups, self.size).astype(np.float64)
 
@@ -136,10 +138,10 @@ class MixedMap:
 
     @property
     def cut(self) -> str:
-        """What values the features do not tell apart: of the shortest bandwidth."""
+        """Which values the features do not distinguish: those of the shortest bandwidth."""
         return next((part.cut for part in self.parts if part.cut), "")
 
     def sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of the features over groups of values."""
-        every = [part.sums(values, starts) for part in self.parts]
-        return np.concatenate(every, axis=1) / math.sqrt(len(every))
+        sums = [part.sums(values, starts) for part in self.parts]
+        return np.concatenate(sums, axis=1) / math.sqrt(len(sums))

@@ -87,9 +87,9 @@ class Linear:
         made = {bandwidth: self._scalar(bandwidth) for bandwidth in set(listed)}
         scalars: list[ScalarKernel] = list(map(made.__getitem__, listed))
         if "categorical" in kinds:
-            for place, kind in enumerate(kinds):
+            for column, kind in enumerate(kinds):
                 if kind == "categorical":
-                    scalars[place] = Indicator()
+                    scalars[column] = Indicator()
         return FittedKernel(
             self.name, tuple(scalars), constant, WEIGHTS["linear"], Identity(), self.abilities
         )
@@ -98,5 +98,5 @@ class Linear:
         """Return the scalar kernel of a numeric column."""
         make, unit = SCALARS[self.scalar], self.multiplier * bandwidth
         if self.bandwidth == MIXED:
-            return MixedScalar(tuple(make(part * unit) for part in MIXED_MULTIPLIERS))
+            return MixedScalar(tuple(make(multiple * unit) for multiple in MIXED_MULTIPLIERS))
         return make(unit)

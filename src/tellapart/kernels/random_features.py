@@ -125,15 +125,15 @@ def _of_square(
 ) -> RandomFeatures:
     """Return the features of (Σ_s ω_s k_s + c)² − c²."""
     nowhere = active.size
-    own = weights[active]
+    used = weights[active]
     # One table of all terms; the last column stands for no second factor.
-    terms = np.concatenate([np.outer(own, own), 2 * offset * own[:, np.newaxis]], axis=1).ravel()
+    terms = np.concatenate([np.outer(used, used), 2 * offset * used[:, np.newaxis]], axis=1).ravel()
     masses = np.abs(terms)
     term = rng.choice(terms.size, size=count, p=masses / masses.sum())
     first, second = np.divmod(term, nowhere + 1)
-    for place, s in enumerate(active):
+    for position, s in enumerate(active):
         for factor in (first, second):
-            which = np.flatnonzero(factor == place)
+            which = np.flatnonzero(factor == position)
             drawn.add(int(s), which, 1.0, which)
     return drawn.features(np.sign(terms[term]) * masses.sum() / count)
 
@@ -168,14 +168,6 @@ class _Phases:
         return RandomFeatures(self._frequencies, tuple(self._levels.items()), weights)
 
 
-# Short features of a scalar kernel, k(u, v) ≈ f(u)ᵀf(v), from a few landmarks of its column.
-#
-# With landmarks l at even ranks of the pooled values, w their shares of the rows and diag(√w)
-# k(l, l) diag(√w) = V Λ Vᵀ, the features f(v) = Λ^{-1/2} Vᵀ diag(√w) k(l, v) of the largest
-# eigenvalues keep most of the kernel on these rows (Nyström). Only the sorted pooled values
-# enter: neither labels nor the order of the rows.
-
-
 N_LANDMARKS = 32
 # Directions with less than this share of the largest eigenvalue are rounding error.
 _LEAST_SHARE = 1e-10
@@ -184,6 +176,11 @@ _LEAST_SHARE = 1e-10
 @dataclass(frozen=True)
 class Landmarks:
     """The features of one column.
+
+    With landmarks l at even ranks of the pooled values, w their shares of the rows and diag(√w)
+    k(l, l) diag(√w) = V Λ Vᵀ, the features f(v) = Λ^{-1/2} Vᵀ diag(√w) k(l, v) of the largest
+    eigenvalues keep most of the kernel on these rows (Nyström). Only the sorted pooled values
+    enter: neither labels nor the order of the rows.
 
     Attributes
     ----------

@@ -180,8 +180,8 @@ class Indicator:
         if levels.shape[0] > MAX_FEATURES:
             return None
         sizes = np.diff(_single_rows(values) if starts is None else starts)
-        place = np.repeat(np.arange(sizes.shape[0]), sizes) * levels.shape[0] + position
-        counts = np.bincount(place, minlength=sizes.shape[0] * levels.shape[0])
+        cell = np.repeat(np.arange(sizes.shape[0]), sizes) * levels.shape[0] + position
+        counts = np.bincount(cell, minlength=sizes.shape[0] * levels.shape[0])
         return counts.reshape(-1, levels.shape[0]).astype(np.float64)
 
     def feature_map(self, drawn: FloatArray, low: float, high: float) -> LevelMap:
@@ -250,17 +250,17 @@ class MixedScalar:
 
     def features(self, values: FloatArray, starts: IntArray | None = None) -> FloatArray | None:
         """Return the features of all parts, or None where one of them has none."""
-        every = [part.features(values, starts) for part in self.parts]
-        held = [features for features in every if features is not None]
-        if len(held) < len(every):
+        of_parts = [part.features(values, starts) for part in self.parts]
+        held = [features for features in of_parts if features is not None]
+        if len(held) < len(of_parts):
             return None
         return np.concatenate(held, axis=1) / math.sqrt(len(held))
 
     def feature_map(self, drawn: FloatArray, low: float, high: float) -> MixedMap | None:
         """Return the features of all parts, or None where one of them has none."""
-        every = [part.feature_map(drawn, low, high) for part in self.parts]
-        held = tuple(one for one in every if one is not None)
-        return MixedMap(held) if len(held) == len(every) else None
+        of_parts = [part.feature_map(drawn, low, high) for part in self.parts]
+        held = tuple(feature_map for feature_map in of_parts if feature_map is not None)
+        return MixedMap(held) if len(held) == len(of_parts) else None
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:
         """Return the sums of k between groups of rows."""
@@ -285,7 +285,7 @@ class MixedMoments:
     def merge(self, other: MixedMoments) -> MixedMoments:
         """Return the moments of both sets of values together."""
         each = zip(self.parts, other.parts, strict=True)
-        return MixedMoments(tuple(mine.merge(its) for mine, its in each))
+        return MixedMoments(tuple(first.merge(second) for first, second in each))
 
 
 class MixedExpansion:

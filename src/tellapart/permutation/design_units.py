@@ -262,6 +262,16 @@ def draw_labels(
     return draw_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
 
 
+def true_labels(samples: Samples | ChunkedSamples) -> Bins:
+    """Return labels of which the true ones alone are used: deviations have a closed form.
+
+    Without a design there are no bins at all: every row is one of those that keep their labels.
+    """
+    if samples.design is not None:
+        return draw_design_units(samples.design, 1, np.random.default_rng(0))
+    return Bins.of_single_rows((samples.n_x, samples.n_y), bins=(0, 0))
+
+
 def _places_within(unit: IntArray) -> IntArray:
     """Return how many rows of the same unit come before each row."""
     order = np.argsort(unit, kind="stable")
@@ -288,10 +298,10 @@ def moderated(variances: FloatArray, freedom: float) -> tuple[FloatArray, float]
     >>> bool(np.ptp(drawn) < 0.1 * np.ptp(equal)), freedom > 60
     (True, True)
     """
-    known = variances > 0
-    if np.count_nonzero(known) < FEWEST_VARIANCES:
+    positive = variances > 0
+    if np.count_nonzero(positive) < FEWEST_VARIANCES:
         return variances, freedom
-    logs = np.log(variances[known]) - special.digamma(freedom / 2) + math.log(freedom / 2)
+    logs = np.log(variances[positive]) - special.digamma(freedom / 2) + math.log(freedom / 2)
     excess = float(np.var(logs, ddof=1) - special.polygamma(1, freedom / 2))
     prior = MOST_FREEDOM
     if excess > special.polygamma(1, MOST_FREEDOM / 2):

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import IntArray
+from tellapart.budget import current_budget
 from tellapart.errors import InputError
 from tellapart.interrupts import check_interrupts
 
 MEMORY_BUDGET = 1_000_000_000
-MOST_BYTES = 4_000_000_000
-"""What the labels and statistics of all permutations may take."""
 STATISTIC_BYTES = 64
 """What the statistics of one permutation take, copies and all."""
 # Bins of the smaller sample: from about 250 on nothing is lost against permutations of rows.
@@ -44,10 +43,9 @@ class Permutations:
     bits: NDArray[np.uint8]
     exact: bool
 
-    def block(self, start: int, stop: int) -> FloatArray:
-        """Return the 0/1 labels of pooled rows start..stop−1; `start` is a multiple of 8."""
-        packed = self.bits[:, start // 8 : -(-stop // 8)]
-        return np.unpackbits(packed, axis=1, count=stop - start).astype(np.float64)
+    def labels(self, count: int, which: slice = slice(None)) -> NDArray[np.uint8]:
+        """Return the 0/1 labels of `count` rows under some of the permutations."""
+        return np.unpackbits(self.bits[which], axis=1, count=count)
 
 
 def count_permutations(n_x: int, n_y: int, at_most: int) -> int | None:
@@ -60,7 +58,7 @@ def count_permutations(n_x: int, n_y: int, at_most: int) -> int | None:
     return count if count <= at_most else None
 
 
-def check_reach(n_permutations: int, alpha: float) -> None:
+def check_attainable(n_permutations: int, alpha: float) -> None:
     """Raise if so few permutations were asked for that no p-value can fall to `alpha`."""
     if 1 / (n_permutations + 1) > alpha:
         least = math.ceil(1 / alpha) - 1
@@ -78,10 +76,11 @@ def check_memory(n_x: int, n_y: int, n_permutations: int) -> None:
     if every is not None:
         # To list them all, the chosen rows are written out as numbers first.
         count, each = every, 9 * n_rows + STATISTIC_BYTES
-    if count * each > MOST_BYTES:
+    most = current_budget().label_bytes
+    if count * each > most:
         raise InputError(
-            f"n_permutations must be at most {MOST_BYTES // each:,} for {n_rows:,} rows or bins of "
-            f"them (their labels may take {MOST_BYTES / 1e9:g} GB); got {n_permutations:,}"
+            f"n_permutations must be at most {most // each:,} for {n_rows:,} rows or bins of "
+            f"them (their labels may take {most / 1e9:g} GB); got {n_permutations:,}"
         )
 
 

@@ -24,8 +24,7 @@ from tellapart.permutation.design import Units, permute_units, units_of
 from tellapart.permutation.draws import Permutations, bin_rows, binned_sizes, draw_permutations
 from tellapart.threads import in_threads
 
-# What one number of S that is looked up costs, in multiples of one in a matrix product.
-GATHER_COST = 20
+GATHER_COST = 20.0
 # Labels unpacked at a time: 2 MB.
 UNPACKED_ENTRIES = 262_144
 
@@ -64,6 +63,23 @@ class RowGroups:
     n_x: int
     n_y: int
 
+    @classmethod
+    def of_bins(cls, n_x: int, n_y: int, order: IntArray, permutations: Permutations) -> RowGroups:
+        """Return the bins of samples of such sizes, and the rows left over; see `binned_sizes`."""
+        bins_x, bins_y, size = binned_sizes(n_x, n_y)
+        rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
+        starts = np.arange(bins_x + bins_y + 1) * size
+        return cls(
+            order=order,
+            starts=np.append(starts, starts[-1] + np.cumsum(rest[rest > 0])),
+            permutations=permutations,
+            n_bins=bins_x + bins_y,
+            rows_per_bin=size,
+            kept=np.array([1.0, 0.0])[rest > 0],
+            n_x=n_x,
+            n_y=n_y,
+        )
+
     @property
     def exact(self) -> bool:
         """Whether all permutations of the bins are there."""
@@ -86,9 +102,9 @@ class RowGroups:
 
     def labels(self, which: slice) -> FloatArray:
         """Return the 0/1 labels of the groups under some permutations, one row each."""
-        bits = self.permutations.bits[which]
-        labels = np.empty((bits.shape[0], self.n_groups))
-        labels[:, : self.n_bins] = np.unpackbits(bits, axis=1, count=self.n_bins)
+        of_bins = self.permutations.labels(self.n_bins, which)
+        labels = np.empty((of_bins.shape[0], self.n_groups))
+        labels[:, : self.n_bins] = of_bins
         labels[:, self.n_bins :] = self.kept
         return labels
 
@@ -137,20 +153,10 @@ class RowGroups:
 
 def permute_rows(n_x: int, n_y: int, n_permutations: int, rng: np.random.Generator) -> RowGroups:
     """Put the rows into bins and permute their labels, which stay packed; all of them where few."""
-    bins_x, bins_y, size = binned_sizes(n_x, n_y)
-    rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
+    bins_x, bins_y, _ = binned_sizes(n_x, n_y)
     order = bin_rows(n_x, n_y, rng)
-    starts = np.arange(bins_x + bins_y + 1) * size
-    return RowGroups(
-        order=order,
-        starts=np.append(starts, starts[-1] + np.cumsum(rest[rest > 0])),
-        permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),
-        n_bins=bins_x + bins_y,
-        rows_per_bin=size,
-        kept=np.array([1.0, 0.0])[rest > 0],
-        n_x=n_x,
-        n_y=n_y,
-    )
+    drawn = draw_permutations(bins_x, bins_y, n_permutations, rng)
+    return RowGroups.of_bins(n_x, n_y, order, drawn)
 
 
 @dataclass(frozen=True)
@@ -162,8 +168,8 @@ class DesignGroups(RowGroups):
     def weights(self, labels: FloatArray) -> FloatArray:
         """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S centred within blocks."""
         weights = self.units.centred_weights(labels)
-        own = self.units.row_weights
-        return weights if own is None else weights * own
+        row_weights = self.units.row_weights
+        return weights if row_weights is None else weights * row_weights
 
     def of_rows(self, labels: FloatArray) -> FloatArray:
         """Return the labels of the pooled rows, in their own order, from those of the groups."""
@@ -205,10 +211,12 @@ class Forms:
         The groups and the labels of all permutations.
     n_jobs : int
         Threads.
+    gather_cost : float
+        What one number of S that is looked up costs, in multiples of one in a matrix product.
     """
 
-    def __init__(self, bins: RowGroups, n_jobs: int = 1) -> None:
-        self._bins, self._n_jobs = bins, n_jobs
+    def __init__(self, bins: RowGroups, n_jobs: int = 1, gather_cost: float = GATHER_COST) -> None:
+        self._bins, self._n_jobs, self._gather_cost = bins, n_jobs, gather_cost
         self._within = np.zeros(bins.count)
         self._row_sums = np.zeros(bins.n_groups)
         self.magnitude = 0.0
@@ -225,19 +233,19 @@ class Forms:
     def add_sums(self, sums: FloatArray) -> None:
         """Add S, whole."""
         size, of_x = sums.shape[0], int(self._bins.labels(slice(0, 1)).sum())
-        fewer = min(of_x, size - of_x)
-        if GATHER_COST * fewer * fewer >= size * size:
+        minority = min(of_x, size - of_x)
+        if self._gather_cost * minority * minority >= size * size:
             self.add_band(0, sums)
             return
         # Of very unequal samples, the groups of the smaller one are looked up: the sums over the
         # other follow from the totals.
-        label, row_sums = float(of_x == fewer), sums.sum(axis=1)
+        label, row_sums = float(of_x == minority), sums.sum(axis=1)
         total = row_sums.sum()
 
         def within(labels: FloatArray) -> FloatArray:
-            found = np.empty(labels.shape[0])
-            _gather(sums, labels, label, found)
-            return found if label == 1.0 else found + 2.0 * (labels @ row_sums) - total
+            inside = np.empty(labels.shape[0])
+            _gather(sums, labels, label, inside)
+            return inside if label == 1.0 else inside + 2.0 * (labels @ row_sums) - total
 
         self._add(within)
         self._row_sums += row_sums
@@ -253,11 +261,11 @@ class Forms:
         self._row_sums[last:] += beyond.sum(axis=0)
 
         def within(labels: FloatArray) -> FloatArray:
-            mine = labels[:, first:last]
-            sums = mine @ band[:, : band.shape[0]]
+            of_band = labels[:, first:last]
+            sums = of_band @ band[:, : band.shape[0]]
             if beyond.shape[1] > 0:
                 sums += 2.0 * (labels[:, last:] @ beyond.T)
-            return np.asarray(np.einsum("ij,ij->i", sums, mine))
+            return np.asarray(np.einsum("ij,ij->i", sums, of_band))
 
         self._add(within)
 
@@ -401,19 +409,19 @@ def mmd2_of_columns(features: Sequence[FloatArray], bins: RowGroups) -> FloatArr
     kernels with k(v, v) = 1.
     """
     whole = np.concatenate(features, axis=1)
-    edges = np.cumsum([0, *(own.shape[1] for own in features[:-1])])
+    edges = np.cumsum([0, *(table.shape[1] for table in features[:-1])])
     total = whole.sum(axis=0)
     every = np.add.reduceat(np.square(total), edges) - bins.rows.sum()
     m, n = bins.n_x, bins.n_y
-    found = np.empty((len(features), bins.count))
+    statistics = np.empty((len(features), bins.count))
     for which, labels in bins.blocks():
-        embedded, own = labels @ whole, (labels @ bins.rows)[:, np.newaxis]
-        touching = np.add.reduceat(embedded * total, edges, axis=1) - own
-        xx = np.add.reduceat(np.square(embedded), edges, axis=1) - own
+        embedded, rows_of_x = labels @ whole, (labels @ bins.rows)[:, np.newaxis]
+        touching = np.add.reduceat(embedded * total, edges, axis=1) - rows_of_x
+        xx = np.add.reduceat(np.square(embedded), edges, axis=1) - rows_of_x
         xy, yy = touching - xx, every - 2.0 * touching + xx
-        part = xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n)
-        found[:, which] = part.T
-    return found
+        mmd2 = xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n)
+        statistics[:, which] = mmd2.T
+    return statistics
 
 
 # The statistic of every column under every permutation of the rows, or of bins of them.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.data.chunked_samples import ChunkedSamples, Holdout
 from tellapart.data.row_stores import block_rows
@@ -80,8 +81,8 @@ def _band(
         rows, columns = task
         tile = tiles.tile(rows, columns)
         low, high = max(rows.start, columns.start), min(rows.stop, columns.stop)
-        own = np.arange(low, max(low, high))
-        tile[own - rows.start, own - columns.start] = 0.0
+        diagonal = np.arange(low, max(low, high))
+        tile[diagonal - rows.start, diagonal - columns.start] = 0.0
         of_rows, of_columns = _groups(starts, rows), _groups(starts, columns)
         sums = np.zeros((int(of_rows[-1]) + 1, int(of_columns[-1]) + 1))
         return sums, float(_add_tile(tile, of_rows, of_columns, sums))
@@ -149,15 +150,15 @@ def random_forms(samples: Samples, features: RandomFeatures, bins: RowGroups, n_
     def work(start: int) -> tuple[int, FloatArray]:
         rows = slice(start, min(start + BLOCK_ROWS, pooled.shape[0]))
         values = features.of(pooled[bins.order[rows]], centre)
-        mine = group[rows]
-        part = np.zeros((int(mine[-1] - mine[0]) + 1, values.shape[1]))
-        _add_rows(values, mine - mine[0], part)
-        return int(mine[0]), part
+        groups = group[rows]
+        sums_of_groups = np.zeros((int(groups[-1] - groups[0]) + 1, values.shape[1]))
+        _add_rows(values, groups - groups[0], sums_of_groups)
+        return int(groups[0]), sums_of_groups
 
     with one_blas_thread():
         for i in range(0, len(starts), 4 * n_jobs):
-            for first, part in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
-                sums[first : first + part.shape[0]] += part
+            for first, sums_of_groups in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
+                sums[first : first + sums_of_groups.shape[0]] += sums_of_groups
     forms = bins.forms(n_jobs)
     forms.add_features(sums, np.tile(features.weights, 2))
     forms.leave_out_diagonal(np.multiply(features.diagonal, bins.rows))
@@ -179,12 +180,6 @@ def _middle(pooled: FloatArray) -> FloatArray:
 
 TIE_TOLERANCE = 1e-12
 """Two statistics closer than this times the largest |K| are a tie."""
-MOST_PAIRED_ROWS = 40_000
-"""Pooled rows up to which all pairs are summed, for kernels without short features."""
-FEW_ROWS = 2_500
-"""Pooled rows up to which a whole Gram matrix is cheap."""
-RANDOM_FEATURES = 1_024
-"""Random frequencies of a kernel beyond that: a cosine and a sine each."""
 
 
 def permutation_test(
@@ -242,19 +237,19 @@ def permutation_test(
     # Only the chosen columns take part: of a wide sample, or a sparse one, no others are copied.
     used = np.flatnonzero(z)
     samples, kernel, z = samples.columns(used), kernel.columns(used), z[used]
-    note, features = "", None
-    if not kernel.abilities.short_features and samples.n_x + samples.n_y > MOST_PAIRED_ROWS:
+    note, features, budget = "", None, current_budget()
+    if not kernel.abilities.short_features and samples.n_x + samples.n_y > budget.paired_rows:
         levels = [len(samples.categories.get(name, ())) for name in samples.names]
-        features = draw_features(kernel, z, levels, RANDOM_FEATURES, rng)
+        features = draw_features(kernel, z, levels, budget.random_frequencies, rng)
         if features is None:
-            drawn = samples.draw(MOST_PAIRED_ROWS // 2, rng)
+            drawn = samples.draw(budget.paired_rows // 2, rng)
             note = (
                 f"on {drawn.n_x:,} of {samples.n_x:,} and {drawn.n_y:,} of {samples.n_y:,} rows, "
                 "drawn at random"
             )
             samples = drawn
         else:
-            note = f"with {RANDOM_FEATURES:,} random frequencies for the kernel"
+            note = f"with {budget.random_frequencies:,} random frequencies for the kernel"
     bins = permute_samples(samples, n_permutations, rng)
     # The products are small: BLAS threads of their own would wait for each other on a busy machine.
     with one_blas_thread():
@@ -288,7 +283,7 @@ def _column_forms(
     if not kernel.abilities.short_features:
         return None
     columns, scalars = np.ascontiguousarray(pooled.T), kernel.scalar_kernels
-    few = bins.rows_per_bin == 1 and pooled.shape[0] <= FEW_ROWS
+    few = bins.rows_per_bin == 1 and pooled.shape[0] <= current_budget().gram_rows
 
     def sums_of(s: int) -> ColumnSums:
         sums = ColumnSums(scalars[s], columns[s], bins.starts)
@@ -368,26 +363,17 @@ def permutation_test_in_chunks(
         fold = FeatureSums(maps, tuple(used.tolist()), holdout, sample, n_bins, size, threads)
         step = block_rows(samples.n_columns)
         sums.append(store.fold(fold, step, share.after(sample * samples.n_x)))
-    rest = np.array([n_x - bins_x * size, n_y - bins_y * size])
-    kept = np.flatnonzero(rest)
-    starts = np.arange(bins_x + bins_y + 1) * size
-    bins = RowGroups(
-        order=np.empty(0, dtype=np.intp),
-        starts=np.append(starts, starts[-1] + np.cumsum(rest[kept])),
-        permutations=draw_permutations(bins_x, bins_y, n_permutations, rng),
-        n_bins=bins_x + bins_y,
-        rows_per_bin=size,
-        kept=np.array([1.0, 0.0])[kept],
-        n_x=n_x,
-        n_y=n_y,
+    groups = RowGroups.of_bins(
+        n_x, n_y, np.empty(0, dtype=np.intp), draw_permutations(bins_x, bins_y, n_permutations, rng)
     )
+    kept = np.flatnonzero([n_x > bins_x * size, n_y > bins_y * size])
     left_over = np.concatenate([sums[0][-1:], sums[1][-1:]])[kept]
     features = np.concatenate([sums[0][:-1], sums[1][:-1], left_over])
-    forms = Forms(bins, n_jobs)
+    forms = groups.forms(n_jobs)
     with one_blas_thread():
         forms.add_features(features, np.repeat(z[used], [one.size for one in maps]))
         # k(v, v) = 1.
-        forms.leave_out_diagonal(np.multiply(z.sum(), bins.rows))
+        forms.leave_out_diagonal(np.multiply(z.sum(), groups.rows))
         forms.magnitude = float(np.abs(z).sum())
         statistics = forms.mmd2()
     cuts = [f"{samples.names[s]} {one.cut}" for s, one in zip(used, maps, strict=True) if one.cut]
@@ -395,7 +381,7 @@ def permutation_test_in_chunks(
         statistics,
         TIE_TOLERANCE * forms.magnitude,
         alpha,
-        exact=bins.exact,
+        exact=groups.exact,
         rows_per_bin=size,
         note=f"with {'; '.join(cuts)}" if cuts else "",
     )
@@ -434,8 +420,8 @@ class FeatureSums:
         edges = np.cumsum([0, *(one.size for one in self.maps)])
 
         def sum_column(i: int) -> None:
-            found = self.maps[i].sums(values[rows, self.columns[i]], starts)
-            held[bins, edges[i] : edges[i + 1]] += found
+            sums = self.maps[i].sums(values[rows, self.columns[i]], starts)
+            held[bins, edges[i] : edges[i + 1]] += sums
 
         in_threads(sum_column, range(len(self.maps)), self.n_jobs)
         return held
@@ -448,6 +434,6 @@ class FeatureSums:
 
 def _map_of(samples: ChunkedSamples, kernel: FittedKernel, s: int) -> FeatureMap:
     low, high = float(samples.least[s]), float(samples.greatest[s])
-    found = kernel.scalar_kernels[s].feature_map(samples.pooled.values[:, s], low, high)
-    assert found is not None, "a kernel whose sums add up has features that chunks share"
-    return found
+    features = kernel.scalar_kernels[s].feature_map(samples.pooled.values[:, s], low, high)
+    assert features is not None, "a kernel whose sums add up has features that chunks share"
+    return features

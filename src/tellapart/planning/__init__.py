@@ -1,1 +1,1 @@
-"""How many rows: the power of the test predicted by simulation, from a pilot or named effects."""
+"""Sample size and power: predicted by simulation, from a pilot or from named effects."""

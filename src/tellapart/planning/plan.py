@@ -41,13 +41,13 @@ class SamplePlan:
     Attributes
     ----------
     n_x, n_y : int or None
-        Rows of each sample at which the power asked for is reached; None where the pilot shows no
+        Rows of each sample at which the target power is reached; None where the pilot shows no
         more than chance would.
     interval : pair of (int or None)
         Limits of n_x. With a pilot from what it leaves open about the difference, else from the
-        simulations alone. None as the upper one: no number of rows is sure to suffice.
+        simulations alone. None as the upper one: no number of rows is certain to suffice.
     power, alpha, ratio, confidence : float
-        What was asked for.
+        The settings of the plan.
     method : str
         The test that is planned, "scan" or "split".
     effects : mapping

@@ -70,7 +70,7 @@ def plan_sample_size(
     X, Y : table or array
         The two samples of a pilot, or X alone with `effects`: rows to draw from.
     power, alpha : float
-        The power wanted, and the level of the test.
+        The target power, and the level of the test.
     target : {"test", "named"}
         What is to have that power. "test": the test rejects. "named": a column (or pair) that
         differs is among those named, with an adjusted p-value of at most alpha: averaged over
@@ -106,8 +106,8 @@ def plan_sample_size(
         What to do about missing values: "error", "drop-rows" or "drop-columns". Power is predicted
         for what is there; the pattern of what is missing is not planned for.
     keep : sequence of str
-        As in `tellapart.two_sample_test`: columns that seem to name rows are left out, and dates
-        are split into parts, as in the test that is planned.
+        As in `tellapart.two_sample_test`: columns that look like identifiers are left out, and
+        dates are split into parts, as in the test that is planned.
     random_state, n_jobs, progress
         As in `tellapart.two_sample_test`.
 

@@ -78,10 +78,11 @@ def search_curve(
     for _ in range(ROUNDS):
         sizes = sorted({min(max(curve.solve(aim), first), most) for aim in AIMS})
         each = max(count // (ROUNDS * len(sizes)), 1)
-        asked = [size for size in sizes for _ in range(each)]
-        found = list(successes(asked))
+        simulated_sizes = [size for size in sizes for _ in range(each)]
+        outcomes = list(successes(simulated_sizes))
         points += [
-            Point(size, each, sum(found[i * each : (i + 1) * each])) for i, size in enumerate(sizes)
+            Point(size, each, sum(outcomes[i * each : (i + 1) * each]))
+            for i, size in enumerate(sizes)
         ]
         curve = fit_curve(points, alpha)
     return curve
@@ -95,7 +96,7 @@ CELLS = 6e7
 LARGER = 8
 """Tables have at most so many times the pilot's rows; beyond that the difference is made larger."""
 DETECTABLE = 0.5
-"""Spreads of the shift that a pilot without a difference is told the rows for."""
+"""Standard deviations of the shift for which a pilot without a difference gets the rows."""
 
 
 @dataclass
@@ -197,8 +198,8 @@ class Planner:
         def rows_at(size: float) -> tuple[int, int]:
             return sizes.rows(size if strength_at is None else size / strength_at(size) ** 2)
 
-        def successes(wanted: Sequence[float]) -> list[float]:
-            tasks = [Task(draw_at(size), *rows_at(size)) for size in wanted]
+        def successes(simulated: Sequence[float]) -> list[float]:
+            tasks = [Task(draw_at(size), *rows_at(size)) for size in simulated]
             outcomes = self.tests.run(tasks, "power")
             if self.settings.target == "named":
                 return [outcome.named for outcome in outcomes]
@@ -224,7 +225,7 @@ class Planner:
         return self._curve(sizes, lambda _: draw, sizes.smallest, most, start=start)
 
     def _sizes(self, ratio: float) -> Sizes:
-        """Return how rows are counted, with this ratio where none was asked for."""
+        """Return how rows are counted, with this ratio where none was given."""
         return Sizes(self.settings.ratio or ratio, FEWEST[self.settings.method])
 
     def _plan(

@@ -109,12 +109,12 @@ def fit_curve(
         return float(hint - likelihood)
 
     first = [0.0, math.log(exponent)] + ([] if start is not None else [-1.0])
-    found = minimize(cost, np.array(first), method="Nelder-Mead", options={"maxiter": 2000})
-    spread = _covariance(cost, found.x)
+    minimum = minimize(cost, np.array(first), method="Nelder-Mead", options={"maxiter": 2000})
+    spread = _covariance(cost, minimum.x)
     rng = np.random.default_rng(0)  # the same draws for the same fit
-    drawn = rng.multivariate_normal(found.x, spread, size=N_DRAWS, method="eigh")
+    drawn = rng.multivariate_normal(minimum.x, spread, size=N_DRAWS, method="eigh")
     draws = np.array([unpacked(theta) for theta in drawn])
-    return RisingCurve(*unpacked(found.x), draws, tuple(points))
+    return RisingCurve(*unpacked(minimum.x), draws, tuple(points))
 
 
 def _covariance(cost: object, at: FloatArray) -> FloatArray:
@@ -150,16 +150,6 @@ def _solved(
     return np.asarray(scale * above ** (1 / np.asarray(exponent)))
 
 
-# How strong the difference behind a pilot is: not as strong as the pilot looks.
-#
-# A bootstrap of the two samples takes the pilot's noise for a difference: even where there is
-# none its power goes to 1 as tables grow. Here the difference between the resampled populations
-# is w times that of the pilot, and w is such that tables of the pilot's size look like the pilot:
-# the evidence of half of them is as large as that of the pilot. What half of them exceed is a
-# median-unbiased estimate, and what 5 % and 95 % of them exceed are limits, as tests of each w
-# turned round.
-
-
 LOOKS = 5
 """Tests of the pilot itself, with other permutations; the median of their evidence counts."""
 MOST = 2.0
@@ -170,6 +160,13 @@ ROUNDS = 3
 @dataclass(frozen=True, eq=False)
 class Strength:
     """How strong the difference is, as a multiple w of what the pilot shows.
+
+    A bootstrap of the two samples takes the pilot's noise for a difference: even where there is
+    none its power goes to 1 as tables grow. Here the difference between the resampled populations
+    is w times that of the pilot, and w is such that tables of the pilot's size look like the pilot:
+    the evidence of half of them is as large as that of the pilot. What half of them exceed is a
+    median-unbiased estimate, and what 5 % and 95 % of them exceed are limits, as tests of each w
+    turned round.
 
     Attributes
     ----------
@@ -206,10 +203,10 @@ def estimate_strength(
     seen = float(np.median([look.evidence for look in looks]))
 
     def exceed(strengths: Sequence[float]) -> list[Point]:
-        found = tests.run([_task(source, w) for w in strengths], "strength")
+        outcomes = tests.run([_task(source, w) for w in strengths], "strength")
         return [
             Point(w, 1, int(outcome.evidence >= seen))
-            for w, outcome in zip(strengths, found, strict=True)
+            for w, outcome in zip(strengths, outcomes, strict=True)
         ]
 
     each = max(n_simulations // ROUNDS, 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tellapart.arguments import check_choice, check_integer, check_number
 from tellapart.errors import InputError
-from tellapart.permutation.draws import check_reach
+from tellapart.permutation.draws import check_attainable
 from tellapart.statistics.mmd import effective_size
 from tellapart.two_sample.settings import METHODS
 
@@ -96,5 +96,5 @@ class PlanSettings:
         check_number("confidence", self.confidence, 0.5, 1.0, open_high=True)
         check_integer("n_simulations", self.n_simulations, 30)
         check_integer("n_permutations", self.n_permutations, 19)
-        check_reach(self.n_permutations, self.alpha)
+        check_attainable(self.n_permutations, self.alpha)
         check_integer("most_rows", self.most_rows, 100, MOST_ROWS)

@@ -71,15 +71,15 @@ class RowSource:
         below, above = np.zeros_like(pool), np.zeros_like(pool)
         numeric = []
         for j, kind in enumerate(samples.kinds):
-            values, place = np.unique(pool[:, j], return_inverse=True)
+            values, inverse = np.unique(pool[:, j], return_inverse=True)
             if kind != "numeric" or values.size < 2:
                 continue
             numeric.append(j)
             if values.size < CONTINUOUS * rows:
                 continue
             gaps = np.diff(values) / 2
-            below[:, j] = np.concatenate([gaps[:1], gaps])[place]
-            above[:, j] = np.concatenate([gaps, gaps[-1:]])[place]
+            below[:, j] = np.concatenate([gaps[:1], gaps])[inverse]
+            above[:, j] = np.concatenate([gaps, gaps[-1:]])[inverse]
         numbers = np.array(numeric, dtype=np.intp)
         return cls(pool, samples.n_x, below, above, numbers, samples.names, samples.kinds)
 
@@ -112,7 +112,7 @@ class RowSource:
         return x, y
 
     def draw_rows(
-        self, count: int, strength: float, own: tuple[int, int], rng: np.random.Generator
+        self, count: int, strength: float, own_rows: tuple[int, int], rng: np.random.Generator
     ) -> tuple[FloatArray, IntArray]:
         """Return rows, and their places in the pool.
 
@@ -120,7 +120,7 @@ class RowSource:
         """
         is_own = rng.random(count) < strength
         chosen = np.where(
-            is_own, rng.integers(*own, count), rng.integers(self.pool.shape[0], size=count)
+            is_own, rng.integers(*own_rows, count), rng.integers(self.pool.shape[0], size=count)
         )
         moves = rng.uniform(-1.0, 1.0, size=(count, self.pool.shape[1]))
         reach = np.where(moves < 0, self.below[chosen], self.above[chosen])
@@ -159,8 +159,8 @@ class TiltedColumn:
 
     def at(self, ranks: FloatArray) -> FloatArray:
         """Return the values at ranks in (0, 1) of the wanted distribution."""
-        places = np.searchsorted(np.cumsum(self.after), ranks)
-        return np.asarray(self.values[np.minimum(places, self.values.size - 1)])
+        positions = np.searchsorted(np.cumsum(self.after), ranks)
+        return np.asarray(self.values[np.minimum(positions, self.values.size - 1)])
 
 
 def tilt(
@@ -176,11 +176,11 @@ def tilt(
     """
     mean = probabilities @ scores
     z = (scores - mean) / np.sqrt(probabilities @ (scores - mean) ** 2)
-    moments, wanted = z[:, None], np.array([location])
+    moments, target = z[:, None], np.array([location])
     if spread is not None:
         moments = np.column_stack([z, (z - location) ** 2])
-        wanted = np.array([location, spread**2])
-    centred, log_p = moments - wanted, np.log(probabilities)
+        target = np.array([location, spread**2])
+    centred, log_p = moments - target, np.log(probabilities)
 
     def weights(theta: FloatArray) -> FloatArray:
         return np.asarray(softmax(centred @ theta + log_p))
@@ -197,7 +197,7 @@ def tilt(
         return float(logsumexp(centred @ theta + log_p))
 
     # A convex function whose gradient is what the moments are off by.
-    start = np.zeros(wanted.size)
+    start = np.zeros(target.size)
     solution = minimize(cost, start, jac=error, hess=curvature, method="trust-exact", tol=CONVERGED)
     return weights(solution.x)
 
@@ -233,8 +233,8 @@ def latent_ranks(pool: FloatArray, tilted: Mapping[int, TiltedColumn]) -> dict[i
     rows, columns = pool.shape
     edges: dict[int, tuple[FloatArray, FloatArray]] = {}
     for j, column in tilted.items():
-        places, ends = column.places(pool[:, j]), np.cumsum(column.before)
-        edges[j] = (ends - column.before)[places], np.minimum(ends, 1.0)[places]
+        positions, ends = column.places(pool[:, j]), np.cumsum(column.before)
+        edges[j] = (ends - column.before)[positions], np.minimum(ends, 1.0)[positions]
     latent = {j: low + (high - low) * rng.random(rows) for j, (low, high) in edges.items()}
     if 1 < columns <= MOST_LATENT:
         scores = ndtri((rankdata(pool, axis=0) - 0.5) / rows)
@@ -355,8 +355,8 @@ class SimulatedTests:
             null = scan(samples, n_permutations=n_permutations, alpha=NAMES_NOTHING, rng=rng).null
             return Outcome(null.statistic, null.pvalue)
         seed = int(rng.integers(2**32))
-        given = {"random_state": seed, "n_jobs": 1}
-        result = run_test(samples, settings_from(TestSettings, {**vars(self.settings), **given}))
+        own = {"random_state": seed, "n_jobs": 1}
+        result = run_test(samples, settings_from(TestSettings, {**vars(self.settings), **own}))
         null_mean = float(result.null_distribution.mean())
         spread = float(result.null_distribution.std()) or 1.0
         return Outcome((result.statistic - null_mean) / spread, result.pvalue)

@@ -33,7 +33,7 @@ def show_result(
     """Show the verdict, the findings, the evidence and the selected variables.
 
     Off a terminal this is `result.summary()`: no colours, no boxes, no name cut short. `rest`
-    says how to get at the findings that are not shown.
+    is how to get the findings that are not shown.
     """
     out = console or Console()
     if not out.is_terminal:
@@ -133,7 +133,7 @@ def say(text: str, console: Console | None = None) -> None:
 
 
 def complain(message: str) -> None:
-    """Write one line to standard error; the exit status stands if nobody reads it any more."""
+    """Write one line to standard error; a closed stream does not change the exit status."""
     with suppress(OSError):
         sys.stderr.write(f"tellapart: {' '.join(safe(message).split())}\n")
         sys.stderr.flush()

@@ -240,7 +240,7 @@ def _by_kind(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def _effects(k: int, scale: Scale, findings: Sequence[Finding]) -> Markup:
-    """Return effects with their intervals; the page says which scale it is, and the colours."""
+    """Return effects with their intervals; the page gives the scale and the colours."""
     figure = Figure(
         figsize=(EFFECTS_WIDTH, EFFECTS_HEIGHT + ROW_HEIGHT * len(findings)), layout="constrained"
     )

@@ -46,7 +46,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> Marku
     name : str
         Unique on the page: ids inside the figure begin with it.
     title, description : str
-        What a screen reader says in place of the figure.
+        The text that a screen reader reads in place of the figure.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def _follow_the_page(root: ElementTree.Element) -> None:
 
 
 def _share_styles(root: ElementTree.Element) -> None:
-    """Say once for a group of markers what all of them look like: hundreds would say it."""
+    """Give the style of a group of markers once, not for each of hundreds."""
     for parent in root.iter("g"):
         styles = {child.get("style") for child in parent}
         alike = len(parent) > 1 and all(child.tag == "use" for child in parent)

@@ -219,7 +219,7 @@ def _harmless(cell: Any) -> Any:
 def latex_table(result: TestResult, what: object, caption: str | None, label: str | None) -> str:
     """Return the findings or the selected variables as a LaTeX table.
 
-    A caption of None is replaced by one that says what the table shows, and for which samples.
+    A caption of None is replaced by one that describes the table and the samples.
     """
     caption, label = check_latex("caption", caption), check_latex("label", label)
     x, y = map(escaped, result.labels)

@@ -17,7 +17,7 @@ SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
-"""What every page tells the browser: load nothing, run nothing, send nothing."""
+"""The policy of every page: browsers load, run and send nothing."""
 WORD_ENDS = re.compile(r"(?<=[_./:\-])(?=\w)")
 
 

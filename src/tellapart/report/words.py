@@ -56,7 +56,7 @@ def describe_variables(selection: Selection, summaries: Sequence[ColumnSummary])
 
 
 def describe_side(side: Moments | Shares) -> Lines:
-    """Put the numbers of one column of one sample into words.
+    """Return the numbers of one column of one sample as text.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def describe_proof(selection: Selection) -> list[tuple[str, str]]:
 
 
 def number(value: float, form: str = "") -> str:
-    """Write a number with four digits, or as `form` says, and a true minus sign.
+    """Write a number with four digits, or in the format `form`, and a true minus sign.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def columns_text(names: Sequence[str]) -> str:
     return listed(names, MOST_NAMES) if names else "none"
 
 
-# What the report says of findings, columns and families: rows of tables, groups on one scale.
+# Findings, columns and families: rows of tables, groups on one scale.
 
 
 NEARLY_ONE = 0.99

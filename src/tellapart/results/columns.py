@@ -159,10 +159,10 @@ def _bars(
     shares_x, shares_y = counts_x / x.size, counts_y / y.size
     if not keep_all and values.size > MOST_BARS:
         order = np.argsort(-(shares_x + shares_y), kind="stable")
-        first, rest = order[: MOST_BARS - 1], order[MOST_BARS - 1 :]
+        first, others = order[: MOST_BARS - 1], order[MOST_BARS - 1 :]
         labels = [*(labels[i] for i in first), "other"]
-        shares_x = np.append(shares_x[first], shares_x[rest].sum())
-        shares_y = np.append(shares_y[first], shares_y[rest].sum())
+        shares_x = np.append(shares_x[first], shares_x[others].sum())
+        shares_y = np.append(shares_y[first], shares_y[others].sum())
     return Marginal(name, tuple(labels), np.zeros(0), shares_x, shares_y)
 
 
@@ -176,14 +176,14 @@ def _edges(pooled: FloatArray) -> FloatArray:
     return np.unique(np.linspace(low, high, n_bins + 1))
 
 
-# Two columns together in both samples: points to draw, or shares of pairs of categories.
+# Two columns together in both samples: points, or proportions of pairs of categories.
 
 
 MOST_ROWS = 300
 MOST_CELLS = 8
 MOST_LEVELS = 6
-# Rows of equal values are drawn apart by up to this share of the distance to the next value.
-APART = 0.3
+# Rows of equal values are jittered by up to this share of the distance to the next value.
+JITTER = 0.3
 MARGIN = 0.06
 FAR = (0.005, 0.995)
 
@@ -201,7 +201,7 @@ class Scatter:
     x, y : array of shape (k, 2)
         Where the rows of each sample are drawn.
     limits : pair of pairs of float
-        From where to where the axes go; a few far rows are left out.
+        The limits of the axes; a few far rows are outside.
     ticks : pair of tuples of str
         The categories of each axis, at 0, 1, …; empty for numbers.
     n_rows : pair of int
@@ -223,8 +223,8 @@ class Scatter:
 class Crosstab:
     """Shares of pairs of categories, those that differ most first.
 
-    `cells` holds (category of the first, of the second, share in x, share in y), and `n_cells`
-    how many pairs of categories there are.
+    `cells` holds (category of the first, of the second, share in x, share in y), `n_cells` is the
+    number of pairs of categories.
     """
 
     names: tuple[str, str]
@@ -259,12 +259,12 @@ def compute_triple(samples: Samples, columns: Sequence[int]) -> tuple[PairView, 
     first, second, third = columns
     return tuple(
         _pair_of(samples, (first, second), masks, where)
-        for masks, where in _parts(samples, third)
+        for masks, where in _conditions(samples, third)
         if masks[0].any() and masks[1].any()
     )
 
 
-def _parts(samples: Samples, column: int) -> list[tuple[tuple[Mask, Mask], str]]:
+def _conditions(samples: Samples, column: int) -> list[tuple[tuple[Mask, Mask], str]]:
     name = samples.names[column]
     x, y = samples.x[:, column], samples.y[:, column]
     pooled = np.concatenate([x, y])
@@ -290,21 +290,21 @@ def _pair_of(
     if kinds == ["categorical", "categorical"]:
         return _crosstab(names, [samples.categories[name] for name in names], x, y, where)
     rng = np.random.default_rng(0)  # the same rows each time a figure is drawn
-    parts = x[draw_rows(len(x), MOST_ROWS, rng)], y[draw_rows(len(y), MOST_ROWS, rng)]
-    pooled = np.concatenate(parts)
-    places, limits, ticks = [], [], []
+    drawn = x[draw_rows(len(x), MOST_ROWS, rng)], y[draw_rows(len(y), MOST_ROWS, rng)]
+    pooled = np.concatenate(drawn)
+    positions, limits, ticks = [], [], []
     for axis, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         labels = samples.categories[name] if kind == "categorical" else ()
-        values, shown = _placed(pooled[:, axis], labels)
-        spread_out = _apart(values, rng, whole=bool(shown))
-        places.append(spread_out)
+        values, shown = _positions(pooled[:, axis], labels)
+        values_drawn = _jittered(values, rng, whole=bool(shown))
+        positions.append(values_drawn)
         ticks.append(shown)
-        limits.append((-0.6, len(shown) - 0.4) if shown else _limits(spread_out))
-    points = np.column_stack(places)
+        limits.append((-0.6, len(shown) - 0.4) if shown else _limits(values_drawn))
+    points = np.column_stack(positions)
     return Scatter(
         names=names,
-        x=points[: len(parts[0])],
-        y=points[len(parts[0]) :],
+        x=points[: len(drawn[0])],
+        y=points[len(drawn[0]) :],
         limits=(limits[0], limits[1]),
         ticks=(ticks[0], ticks[1]),
         n_rows=(len(x), len(y)),
@@ -312,27 +312,27 @@ def _pair_of(
     )
 
 
-def _placed(values: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return categories as places 0, 1, … with their labels, the rare ones together."""
+def _positions(values: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return categories as positions 0, 1, … with their labels, the rare ones together."""
     if not labels:
         return values, ()
     codes, counts = np.unique(values, return_counts=True)
     shown = codes
     if codes.size > MOST_LEVELS:
         shown = codes[np.argsort(-counts, kind="stable")][: MOST_LEVELS - 1]
-    place = {float(code): float(i) for i, code in enumerate(shown)}
-    placed = np.array([place.get(float(value), float(len(shown))) for value in values])
-    rest = ("other",) if codes.size > shown.size else ()
-    return placed, (*(labels[int(code)] for code in shown), *rest)
+    position_of = {float(code): float(i) for i, code in enumerate(shown)}
+    positions = np.array([position_of.get(float(value), float(len(shown))) for value in values])
+    other = ("other",) if codes.size > shown.size else ()
+    return positions, (*(labels[int(code)] for code in shown), *other)
 
 
-def _apart(values: FloatArray, rng: np.random.Generator, *, whole: bool) -> FloatArray:
-    """Draw rows apart where a few values hide them behind each other."""
+def _jittered(values: FloatArray, rng: np.random.Generator, *, whole: bool) -> FloatArray:
+    """Jitter rows where a few values hide them behind each other."""
     present = np.unique(values)
     if not whole and (present.size > FEW_VALUES or present.size < 2):
         return values
     step = 1.0 if whole else float(np.diff(present).min())
-    return np.asarray(values + step * APART * rng.uniform(-1.0, 1.0, values.size))
+    return np.asarray(values + step * JITTER * rng.uniform(-1.0, 1.0, values.size))
 
 
 def _limits(values: FloatArray) -> tuple[float, float]:

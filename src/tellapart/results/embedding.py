@@ -1,10 +1,10 @@
-"""The chosen variables in two dimensions, with the witness function as a field behind the rows.
+"""The selected variables in two dimensions, with the witness function as a field behind the rows.
 
-The held-out rows are drawn in the scale the test sees: every chosen variable divided by its spread
-and multiplied by its weight. One or two numeric variables need no projection and keep their units.
-More are projected by PCA, and the field is the witness function f̂ on the plane through the mean;
-or by t-SNE, where no point of the map stands for a row of its own, so that the field can only be
-interpolated from the rows around it.
+The held-out rows are drawn in the scale the test sees: every selected variable divided by its
+robust SD and multiplied by its weight. One or two numeric variables need no projection and keep
+their units. More are projected by PCA, and the field is the witness function f̂ on the plane
+through the mean; or by t-SNE, where no point of the map stands for a row of its own, so that the
+field can only be interpolated from the rows around it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ METHODS = ("pca", "t-sne")
 GRID = 48
 """Points of the field along each side."""
 WITNESS_ROWS = 1_000
-"""Held-out rows of each sample that the witness function of the field is made of, at most."""
+"""Held-out rows of each sample that the witness function of the field is computed from."""
 NEIGHBOURS = 10
 TAIL = 0.02
 """Share of the rows on each side that may be left outside the frame, if they are far."""
 FAR = 5.0
-"""Spreads beyond which a value counts as no farther: a few rows do not turn the plane."""
+"""Robust SDs at which values are winsorised: a few rows do not turn the plane."""
 MARGIN = 0.06
 JITTER = 0.015
 
@@ -46,9 +46,9 @@ class Embedding:
     Attributes
     ----------
     method : "variables", "pca" or "t-sne"
-        How the two dimensions were made; "variables" are one or two columns as they are.
+        How the two dimensions were computed; "variables" are one or two columns as they are.
     x, y : arrays of shape (k, 2)
-        Places of the rows shown.
+        Positions of the rows shown.
     witness_x, witness_y : arrays of length k
         f̂ at those rows themselves, positive where X prevails.
     across, up : arrays of length g
@@ -60,7 +60,7 @@ class Embedding:
     explained : float or None
         Share of the variance that the plane of a PCA holds.
     jittered : bool
-        Whether rows at equal places were moved a little apart.
+        Whether rows at equal positions were jittered.
     """
 
     method: str
@@ -78,9 +78,9 @@ class Embedding:
     @property
     def outside(self) -> int:
         """Rows too far away to be inside the frame of the grid."""
-        places = np.vstack([self.x, self.y])
+        positions = np.vstack([self.x, self.y])
         low, high = (self.across[0], self.up[0]), (self.across[-1], self.up[-1])
-        return int(np.count_nonzero(np.any((places < low) | (places > high), axis=1)))
+        return int(np.count_nonzero(np.any((positions < low) | (positions > high), axis=1)))
 
     @property
     def own_side(self) -> tuple[int, int]:
@@ -91,11 +91,11 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Coding:
-    """Chosen columns as features of comparable size, and back.
+    """Selected columns as features of comparable size, and back.
 
     A numeric column becomes (value − centre) · factor, a categorical one an indicator per level
-    times factor/√2, so that two different levels are `factor` apart. `limits` is what `FAR`
-    spreads come to.
+    times factor/√2, so that two different levels are `factor` apart. `limits` are `FAR`
+    robust SDs.
     """
 
     centres: tuple[float, ...]
@@ -105,7 +105,7 @@ class Coding:
 
     @classmethod
     def of(cls, samples: Samples, rows: FloatArray, z: FloatArray) -> Coding:
-        """Return the coding of these rows: every column divided by its spread, times weight."""
+        """Return the coding of these rows: every column divided by its robust SD, times weight."""
         centres, factors, levels = [], [], []
         most_levels = current_budget().embedded_levels
         for kind, values, weight in zip(samples.kinds, rows.T, np.abs(z).tolist(), strict=True):
@@ -117,7 +117,7 @@ class Coding:
             else:
                 levels.append(np.zeros(0))
                 centres.append(float(np.median(values)))
-                factors.append(weight / _spread(values))
+                factors.append(weight / _robust_deviation(values))
         limits = FAR * np.abs(z)
         return cls(tuple(centres), tuple(factors), tuple(limits.tolist()), tuple(levels))
 
@@ -139,7 +139,7 @@ class Coding:
         return np.hstack(parts)
 
     def clip(self, features: FloatArray) -> FloatArray:
-        """Return features with no numeric value farther than `FAR` spreads from the median."""
+        """Return features with no numeric value farther than `FAR` robust SDs from the median."""
         limits = [
             limit
             for limit, levels in zip(self.limits, self.levels, strict=True)
@@ -166,7 +166,7 @@ def compute_embedding(
     n_points: int = 1_000,
     random_state: int | np.random.Generator | None = 0,
 ) -> Embedding:
-    """Place the held-out rows in two dimensions of the chosen variables.
+    """Place the held-out rows in two dimensions of the selected variables.
 
     Parameters
     ----------
@@ -208,22 +208,22 @@ def compute_embedding(
     features = coding.encode(rows)
     values = mean_difference(kernel, basis, z, rows)
     if method == "t-sne":
-        places = _tsne(features, rng)
-        frame = _frame(places)
-        field = _interpolated(places, values, *frame)
+        positions = _tsne(features, rng)
+        frame = _frame(positions)
+        field = _interpolated(positions, values, *frame)
         axes, explained, moved = ("t-SNE 1", "t-SNE 2"), None, False
     else:
         plane = _plane(coding, features, shown.names)
-        places, moved = _apart(plane.places(features), plane.flat, rng)
-        frame = _frame(places)
+        positions, moved = _jittered(plane.positions(features), plane.flat, rng)
+        frame = _frame(positions)
         field = mean_difference(kernel, basis, z, coding.decode(plane.back(*frame)))
         field = field.reshape(GRID, GRID)
         axes, explained, method = plane.axes, plane.explained, plane.method
     m = shown.n_x
     return Embedding(
         method=method,
-        x=places[:m],
-        y=places[m:],
+        x=positions[:m],
+        y=positions[m:],
         witness_x=values[:m],
         witness_y=values[m:],
         across=frame[0],
@@ -237,7 +237,7 @@ def compute_embedding(
 
 @dataclass(frozen=True)
 class _Plane:
-    """A plane in the space of features: place = (feature − origin)·directionsᵀ·scale + shift."""
+    """A plane in the space of features: position = (feature − origin)·directionsᵀ·scale + shift."""
 
     origin: FloatArray
     directions: FloatArray
@@ -248,7 +248,7 @@ class _Plane:
     explained: float | None
     flat: bool
 
-    def places(self, features: FloatArray) -> FloatArray:
+    def positions(self, features: FloatArray) -> FloatArray:
         return (features - self.origin) @ self.directions.T * self.scale + self.shift
 
     def back(self, across: FloatArray, up: FloatArray) -> FloatArray:
@@ -298,7 +298,7 @@ def _some_rows(samples: Samples, most: int, columns: IntArray, rng: np.random.Ge
     return replace(drawn.columns(columns), x=drawn.x[:, columns], y=drawn.y[:, columns])
 
 
-def _spread(values: FloatArray) -> float:
+def _robust_deviation(values: FloatArray) -> float:
     """Return half the width of the middle two thirds, the standard deviation of a bell curve.
 
     Ties may leave nothing between: then the standard deviation itself, or 1.
@@ -307,26 +307,28 @@ def _spread(values: FloatArray) -> float:
     return float((high - low) / 2 or values.std() or 1.0)
 
 
-def _apart(places: FloatArray, flat: bool, rng: np.random.Generator) -> tuple[FloatArray, bool]:
-    """Spread rows along an axis that means nothing; move rows at equal places a little apart."""
-    moved = places.copy()
+def _jittered(
+    positions: FloatArray, flat: bool, rng: np.random.Generator
+) -> tuple[FloatArray, bool]:
+    """Jitter rows along an axis without meaning, and rows at equal positions."""
+    moved = positions.copy()
     if flat:
-        moved[:, 1] = rng.uniform(-1.0, 1.0, size=len(places))
+        moved[:, 1] = rng.uniform(-1.0, 1.0, size=len(positions))
         return moved, False
-    distinct = np.unique(np.round(places, 12), axis=0).shape[0]
-    if distinct > len(places) // 2:
+    distinct = np.unique(np.round(positions, 12), axis=0).shape[0]
+    if distinct > len(positions) // 2:
         return moved, False
-    moved += JITTER * np.ptp(places, axis=0) * rng.normal(size=places.shape)
+    moved += JITTER * np.ptp(positions, axis=0) * rng.normal(size=positions.shape)
     return moved, True
 
 
-def _frame(places: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _frame(positions: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the coordinates of the grid: all rows but a few far ones, and a margin."""
-    low, high = np.quantile(places, [TAIL, 1.0 - TAIL], axis=0)
+    low, high = np.quantile(positions, [TAIL, 1.0 - TAIL], axis=0)
     # Twice the width of nearly all rows holds all of a bell curve.
     room = (high - low) / 2
-    low = np.maximum(places.min(axis=0), low - room)
-    high = np.minimum(places.max(axis=0), high + room)
+    low = np.maximum(positions.min(axis=0), low - room)
+    high = np.minimum(positions.max(axis=0), high + room)
     margin = MARGIN * np.where(high > low, high - low, 1.0)
     low, high = low - margin, high + margin
     return np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID)
@@ -344,14 +346,14 @@ def _tsne(features: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def _interpolated(
-    places: FloatArray, values: FloatArray, across: FloatArray, up: FloatArray
+    positions: FloatArray, values: FloatArray, across: FloatArray, up: FloatArray
 ) -> FloatArray:
     """Return the mean of the nearest rows' values, nearer ones counting more; NaN far from all."""
     from sklearn.neighbors import KNeighborsRegressor
 
-    nearest = KNeighborsRegressor(min(NEIGHBOURS, len(places))).fit(places, values)
-    # The typical distance between rows keeps the weights finite and says what is far.
-    typical = float(np.median(nearest.kneighbors(places)[0][:, -1])) or 1.0
+    nearest = KNeighborsRegressor(min(NEIGHBOURS, len(positions))).fit(positions, values)
+    # The typical distance between rows keeps the weights finite and defines what is far.
+    typical = float(np.median(nearest.kneighbors(positions)[0][:, -1])) or 1.0
     nearest.set_params(weights=lambda distances: 1.0 / (distances + 0.1 * typical) ** 2)
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     field = nearest.predict(grid)

@@ -47,7 +47,7 @@ MOST_VIEWS_WITHOUT_FINDINGS = 20
 MOST_VIEWS = 5
 MOST_POINTS = 800
 MOST_EMBEDDED = 200
-"""Variables beyond which two dimensions say nothing."""
+"""Variables beyond which two dimensions show nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +295,7 @@ def _summarise(result: TestResult, column: int) -> ColumnSummary:
 def _plan(result: TestResult, given: bool | int) -> tuple[int, int]:
     """Return how many resamples a page shows, and the rows of each sample in one at most.
 
-    True is what `plan_resamples` says; a number is that many. Where every variable is chosen,
+    True is as many as `plan_resamples` plans. Where every variable is selected,
     there is nothing to count.
     """
     if not isinstance(given, bool):

@@ -28,7 +28,7 @@ def describe_findings(
 ) -> list[str]:
     """Return what differs: one sentence, then one line per finding.
 
-    `most` findings are listed, all of them if None; `rest` says how to get those left out.
+    `most` findings are listed, all of them if None; `rest` is how to get those left out.
     """
     if not scan.findings:
         return [describe_unnamed(scan, alpha)]
@@ -131,7 +131,7 @@ def describe_selection(result: TestResult) -> str:
 
 
 def describe_missing(result: TestResult) -> list[str]:
-    """Return lines that say what was done about missing values."""
+    """Return lines on how missing values were treated."""
     held, (x, y) = result.held_out, map(safe, result.labels)
     lines = []
     compared = result.scan is not None and "missing" in result.scan.families
@@ -157,7 +157,7 @@ def describe_missing(result: TestResult) -> list[str]:
 
 
 def describe_evidence(result: TestResult) -> list[str]:
-    """Return lines that say what was compared with what, on which rows."""
+    """Return lines on how the p-value was computed, and from which rows."""
     split, (x, y) = any(result.n_train), map(safe, result.labels)
     count = result.null_distribution.size
     rows = "the held-out rows" if split else "all rows"
@@ -205,7 +205,7 @@ def describe_evidence(result: TestResult) -> list[str]:
 
 
 def describe_tuning(result: TestResult) -> list[str]:
-    """Return lines that say which rows tuning used, and whether time ran out."""
+    """Return lines on the rows that tuning used, and whether the time limit ended it."""
     tuning, lines = result.tuning, []
     if tuning is not None and tuning.drawn_rows is not None:
         x, y = tuning.drawn_rows

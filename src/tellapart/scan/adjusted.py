@@ -8,10 +8,10 @@ all permutations (`tellapart.scan.tails.tail_pvalue_of`) and w_c its weight,
 
 p_u its place among the maxima of its class. Step by step, over all classes at once, the unit with
 the least p_u/w_c is named and left out of the maximum of its class (Westfall and Young), and P is
-that of what is left. Under H₀ the chance of any p ≤ α is at most α. Where some units differ, it
-still is for the others once those that differ have been named: what is left is then treated alike
-under all permutations, if the columns without a difference have the same joint distribution in
-both samples. Until then a unit that differs stands out at the true labels alone, which makes one
+that of what is left. Under H₀ the probability of any p ≤ α is at most α. Where some units differ,
+it still is for the others once those that differ have been named: what is left is then treated
+alike under all permutations, if the columns without a difference have the same joint distribution
+in both samples. Until then a unit that differs stands out at the true labels alone, which makes one
 maximum of its class the largest: how large it is does not enter P, so that it neither widens the
 tail of its class nor lets another class name more than its share.
 """
@@ -81,8 +81,8 @@ class Reference:
 
     def pvalues(self, scores: FloatArray) -> FloatArray:
         """Return the adjusted p-values of scores."""
-        own = tail_pvalue_of(scores, self.maxima) / self.share
-        counts = np.searchsorted(self.least, own * (1 + TIE), side="right")
+        weighted = tail_pvalue_of(scores, self.maxima) / self.share
+        counts = np.searchsorted(self.least, weighted * (1 + TIE), side="right")
         return np.asarray(np.maximum(counts, 1) / self.least.size)
 
 
@@ -130,9 +130,11 @@ def step_down(classes: Mapping[str, Units], alpha: float) -> dict[str, Named]:
             score = units.strongest()
             if score is None:
                 continue
-            own = float(tail_pvalue_of(np.array([score]), maxima[name])[0]) / shares[name]
-            if own < strongest:
-                best, strongest, at = name, own, score
+            weighted_pvalue = (
+                float(tail_pvalue_of(np.array([score]), maxima[name])[0]) / shares[name]
+            )
+            if weighted_pvalue < strongest:
+                best, strongest, at = name, weighted_pvalue, score
         if best is None:
             break
         reference = Reference(maxima[best], shares[best], least)
@@ -214,7 +216,7 @@ def rest_of(table: FloatArray, others: FloatArray) -> FloatArray:
 class Candidate:
     """A pair or triple among those that changed most at the true labels.
 
-    `rank` is the place of its kind, 0 for the simplest.
+    `rank` is that of its kind, 0 for the simplest.
     """
 
     what: Any
@@ -233,19 +235,23 @@ class GroupScores:
     """
 
     def __init__(self, kinds: Sequence[GroupCandidates], parent: IntArray) -> None:
-        # A kind without any pair, or whose products never vary, has nothing to say.
+        # A kind without any pair, or whose products never vary, is left out.
         kinds = [kind for kind in kinds if kind.largest.values.any()]
         # One number for each set of columns; only those of candidates are ever left out.
         self._base = int(parent.max(initial=0)) + 1
         codes = [self._codes(parent[kind.score_columns]) for kind in kinds]
         most = current_budget().named_groups
         strongest = [kind.largest.strongest(most) for kind in kinds]
-        own = [code[places] for code, places in zip(codes, strongest, strict=True)]
-        self._sets = np.unique(np.concatenate(own)) if own else np.empty(0, dtype=np.intp)
+        candidate_codes = [code[places] for code, places in zip(codes, strongest, strict=True)]
+        self._sets = (
+            np.unique(np.concatenate(candidate_codes))
+            if candidate_codes
+            else np.empty(0, dtype=np.intp)
+        )
         self._gone = np.zeros(self._sets.size + 1, dtype=np.bool_)
         self._parent = parent
         self._kinds = [
-            _KindLeft(rank, kind, code, places, self._sets)
+            _RemainingCandidates(rank, kind, code, places, self._sets)
             for rank, (kind, code, places) in enumerate(zip(kinds, codes, strongest, strict=True))
         ]
         self.taken: list[list[Candidate]] = []
@@ -272,7 +278,7 @@ class GroupScores:
         """Leave out the columns of the strongest candidate, whatever the kind."""
         number = max((kind.best for kind in self._kinds), key=lambda best: best[0])[1]
         self.taken.append(
-            [own for kind in self._kinds for own in kind.of_set(number, self._parent)]
+            [candidate for kind in self._kinds for candidate in kind.of_set(number, self._parent)]
         )
         self._gone[number] = True
         for kind in self._kinds:
@@ -284,11 +290,13 @@ class GroupScores:
         Of several kinds of change of the same columns the simplest that alone would be named is.
         """
         reported = []
-        for own, pvalue, reference in zip(self.taken, named.pvalues, named.references, strict=True):
-            pvalues = reference.pvalues(np.array([candidate.score for candidate in own]))
+        for candidates, pvalue, reference in zip(
+            self.taken, named.pvalues, named.references, strict=True
+        ):
+            pvalues = reference.pvalues(np.array([candidate.score for candidate in candidates]))
             pvalues = np.maximum(pvalues, pvalue)
             first = int(np.flatnonzero(pvalues <= alpha)[0])
-            reported.append((own[first], float(pvalues[first])))
+            reported.append((candidates[first], float(pvalues[first])))
         return reported
 
     def n_unlisted(self, named: Named, alpha: float) -> int:
@@ -308,7 +316,7 @@ class GroupScores:
         return np.asarray(np.sort(members, axis=1) @ powers)
 
 
-class _KindLeft:
+class _RemainingCandidates:
     """What is left of one kind: its candidates, the strongest first, and its maxima.
 
     `codes` are those of the set of columns of every place, `sets` those of all candidates, rising.
@@ -325,8 +333,8 @@ class _KindLeft:
         self._rank, self._kind, self._codes, self._strongest = rank, kind, codes, strongest
         at = np.searchsorted(sets, codes)
         # Sets that are never left out share the last number.
-        known = np.append(sets, -1)[at] == codes
-        numbers = np.append(np.where(known, at, sets.size), sets.size)
+        is_candidate = np.append(sets, -1)[at] == codes
+        numbers = np.append(np.where(is_candidate, at, sets.size), sets.size)
         largest = kind.largest
         self._numbers = numbers[strongest]
         self._values = _root(largest.observed[strongest])
@@ -356,11 +364,11 @@ class _KindLeft:
             Candidate(
                 what=self._kind.kind,
                 rank=self._rank,
-                score_columns=tuple(own),
-                columns=tuple(sorted(parent[own].tolist())),
+                score_columns=tuple(score_columns),
+                columns=tuple(sorted(parent[score_columns].tolist())),
                 score=score,
             )
-            for own, score in zip(members, scores, strict=True)
+            for score_columns, score in zip(members, scores, strict=True)
         ]
 
     def others(self, sets: IntArray) -> tuple[IntArray, FloatArray]:

@@ -4,7 +4,7 @@ What a scan holds of every column under every permutation grows with both, and f
 and 1,000 permutations it would be tens of gigabytes. But the families of single columns need a few
 of the largest statistics only (`tellapart.scan.blocks`), those of whole rows a matrix of the
 rows (`tellapart.scan.row_forms`), and pairs and more look at 4,000 columns at most, chosen
-without labels (`tellapart.scan.state`). So one look at all columns, part by part, one at
+without labels (`tellapart.scan.family`). So one look at all columns, part by part, one at
 those of pairs and one at those that are named give what a scan of the whole table gives, for every
 permutation and the true labels alike.
 """
@@ -20,10 +20,8 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
-from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, silent
-from tellapart.scan.bin_sums import SampleSums
 from tellapart.scan.column_changes import ColumnContest, column_changes
 from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
@@ -34,15 +32,16 @@ from tellapart.scan.family import (
     FamilyResult,
     Planned,
     WholeRowSums,
-    plan_families,
+    most_varied,
+    tiedness,
 )
 from tellapart.scan.features import N_DERIVED, SINGLES, Requests, full_lengths
 from tellapart.scan.pool import Pool
+from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.row_forms import RowProducts, points_per_bin
 from tellapart.scan.scores import Scores, score_rows
-from tellapart.scan.state import ScanState, most_varied, tiedness
-from tellapart.scan.sums import sum_bins
-from tellapart.scan.tables import OUTLINED, Outline, Tables, tables_of_columns
+from tellapart.scan.sums import SampleSums
+from tellapart.scan.tables import Outline
 from tellapart.threads import in_threads
 
 CELL_BYTES = 80
@@ -179,40 +178,28 @@ def pool_in_blocks(
     families = registered_families()
     by_column = [family for family in families if isinstance(family, ColumnFamily)]
     pooled, budget = Outline.of(samples), current_budget()
-    view = _View(samples, labels, pooled, pooled.some_rows(samples.n_columns, rng), n_jobs)
+    rows = pooled.some_rows(samples.n_columns, rng)
+    builder = PoolBuilder(samples, labels, pooled, n_jobs, effort)
+    width, of_columns = (
+        samples.n_columns,
+        Requests(points_per_bin=points_per_bin(labels), row_lengths=True, pattern=samples.pattern),
+    )
     folds, seen = ColumnFolds(by_column), _Seen()
-    parts = view.parts(budget.part_bytes)
+    parts = _parts(builder, budget.part_bytes)
     for number, columns in enumerate(parts):
         if len(parts) > 1:
             progress("scan", f"part {number + 1} of {len(parts)} of the columns")
-        pool = view.pool(columns, view.of_columns, ("normal", "clipped"), progress)
-        if pool.tables.size:
+        tables = builder.tables(columns)
+        scores = score_rows(tables, rows, n_jobs, ("normal", "clipped"))
+        pool = builder.pool(tables, scores, of_columns, progress, width)
+        if tables.size:
             folds.add(pool)
             seen.add(pool)
-    if not seen.column:
-        raise InputError(
-            f"X and Y must have a column that varies; all {samples.n_columns} are constant"
-        )
-    tables = view.tables(seen.for_pairs(budget.correlated_columns))
-    state = ScanState.of(
-        samples.names,
-        samples.kinds,
-        tables,
-        view.rows,
-        score_rows(tables, view.rows, n_jobs, OUTLINED),
-        labels,
-        rng,
-        budget,
-        effort=effort,
-        n_jobs=n_jobs,
-        pattern=samples.pattern,
-        as_read=samples.pooled.values,
-        counts=seen.count(),
-    )
-    others = plan_families([one for one in families if one not in by_column], state)
-    requests = Requests.of(others.features(), points_per_bin(labels), samples.pattern)
-    sums = sum_bins(samples, tables, labels, requests, n_jobs, width=samples.n_columns)
-    pool = Pool(tables, state.scores, labels, requests, sums, n_jobs)
+    builder.refuse_constant(len(seen.column))
+    tables = builder.tables(seen.for_pairs(budget.correlated_columns))
+    state = builder.state(tables, rows, rng, counts=seen.count())
+    others_of = [family for family in families if family not in by_column]
+    pool, others = builder.planned_pool(others_of, state, width=width)
     # Single columns and whole rows were looked at by all columns.
     results = folds.results(pool, seen.row_score(labels))
     plans = {**dict.fromkeys(results, FamilyPlan()), **others.plans}
@@ -221,48 +208,16 @@ def pool_in_blocks(
     return pool, planned, ColumnsInBlocks(results, seen.differences(), folds.contest)
 
 
-@dataclass(frozen=True, eq=False)
-class _View:
-    """The samples, of which some columns are looked at a time."""
-
-    samples: ChunkedSamples
-    labels: Bins
-    pooled: Outline
-    rows: FloatArray
-    n_jobs: int
-
-    @property
-    def of_columns(self) -> Requests:
-        """What is summed of all columns."""
-        return Requests(
-            points_per_bin=points_per_bin(self.labels),
-            row_lengths=True,
-            pattern=self.samples.pattern,
-        )
-
-    def parts(self, part_bytes: int) -> list[IntArray]:
-        """Return the columns of each part, as many as memory is meant for."""
-        sums = 4 * (self.labels.n_bins + 2) * (len(SINGLES) + 1)
-        if self.labels.full:
-            sums += 4 * (self.labels.n_bins + 2) * N_DERIVED
-        each = sums + CELL_BYTES * self.pooled.values.shape[0]
-        columns = np.arange(self.samples.n_columns)
-        count = -(-columns.size * each // part_bytes)
-        return np.array_split(columns, count)
-
-    def tables(self, columns: IntArray) -> Tables:
-        """Return the tables of some columns, told by their places among all."""
-        return tables_of_columns(self.samples, self.pooled, columns, self.n_jobs)
-
-    def pool(
-        self, columns: IntArray, requests: Requests, scores: tuple[str, ...], progress: Progress
-    ) -> Pool:
-        """Return the sums of some columns over all bins, and some scores of pooled rows."""
-        tables = self.tables(columns)
-        outline = score_rows(tables, self.rows, self.n_jobs, scores)
-        width = self.samples.n_columns
-        sums = sum_bins(self.samples, tables, self.labels, requests, self.n_jobs, progress, width)
-        return Pool(tables, outline, self.labels, requests, sums, self.n_jobs)
+def _parts(builder: PoolBuilder, part_bytes: int) -> list[IntArray]:
+    """Return the columns of each part, as many as memory is meant for."""
+    labels = builder.labels
+    sums = 4 * (labels.n_bins + 2) * (len(SINGLES) + 1)
+    if labels.full:
+        sums += 4 * (labels.n_bins + 2) * N_DERIVED
+    each = sums + CELL_BYTES * builder.pooled.values.shape[0]
+    columns = np.arange(builder.samples.n_columns)
+    count = -(-columns.size * each // part_bytes)
+    return np.array_split(columns, count)
 
 
 @dataclass(eq=False)

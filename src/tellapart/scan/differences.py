@@ -9,14 +9,12 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
-from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
-from tellapart.permutation.design_units import draw_design_units
-from tellapart.permutation.labels import Bins, Labels
-from tellapart.scan.bin_sums import BinSums
+from tellapart.permutation.design_units import true_labels
+from tellapart.permutation.labels import Labels
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.features import SINGLES, Pairs, Product, Requests
-from tellapart.scan.sums import CorrelationSums, Sums
+from tellapart.scan.sums import CorrelationSums, Sums, sum_bins
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.threads import one_blas_thread
 
@@ -128,28 +126,13 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     """
     samples = in_chunks(samples)
     tables = tables_of(samples, Outline.of(samples), n_jobs)
-    rows = (samples.n_x, samples.n_y)
     numeric = tables.numeric[:MOST_PAIRED]
     product = CORRELATED.of(all_pairs(numeric, tables.column))
     requests = Requests.of([product], pattern=samples.pattern)
-    # Deviations have a closed form: that there are units is enough, none is permuted. Without a
-    # design there are no bins at all: every row is one of those that keep their labels.
-    bins = (
-        Bins.of_single_rows(rows, bins=(0, 0))
-        if samples.design is None
-        else draw_design_units(samples.design, 1, np.random.default_rng(0))
-    )
+    labels = true_labels(samples)
     with one_blas_thread():
-        parts = [
-            store.fold(
-                BinSums(tables, bins, requests, sample, 1 if store.side_by_side else n_jobs),
-                block_rows(tables.size),
-            )
-            for sample, store in enumerate((samples.x, samples.y))
-        ]
-    parts[0].adjust_with(parts[1], bins)
-    sums = Sums(parts[0], parts[1], full=True, requests=requests)
-    return Differences.of(sums, tables, bins, product)
+        sums = sum_bins(samples, tables, labels, requests, n_jobs)
+    return Differences.of(sums, tables, labels, product)
 
 
 def _correlation_changes(sums: Sums, product: Product, n_x: float, n_y: float) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -41,9 +41,9 @@ from tellapart.scan.pool import Pool
 
 # From names to findings: what kind of difference, how large, with an interval.
 #
-# The maxima over permutations say *that* a column or pair is part of a difference, with the
-# familywise error rate under control. *What* differs is another question, as under a permutation
-# null every feature is equal at once. It is answered by studentised tests of raw values
+# The maxima over permutations show *that* a column or pair is part of a difference, with the
+# familywise error rate under control. *What* differs is a different question, as under a
+# permutation null every feature is equal at once. It is answered by studentised tests of raw values
 # (`tellapart.effects`), adjusted by Holm's method for each kind over all columns, or pairs, that
 # were compared. A kind is reported where its adjusted p-value and that of the name are at most α:
 #
@@ -61,19 +61,20 @@ STANDARDISED = ", standardised to the strata"
 
 
 @dataclass(frozen=True, eq=False)
-class DescribedColumn:
-    """The effects of one column by kind, with unadjusted p-values.
+class Described:
+    """The effects of a column, pair or triple by kind, with unadjusted p-values.
 
-    `statistics` are mean, standard deviation and median of a numeric column in both samples.
+    `rows` are those of each sample that have values, `statistics` mean, standard deviation and
+    median of a numeric column in both samples.
     """
 
-    name: str
+    variables: tuple[str, ...]
     effects: Mapping[str, Estimate]
     rows: tuple[int, int]
-    statistics: Mapping[str, tuple[float, float]]
+    statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, column: Column, orders: Sequence[int]) -> DescribedColumn:
+    def of(cls, name: str, column: Column, orders: Sequence[int]) -> Described:
         """Compute the effects of the kinds that are reported in these turns (`FindingKind.order`).
 
         The total variation distance of many levels is computed in any turn.
@@ -96,48 +97,35 @@ class DescribedColumn:
                 if column.sampling.standardised and (kind.order == ALONE or column.type == LEVELS):
                     estimate = replace(estimate, measure=f"{estimate.measure}{STANDARDISED}")
                 effects[kind.name] = estimate
-        return cls(name, effects, (x.n, y.n), statistics)
+        return cls((name,), effects, (x.n, y.n), statistics)
 
-    def finding(self, kind: str, pvalue: float, n_effects: int, floor: float = 0.0) -> Finding:
-        """Return the finding of one kind."""
-        return finding_of(
+    def finding(
+        self,
+        kind: str,
+        pvalue: float,
+        n_effects: int,
+        floor: float = 0.0,
+        estimate: Estimate | None = None,
+    ) -> Finding:
+        """Return the finding of one kind, one of `n_effects` effects that were looked at.
+
+        `estimate` is that of the kind if None.
+        """
+        estimate = estimate or self.effects[kind]
+        return Finding(
             kind,
-            (self.name,),
-            self.effects[kind],
+            self.variables,
             pvalue,
-            n_effects=n_effects,
+            estimate.effect,
+            estimate.interval,
+            estimate.values,
+            estimate.measure,
+            simultaneous=estimate.interval_for(n_effects),
             rows=self.rows,
             statistics=self.statistics,
+            detail=estimate.detail,
             floor=floor,
         )
-
-
-def finding_of(
-    kind: str,
-    variables: tuple[str, ...],
-    estimate: Estimate,
-    pvalue: float,
-    *,
-    n_effects: int,
-    rows: tuple[int, int],
-    statistics: Mapping[str, tuple[float, float]] | None = None,
-    floor: float = 0.0,
-) -> Finding:
-    """Return an estimate as a finding, one of `n_effects` that were looked at."""
-    return Finding(
-        kind,
-        variables,
-        pvalue,
-        estimate.effect,
-        estimate.interval,
-        estimate.values,
-        estimate.measure,
-        simultaneous=estimate.interval_for(n_effects),
-        rows=rows,
-        statistics=statistics or {},
-        detail=estimate.detail,
-        floor=floor,
-    )
 
 
 class Describer:
@@ -153,7 +141,7 @@ class Describer:
 
     def each(
         self, columns: Sequence[int], orders: Sequence[int]
-    ) -> Iterator[tuple[int, DescribedColumn]]:
+    ) -> Iterator[tuple[int, Described]]:
         """Yield the effects of some columns, in their order, of kinds reported in these turns."""
         self._raw.gather(columns)
         start = 0
@@ -168,7 +156,7 @@ class Describer:
                 categorical = self._raw.kinds[column] == "categorical"
                 labels = self._raw.categories[name] if categorical else None
                 values = Column.of(x[:, k], y[:, k], self._raw.sampling, labels)
-                yield column, DescribedColumn.of(name, values, orders)
+                yield column, Described.of(name, values, orders)
             start += step
 
     def columns(
@@ -187,7 +175,7 @@ class Describer:
         described = dict(self.each([*pvalue_of], (ALONE,)))
         significant: dict[int, dict[str, float]] = {column: {} for column in described}
 
-        def judge(kind: FindingKind, columns: Mapping[int, DescribedColumn]) -> None:
+        def judge(kind: FindingKind, columns: Mapping[int, Described]) -> None:
             raw = {
                 column: about.effects[kind.name].pvalue
                 for column, about in columns.items()
@@ -237,10 +225,8 @@ class Describer:
         estimate = value_proportions(x, y, ranges, self._raw.sampling)
         kind = NEW_VALUES if 0 in estimate.values else SHARE
         rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
-        names = (self.names[column],)
-        return finding_of(
-            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
-        )
+        about = Described((self.names[column],), {kind: estimate}, rows)
+        return about.finding(kind, pvalue, n_compared, floor)
 
     def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
         """Describe the proportion of missing values of a column of the pattern."""
@@ -249,23 +235,22 @@ class Describer:
         x, y = self._raw.missing(place)
         estimate = FINDING_KINDS[MISSING].effect(Column.of(x, y, self._raw.sampling))
         assert estimate is not None
-        about = DescribedColumn(pattern.names[place], {MISSING: estimate}, (x.size, y.size), {})
+        about = Described((pattern.names[place],), {MISSING: estimate}, (x.size, y.size))
         return about.finding(MISSING, pvalue, n_compared, floor)
 
-    def group(
-        self, columns: Sequence[int], levels: Sequence[str | None]
-    ) -> tuple[Mapping[str, Estimate], tuple[int, int]]:
-        """Return the effects of two or three columns together, and the rows that have them all.
+    def group(self, columns: Sequence[int], levels: Sequence[str | None]) -> Described:
+        """Return the effects of two or three columns together, in the rows that have them all.
 
         Of a categorical column the indicator of a level takes part; there are no effects where it
         stands for several levels.
         """
+        variables = tuple(self.names[column] for column in columns)
         sides: list[list[FloatArray]] = [[], []]
         for column, level in zip(columns, levels, strict=True):
             read = self._raw.values([column])
             values = read if level is None else self._raw.indicator(column, level)
             if values is None:
-                return {}, (0, 0)
+                return Described(variables, {}, (0, 0))
             for side, of_sample in zip(sides, values, strict=True):
                 side.append(of_sample[:, 0])
         x, y = (np.column_stack(side) for side in sides)
@@ -294,7 +279,7 @@ class Describer:
             if sampling.standardised:
                 measure += " within strata"
             effects[kind.name] = replace(estimate, measure=measure)
-        return effects, (rows[0], rows[1])
+        return Described(variables, effects, (rows[0], rows[1]))
 
 
 @dataclass(frozen=True)
@@ -324,27 +309,22 @@ def describe_groups(
     kinds = [kind.name for kind in kinds_of(PAIRS, TRIPLES)]
     adjusted: dict[str, dict[int, float]] = {}
     for kind in kinds:
-        having = [q for q, (effects, _) in enumerate(every) if kind in effects]
-        raw = [every[q][0][kind].pvalue for q in having]
+        having = [q for q, described in enumerate(every) if kind in described.effects]
+        raw = [every[q].effects[kind].pvalue for q in having]
         adjusted[kind] = dict(zip(having, holm(raw, n_compared).tolist(), strict=True))
     findings = []
-    for q, (group, (effects, rows)) in enumerate(zip(named, every, strict=True)):
-        names = tuple(describer.names[column] for column in group.columns)
+    for q, (group, described) in enumerate(zip(named, every, strict=True)):
         pvalues = {
-            kind: max(adjusted[kind].get(q, 1.0), group.pvalue) for kind in kinds if kind in effects
+            kind: max(adjusted[kind][q], group.pvalue) for kind in kinds if q in adjusted[kind]
         }
-        significant = [kind for kind, p in pvalues.items() if p <= alpha]
-        if significant:
-            kind = significant[0]
-            estimate, pvalue = effects[kind], pvalues[kind]
-        elif effects and not explained & set(group.columns):
-            kind, pvalue = DISTRIBUTION, group.pvalue
-            estimate = min(effects.values(), key=lambda estimate: estimate.pvalue)
+        kind = next((kind for kind, p in pvalues.items() if p <= alpha), DISTRIBUTION)
+        if kind != DISTRIBUTION:
+            finding = described.finding(kind, pvalues[kind], n_compared, floor)
+        elif described.effects and not explained & set(group.columns):
+            clearest = min(described.effects.values(), key=lambda estimate: estimate.pvalue)
+            finding = described.finding(kind, group.pvalue, n_compared, floor, clearest)
         else:
             continue
-        finding = finding_of(
-            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
-        )
         findings.append((group, finding))
     return findings
 
@@ -357,7 +337,7 @@ def _deviation(values: FloatArray) -> float:
 class Findings:
     """The findings, most significant first, and the adjusted p-value of every column.
 
-    `columns`, `pairs` and `triples` are the places of what they are about, `unlisted` the numbers
+    `columns`, `pairs` and `triples` are the columns that findings are about, `unlisted` the numbers
     of further pairs and triples that are significant.
     """
 
@@ -385,105 +365,101 @@ def find(
     p-value is smaller than that of the scan itself, so nothing is named where the samples as a
     whole do not differ.
     """
-    parent = pool.tables.column
-    place_of = {name: place for place, name in enumerate(names)}
+    parent, shifts = pool.tables.column, pool.shifts
     contest = contest or ColumnContest.of(column_changes(pool))
-    kinds = _groups(candidates, 2), _groups(candidates, 3)
-    pairs, triples = (GroupScores(groups, parent) for groups in kinds)
-    missing_scan = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
-    values_scan = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
-    columns_left = contest.units()
-    classes: dict[str, Units] = {"columns": columns_left}
-    if pairs.candidates:
-        classes["pairs"] = pairs
-    if triples.candidates:
-        classes["triples"] = triples
-    missing_left = None if missing_scan is None else TableUnits(missing_scan.scores)
-    if missing_left is not None:
-        classes["missing"] = missing_left
-    values_left = None if values_scan is None else TableUnits(values_scan.scores)
-    if values_left is not None:
-        classes["values"] = values_left
-    shifts = pool.shifts
-    others_left = None if shifts is None else OtherUnits(shifts)
-    if others_left is not None:
-        classes[OTHERS] = others_left
-    named_of = step_down(classes, alpha)
-    adjusted = contest.adjusted(columns_left, named_of["columns"])
+    groups = {"pairs": _groups(candidates, 2), "triples": _groups(candidates, 3)}
+    scored = {name: GroupScores(kinds, parent) for name, kinds in groups.items()}
+    missing = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
+    repeated = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
+    column_units = contest.units()
+    missing_units = None if missing is None else TableUnits(missing.scores)
+    value_units = None if repeated is None else TableUnits(repeated.scores)
+    other_units = None if shifts is None else OtherUnits(shifts)
+    units: dict[str, Units | None] = {
+        "columns": column_units,
+        **{name: scores if scores.candidates else None for name, scores in scored.items()},
+        "missing": missing_units,
+        "values": value_units,
+        OTHERS: other_units,
+    }
+    named_of = step_down({name: some for name, some in units.items() if some is not None}, alpha)
     of_column = np.ones(len(names))
+    adjusted = contest.adjusted(column_units, named_of["columns"])
     of_column[contest.columns] = np.maximum(adjusted, pvalue)
-    if shifts is not None and others_left is not None:
-        of_others = np.maximum(others_left.adjusted(named_of[OTHERS]), pvalue)
+    if shifts is not None and other_units is not None:
+        of_others = np.maximum(other_units.adjusted(named_of[OTHERS]), pvalue)
         of_column[shifts.columns[shifts.named]] = of_others[shifts.named]
     by_values = of_column.copy()
     of_missing = np.empty(0)
-    if missing_scan is not None and missing_left is not None:
-        of_missing = np.maximum(missing_left.adjusted(named_of["missing"]), pvalue)
-        for name, p in zip(missing_scan.names, of_missing.tolist(), strict=True):
+    if missing is not None and missing_units is not None:
+        of_missing = np.maximum(missing_units.adjusted(named_of["missing"]), pvalue)
+        column_of = {name: column for column, name in enumerate(names)}
+        for name, p in zip(missing.names, of_missing.tolist(), strict=True):
             # A column differs where its values do, or what is missing of it.
-            if name in place_of:
-                place = place_of[name]
-                of_column[place] = min(of_column[place], p)
+            if name in column_of:
+                of_column[column_of[name]] = min(of_column[column_of[name]], p)
     apart: list[tuple[int, list[tuple[float, float]], float]] = []
-    if values_scan is not None and values_left is not None:
-        of_values = values_left.adjusted(named_of["values"])
-        places, p_of = values_scan.column_pvalues(of_values)
-        of_column[places] = np.minimum(of_column[places], np.maximum(p_of, pvalue))
-        apart = values_scan.named(of_values, alpha)
+    if repeated is not None and value_units is not None:
+        of_values = value_units.adjusted(named_of["values"])
+        columns, pvalues = repeated.column_pvalues(of_values)
+        of_column[columns] = np.minimum(of_column[columns], np.maximum(pvalues, pvalue))
+        apart = repeated.named(of_values, alpha)
     if pvalue > alpha:
         return Findings((), of_column)
     floor = 0.0 if pool.labels.exact else 1 / pool.count
     describer = Describer(raw)
-    columns = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
-    n_columns = int(contest.columns.size)
-    if shifts is not None:
-        n_columns += int(shifts.named.sum())
-    found = describer.columns(
-        [(column, float(by_values[column])) for column in columns], n_columns, alpha, floor
+    named = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
+    n_columns = int(contest.columns.size) + (0 if shifts is None else int(shifts.named.sum()))
+    findings = describer.columns(
+        [(column, float(by_values[column])) for column in named], n_columns, alpha, floor
     )
-    reported = {(finding.variables, finding.values) for finding in found}
+    reported = {(finding.variables, finding.values) for finding in findings}
     for column, ranges, p in apart:
-        values = describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
-        if (values.variables, values.values) not in reported:
-            found.append(values)
-    found += [
-        describer.missing(int(place), float(of_missing[place]), n_columns, floor)
-        for place in np.argsort(of_missing, kind="stable")
-        if of_missing[place] <= alpha
+        finding = describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
+        if (finding.variables, finding.values) not in reported:
+            findings.append(finding)
+    findings += [
+        describer.missing(int(k), float(of_missing[k]), n_columns, floor)
+        for k in np.argsort(of_missing, kind="stable")
+        if of_missing[k] <= alpha
     ]
-    tables = pool.tables
-    levels = [one or other for one, other in zip(tables.told_by, tables.level, strict=True)]
-    explained = {*columns, *(column for column, _, _ in apart)}
-    unlisted = {}
-    described: list[list[NamedGroup]] = []
-    for scored, of_class, n_groups in (
-        (pairs, "pairs", _most(len(one.score_columns) for one in kinds[0])),
-        (triples, "triples", _most(len(one.score_columns) for one in kinds[1])),
-    ):
-        groups = scored.named(named_of[of_class], alpha) if scored.taken else []
-        if groups:
-            unlisted[of_class] = scored.n_unlisted(named_of[of_class], alpha)
+    explained = {*named, *(column for column, _, _ in apart)}
+    levels = [
+        one or other for one, other in zip(pool.tables.told_by, pool.tables.level, strict=True)
+    ]
+    unlisted: dict[str, int] = {}
+    described: dict[str, list[NamedGroup]] = {}
+    for name, scores in scored.items():
+        taken = scores.named(named_of[name], alpha) if scores.taken else []
+        if taken:
+            unlisted[name] = scores.n_unlisted(named_of[name], alpha)
         # What columns and pairs show already is not reported again of the triples they are in.
-        if of_class == "triples":
-            known = [set(group.columns) for group in described[0]] + [{c} for c in columns]
-            groups = [(c, p) for c, p in groups if not any(own <= set(c.columns) for own in known)]
-        named = [
+        explaining: list[set[int]] = []
+        if name == "triples":
+            explaining = [set(group.columns) for group in described["pairs"]] + [{c} for c in named]
+        to_describe = [
             NamedGroup(
                 tuple(int(parent[s]) for s in candidate.score_columns),
                 tuple(levels[s] for s in candidate.score_columns),
                 max(p, pvalue),
             )
-            for candidate, p in groups
+            for candidate, p in taken
+            if not any(members <= set(candidate.columns) for members in explaining)
         ]
-        about = describe_groups(describer, named, n_groups, alpha, floor, explained)
-        found += [finding for _, finding in about]
-        described.append([group for group, _ in about])
+        n_groups = max((len(kind.score_columns) for kind in groups[name]), default=1)
+        reports = describe_groups(describer, to_describe, n_groups, alpha, floor, explained)
+        findings += [finding for _, finding in reports]
+        described[name] = [group for group, _ in reports]
+    pairs, triples = (
+        tuple(tuple(sorted(group.columns)) for group in described[name])
+        for name in ("pairs", "triples")
+    )
     return Findings(
-        sort_findings(found),
+        sort_findings(findings),
         of_column,
         tuple(sorted(explained)),
-        tuple(tuple(sorted(group.columns)) for group in described[0]),
-        tuple(tuple(sorted(group.columns)) for group in described[1]),
+        pairs,
+        triples,
         {name: count for name, count in unlisted.items() if count},
     )
 
@@ -492,7 +468,3 @@ def _groups(candidates: Sequence[object], n_members: int) -> list[GroupCandidate
     """Return the kinds of groups of so many columns."""
     groups = (one for one in candidates if isinstance(one, GroupCandidates))
     return [one for one in groups if one.n_members == n_members]
-
-
-def _most(counts: Iterable[int]) -> int:
-    return max(counts, default=1)

@@ -120,7 +120,7 @@ def best_of_model(
 
     Where ω(z) = z² (`squares`) the model couples no outsider with those inside: what it says of
     them is on the diagonal, and of several only the one with the largest entry can serve.
-    Elsewhere the gradient of the model tells. The point is ≥ 0 if `nonnegative`.
+    Elsewhere the gradient of the model decides. The point is ≥ 0 if `nonnegative`.
     """
     support = np.flatnonzero(z)
     slopes = a + 2 * A @ z
@@ -133,10 +133,10 @@ def best_of_model(
     # One unit for all entries changes nothing, and a row far out may have made them huge.
     unit = max(float(np.abs(matrix).max()), float(np.abs(line).max())) or 1.0
     size = min(n_variables, together.shape[0])
-    part = SparseTrustRegion(matrix / unit, line / unit, size, nonnegative=nonnegative)
+    problem = SparseTrustRegion(matrix / unit, line / unit, size, nonnegative=nonnegative)
     inside = np.arange(support.shape[0])
     point = np.zeros_like(z)
-    point[together] = polish(part, improve_by_swaps(part, inside, control)[0])[0]
+    point[together] = polish(problem, improve_by_swaps(problem, inside, control)[0])[0]
     return point
 
 
@@ -156,5 +156,5 @@ def exchange(z: FloatArray, n_variables: int, rng: np.random.Generator) -> Float
 
 
 def _distance(one: FloatArray, other: FloatArray) -> float:
-    # −z is the same point where only z² counts; elsewhere its value tells.
+    # −z is the same point where only z² counts; elsewhere its value shows.
     return float(min(np.linalg.norm(one - other), np.linalg.norm(one + other)))

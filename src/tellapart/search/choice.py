@@ -16,6 +16,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
@@ -32,15 +33,13 @@ from tellapart.strs.solvers.thresholding import Thresholding
 SEARCH = "annealing"
 AUTO = "auto"
 REGULARIZED, RATIO = "regularized", "ratio"
-PROOF_SECONDS = 10.0
-"""What a proof of optimality may take where no time limit is given."""
 
 
 @dataclass(frozen=True)
 class Solvers:
     """Who chooses: `exact` the sparse trust region problems, `search` what is none.
 
-    `exact` is None where the search was asked for although an exact solver would do.
+    `exact` is None where the search was requested although an exact solver would do.
     """
 
     exact: str | Solver | None = AUTO
@@ -55,8 +54,8 @@ HEURISTICS = Solvers(Thresholding(), QUICK)
 class Choice:
     """A point, its value, and what is proved about it, under the names that a selection has.
 
-    `history` tells how the annealed runs went; it is empty where none was needed. `drawn_rows` and
-    `n_features` say what F is of where it is not of all pairs of rows: see `Goal`.
+    `history` holds the annealed runs; it is empty where none was needed. `drawn_rows` and
+    `n_features` describe what F is of where it is not of all pairs of rows: see `Goal`.
     """
 
     z: FloatArray
@@ -188,7 +187,7 @@ def _searched_and_bounded(
     if unregularized:
         return replace(_as_choice(free), seconds=control.elapsed)
     if free.interrupted:
-        # The solver gave up what was only a bound: whoever pressed Ctrl-C meant the search.
+        # The solver gave up what was only a bound: Ctrl-C was meant for the search.
         raise KeyboardInterrupt
     start = Start("λ = 0", free.z)
     choice = _searched(goal, n_variables, search, control, n_jobs, (start, *known))
@@ -199,7 +198,7 @@ def _searched_and_bounded(
 
 
 def _proof_limit(control: Control) -> float:
-    return PROOF_SECONDS if control.time_limit is None else control.time_limit
+    return current_budget().proof_seconds if control.time_limit is None else control.time_limit
 
 
 def _searched(
@@ -210,7 +209,7 @@ def _searched(
     n_jobs: int,
     known: tuple[Start, ...],
 ) -> Choice:
-    found = search.search(
+    result = search.search(
         goal.objective,
         n_variables,
         control,
@@ -219,8 +218,8 @@ def _searched(
         scored=goal.scored,
         final=goal.final,
     )
-    status = control.status(found.value, None)
-    return Choice(found.z, found.value, None, status, search.name, control.elapsed, found.traces)
+    status = control.status(result.value, None)
+    return Choice(result.z, result.value, None, status, search.name, control.elapsed, result.traces)
 
 
 def _solved(
@@ -240,7 +239,12 @@ def _solved(
     )
 
 
-def _as_choice(found: Solution) -> Choice:
+def _as_choice(solution: Solution) -> Choice:
     return Choice(
-        found.z, found.value, found.upper_bound, found.status, found.solver, found.seconds
+        solution.z,
+        solution.value,
+        solution.upper_bound,
+        solution.status,
+        solution.solver,
+        solution.seconds,
     )

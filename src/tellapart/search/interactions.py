@@ -91,9 +91,9 @@ def strongest_groups(
     (1, 3)
     """
     varying, budget = np.flatnonzero(~kernel.constant), current_budget()
-    if not size <= varying.size <= budget.group_columns:
+    if not size <= varying.size <= budget.interaction_columns:
         return []
-    rank = min(RANKS[size], max(budget.group_features // varying.size, 1))
+    rank = min(RANKS[size], max(budget.interaction_features // varying.size, 1))
     # 2 operations for each product of features in a group and each row of both samples.
     products = (varying.size * rank) ** size / (1 if size == 2 else 3)
     most_rows = int(most_work / (4 * products))
@@ -148,10 +148,10 @@ def _triples(
     samples: Samples, landmarks: Sequence[Landmarks], rank: int, centre: FloatArray
 ) -> dict[int, FloatArray]:
     """Return I of the triples, a matrix of the columns after each that leads."""
-    everything = np.arange(len(landmarks))
+    all_columns = np.arange(len(landmarks))
     sides = []
     for values in (samples.x, samples.y):
-        features = features_of(values[:, everything], landmarks, rank)
+        features = features_of(values[:, all_columns], landmarks, rank)
         sides.append(features - centre.astype(np.float32))
     scores = {}
     for leader in range(len(landmarks) - 2):
@@ -168,8 +168,8 @@ def _led(leading: Singles, features: Singles) -> Tensor:
     count, n_columns, rank = features.shape
     flat, squares = features.reshape(count, -1), np.einsum("isa,isa->is", features, features)
     products = (flat * leading[:, None]).T @ flat / count
-    own = (squares * np.square(leading)[:, None]).T @ squares / count
-    return Tensor(count, products.reshape(n_columns, rank, n_columns, rank), own)
+    self_products = (squares * np.square(leading)[:, None]).T @ squares / count
+    return Tensor(count, products.reshape(n_columns, rank, n_columns, rank), self_products)
 
 
 def largest_groups(
@@ -194,11 +194,11 @@ def _largest_entries(
     scores[np.tri(*scores.shape, dtype=np.bool_)] = -np.inf
     # The largest few entries are in the rows with the largest few maxima: no need to sort all.
     rows = np.argsort(-scores.max(axis=1), kind="stable")[:count]
-    part = scores[rows]
-    places = np.argsort(-part, axis=None, kind="stable")[:count]
+    largest = scores[rows]
+    order = np.argsort(-largest, axis=None, kind="stable")[:count]
     leader = () if size == 2 else (first - 1,)
     return [
-        ((*leader, first + int(rows[i]), first + int(j)), float(part[i, j]))
-        for i, j in zip(*np.unravel_index(places, part.shape), strict=True)
-        if np.isfinite(part[i, j])
+        ((*leader, first + int(rows[i]), first + int(j)), float(largest[i, j]))
+        for i, j in zip(*np.unravel_index(order, largest.shape), strict=True)
+        if np.isfinite(largest[i, j])
     ]

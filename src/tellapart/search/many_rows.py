@@ -31,14 +31,6 @@ from tellapart.statistics.quadratic_moments import has_feature_moments
 from tellapart.strs.contract import Control
 from tellapart.strs.problem import truncate
 
-# A search on some of the rows: its time grows with the square of their number.
-#
-# A point that is best among thousands of rows is best among a thousand of them, or nearly so: what
-# the search spends on choosing variables is better spent on more starts. The weights of the chosen
-# variables are then brought to their best on all rows, and variables that only all rows speak for
-# are added while there is a place, which takes few evaluations.
-
-
 # ω of a variable that is tried, and the share by which F must grow for it to stay.
 _FIRST_WEIGHT = 0.02
 _ROWS_GAIN = 1e-4
@@ -65,6 +57,11 @@ def finished_on_all_rows(
 ) -> Peak:
     """Return the best point near one of the finalists, on all rows.
 
+    A point that is best among thousands of rows is best among a thousand of them, or nearly so:
+    what the search spends on choosing variables is better spent on more starts. The weights of the
+    chosen variables are then brought to their best on all rows, and variables that only all rows
+    support are added while there is a place, which takes few evaluations.
+
     A further variable stays if F grows by the share `gain`.
     """
     peaks = [polished(objective, finalists[0], control, tolerance=tolerance)]
@@ -74,10 +71,10 @@ def finished_on_all_rows(
         peaks.append(polished(objective, z, control, tolerance=tolerance))
     best = max(peaks, key=lambda peak: peak.value)
     while best.support.size < n_variables and not control.out_of_time:
-        found = with_newcomer(objective, best.z, control, tolerance=tolerance)
-        if found is None or found.value <= best.value + gain * abs(best.value):
+        wider = with_newcomer(objective, best.z, control, tolerance=tolerance)
+        if wider is None or wider.value <= best.value + gain * abs(best.value):
             break
-        best = found
+        best = wider
     return best
 
 
@@ -124,9 +121,9 @@ def polished(
 ) -> Peak:
     """Return the best weights of the variables of z, near z."""
     used = np.flatnonzero(z)
-    part = objective.columns(used)
-    peak = climb(part, z[used], to_beat=to_beat, tolerance=tolerance, control=control)
-    peak = pruned(part, peak, control, tolerance=tolerance)
+    restricted = objective.columns(used)
+    peak = climb(restricted, z[used], to_beat=to_beat, tolerance=tolerance, control=control)
+    peak = pruned(restricted, peak, control, tolerance=tolerance)
     full = np.zeros_like(z)
     full[used] = peak.z
     return Peak(full, peak.value)
@@ -201,11 +198,11 @@ class Goal:
         fourier = FourierObjective.draw(rows, kernel, regularization, rng)
         if fourier is not None:
             few = few.draw(SEARCHED_ROWS, rng)
-            part = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
-            return cls(part, fourier, rows, drawn, fourier.n_features)
-        some = samples.draw(most_exact_rows, rng)
-        part = FittedObjective(some, kernel, regularization, nonnegative=nonnegative)
-        return cls(part, None, rows, (some.n_x, some.n_y))
+            objective = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
+            return cls(objective, fourier, rows, drawn, fourier.n_features)
+        few = samples.draw(most_exact_rows, rng)
+        objective = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
+        return cls(objective, None, rows, (few.n_x, few.n_y))
 
 
 def _affordable(samples: Samples, control: Control) -> int:
@@ -230,8 +227,9 @@ def finished_by_frequencies(
     for z in _distinct([*finalists, *_starts(objective, scores, n_variables)]):
         if peaks and control.out_of_time:
             break
-        found = polished(rough, z, control, tolerance=_TOLERANCE)
-        peaks.append(Peak(found.z, objective.columns(found.support).value(found.z[found.support])))
+        start = polished(rough, z, control, tolerance=_TOLERANCE)
+        used = start.support
+        peaks.append(Peak(start.z, objective.columns(used).value(start.z[used])))
     ranked = sorted(peaks, key=lambda peak: -peak.value)[:_FINALISTS]
     best = _finished(objective, [peak.z for peak in ranked], n_variables, control)
     made = 0
@@ -268,18 +266,18 @@ def _exchanged(
         z = peak.z.copy()
         z[leaving] = 0.0
         # Where the newcomer is looked for need not be a maximum.
-        rest = polished(rough, z / np.linalg.norm(z), control, tolerance=_TOLERANCE)
+        without = polished(rough, z / np.linalg.norm(z), control, tolerance=_TOLERANCE)
         to_beat = peak.value + _GAIN * abs(peak.value)
-        found = with_newcomer(
+        exchanged = with_newcomer(
             objective,
-            rest.z,
+            without.z,
             control,
             leaving=int(leaving),
             to_beat=to_beat,
             tolerance=_TOLERANCE,
         )
-        if found is not None and found.value > to_beat:
-            return _finished(objective, [found.z], n_variables, control)
+        if exchanged is not None and exchanged.value > to_beat:
+            return _finished(objective, [exchanged.z], n_variables, control)
     return None
 
 

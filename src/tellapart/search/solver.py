@@ -36,7 +36,7 @@ from tellapart.threads import in_threads, one_blas_thread
 MOST_TRIALS = 40
 # Gains below this share of |F| are rounding error, and could make the search cycle.
 _LEAST_GAIN = 1e-9
-_NOBODY = -1
+_NONE = -1
 
 
 def improve_by_exchanges(
@@ -54,10 +54,10 @@ def improve_by_exchanges(
     """
     made = 0
     while not control.out_of_time:
-        found = _first_improvement(objective, peak, n_variables, control, most_trials)
-        if found is None:
+        better = _first_improvement(objective, peak, n_variables, control, most_trials)
+        if better is None:
             break
-        peak = found
+        peak = better
         made += 1
     return peak, made
 
@@ -69,9 +69,9 @@ def _first_improvement(
     for trial in promising_exchanges(objective, peak.z, n_variables, most_trials):
         if control.out_of_time:
             return None
-        found = climb(objective, trial, to_beat=to_beat, control=control)
-        if found.value > to_beat:
-            return found
+        improved = climb(objective, trial, to_beat=to_beat, control=control)
+        if improved.value > to_beat:
+            return improved
     return None
 
 
@@ -89,7 +89,7 @@ def promising_exchanges(
     if chosen.size < n_variables:
         added = _addition_gains(second, weights, chosen, others, signs, objective.squares_weights)
         gains = np.concatenate([gains, added], axis=1)
-        chosen = np.append(chosen, _NOBODY)
+        chosen = np.append(chosen, _NONE)
     order = np.argsort(-gains, axis=None, kind="stable")[:most]
     sign, leaving, coming = np.unravel_index(order, gains.shape)
     return [
@@ -108,10 +108,10 @@ def _transfer_gains(
     """Return what the model in ω promises when r takes the weight of s: axes sign, s, r."""
     sign = signs[:, None, None]
     moved = weights[chosen][:, None]
-    slopes, own = second.gradient, np.diag(second.hessian)
+    slopes, curvatures = second.gradient, np.diag(second.hessian)
     first = moved * (sign * slopes[others] - slopes[chosen][:, None])
     cross = second.hessian[np.ix_(chosen, others)]
-    bend = own[others] - 2 * sign * cross + own[chosen][:, None]
+    bend = curvatures[others] - 2 * sign * cross + curvatures[chosen][:, None]
     return first + 0.5 * moved**2 * bend
 
 
@@ -132,9 +132,9 @@ def _addition_gains(
 
 
 def _exchanged(z: FloatArray, leaving: int, coming: int, sign: float) -> FloatArray:
-    """Return z with `coming` in the place of `leaving`, or added where nobody leaves."""
+    """Return z with `coming` in the place of `leaving`, or added where none leaves."""
     moved = z.copy()
-    if leaving != _NOBODY:
+    if leaving != _NONE:
         moved[coming], moved[leaving] = sign * z[leaving], 0.0
         return moved
     moved[coming] = sign * float(np.abs(z[z != 0]).min()) / 2
@@ -166,7 +166,7 @@ class Found:
     finalists : tuple of arrays of length D
         z, and the best points of other runs.
 
-    Where there are more rows than `Annealing.most_rows`, the traces tell of the rows searched.
+    Where there are more rows than `Annealing.most_rows`, the traces are those of the rows searched.
     """
 
     z: FloatArray
@@ -264,9 +264,9 @@ class Annealing:
         `scored`, by default those searched on; where `final` is given it decides in the end.
         """
         with one_blas_thread():
-            part = on_some_rows(objective, self.most_rows, control.rng)
+            searched = on_some_rows(objective, self.most_rows, control.rng)
             scores = score_columns(
-                part.samples if scored is None else scored,
+                searched.samples if scored is None else scored,
                 n_variables,
                 objective.regularization,
                 control,
@@ -274,18 +274,18 @@ class Annealing:
                 n_jobs=n_jobs,
                 nonnegative=objective.within_orthant,
             )
-            found = self._search(part, scores, n_variables, control, n_jobs, known)
+            result = self._search(searched, scores, n_variables, control, n_jobs, known)
             if final is not None:
                 peak, made = finished_by_frequencies(
-                    final, scores, found.finalists, n_variables, control
+                    final, scores, result.finalists, n_variables, control
                 )
-                exchanges = found.exchanges + made
-                return replace(found, z=peak.z, value=peak.value, exchanges=exchanges)
-            if part is objective:
-                return found
-            peak = finished_on_all_rows(objective, found.finalists, n_variables, control)
+                exchanges = result.exchanges + made
+                return replace(result, z=peak.z, value=peak.value, exchanges=exchanges)
+            if searched is objective:
+                return result
+            peak = finished_on_all_rows(objective, result.finalists, n_variables, control)
             z = np.abs(peak.z) if objective.squares_weights else peak.z
-            return replace(found, z=z, value=peak.value)
+            return replace(result, z=z, value=peak.value)
 
     def _search(
         self,
@@ -303,20 +303,20 @@ class Annealing:
         others: list[FloatArray] = []
         exchanges = 0
         while True:
-            part = screen.objective
-            starts = self._starts(part, screen, scores, n_variables, best, known, control)
-            part.prepare()
+            candidates = screen.objective
+            starts = self._starts(candidates, screen, scores, n_variables, best, known, control)
+            candidates.prepare()
             # Among few columns a run is cheap, and a start that looks poor may lead to the best.
-            few = screen.columns.shape[0] <= FEW_COLUMNS and self.iterations > 0
-            annealed = len(starts) if few else self.n_annealed
-            starts = _best(_polished(part, starts, control, n_jobs), annealed)
-            peaks = self._anneal_all(part, starts, n_variables, control, n_jobs, traces)
+            is_cheap = screen.columns.shape[0] <= FEW_COLUMNS and self.iterations > 0
+            annealed = len(starts) if is_cheap else self.n_annealed
+            starts = _best(_polished(candidates, starts, control, n_jobs), annealed)
+            peaks = self._anneal_all(candidates, starts, n_variables, control, n_jobs, traces)
             others = others or [screen.embedded(peak.z) for peak in peaks]
             if best is not None:
                 peaks.append(Peak(best.z[screen.columns], best.value))
-            top, made = self._exchange(part, peaks, n_variables, control)
+            top, made = self._exchange(candidates, peaks, n_variables, control)
             exchanges += made
-            top = pruned(part, top, control)
+            top = pruned(candidates, top, control)
             best = Peak(screen.embedded(top.z), top.value)
             wider = widened(screen, objective, best.z, n_variables)
             if wider is None or control.out_of_time:
@@ -327,7 +327,7 @@ class Annealing:
 
     def _starts(
         self,
-        part: FittedObjective,
+        candidates: FittedObjective,
         screen: Screen,
         scores: Scores,
         n_variables: int,
@@ -337,9 +337,11 @@ class Annealing:
     ) -> list[Start]:
         if best is not None:
             return [Start("best so far", best.z[screen.columns])]
-        given = [Start(start.origin, feasible(part, start.z[screen.columns])) for start in known]
-        return given + make_starts(
-            part,
+        feasible_starts = [
+            Start(start.origin, feasible(candidates, start.z[screen.columns])) for start in known
+        ]
+        return feasible_starts + make_starts(
+            candidates,
             n_variables,
             screen.restricted(scores),
             n_random=self.n_random,
@@ -370,12 +372,12 @@ class Annealing:
                 control=control,
             )
             peak = climb(objective, peak.z, control=control)
-            control.tell_progress(len(trace.accepted), peak.value, None)
+            control.report_progress(len(trace.accepted), peak.value, None)
             return peak, trace
 
-        found = in_threads(run, list(zip(starts, generators, strict=True)), n_jobs)
-        traces += [trace for _, trace in found]
-        return [peak for peak, _ in found]
+        runs = in_threads(run, list(zip(starts, generators, strict=True)), n_jobs)
+        traces += [trace for _, trace in runs]
+        return [peak for peak, _ in runs]
 
     def _exchange(
         self, objective: FittedObjective, peaks: list[Peak], n_variables: int, control: Control
@@ -390,11 +392,11 @@ class Annealing:
             if key in seen:
                 continue
             seen.add(key)
-            found, made = improve_by_exchanges(objective, peak, n_variables, control)
+            improved, made = improve_by_exchanges(objective, peak, n_variables, control)
             exchanges += made
-            if found.value > best.value:
-                best = found
-            control.tell_progress(exchanges, best.value, None)
+            if improved.value > best.value:
+                best = improved
+            control.report_progress(exchanges, best.value, None)
         return best, exchanges
 
 
@@ -407,15 +409,15 @@ def _polished(
         peak = climb(objective, start.z, control=control)
         return Start(start.origin, peak.z), peak.value
 
-    found = in_threads(polish, starts, n_jobs)
-    return [start for start, _ in sorted(found, key=lambda one: -one[1])]
+    polished = in_threads(polish, starts, n_jobs)
+    return [start for start, _ in sorted(polished, key=lambda start_and_value: -start_and_value[1])]
 
 
 def _best(starts: list[Start], count: int) -> list[Start]:
     """Return the first few whose weights differ: two climbs may end on one peak."""
     kept: list[Start] = []
     for start in starts:
-        if not any(np.allclose(np.abs(start.z), np.abs(one.z), atol=_SAME) for one in kept):
+        if not any(np.allclose(np.abs(start.z), np.abs(other.z), atol=_SAME) for other in kept):
             kept.append(start)
     return kept[:count]
 
@@ -434,7 +436,7 @@ QUICK = Annealing(
 # A quick search for many problems of one kind, as in tuning: polished starts, nothing more.
 
 
-# Variables of the linear start; the pairs are looked for once, whatever the number asked for.
+# Variables of the linear start; the pairs are looked for once, whatever the number requested.
 _SCORED = 20
 _MOST_WORK = 4e9
 MOST_CANDIDATES = 100
@@ -467,11 +469,11 @@ class QuickSearch:
 
     def weights(self, n_variables: int, regularization: float) -> FloatArray:
         """Return the best of the polished starts, a point of all columns."""
-        part = self.screen.objective.at(regularization)
+        candidates = self.screen.objective.at(regularization)
         size = min(n_variables, self.screen.columns.shape[0])
         with one_blas_thread():
             starts = make_starts(
-                part,
+                candidates,
                 size,
                 self.scores,
                 n_random=0,
@@ -479,7 +481,8 @@ class QuickSearch:
                 control=Control(),
             )
             peaks = [
-                climb(part, start.z, most_steps=MOST_STEPS, tolerance=TOLERANCE) for start in starts
+                climb(candidates, start.z, most_steps=MOST_STEPS, tolerance=TOLERANCE)
+                for start in starts
             ]
         return self.screen.embedded(max(peaks, key=lambda peak: peak.value).z)
 

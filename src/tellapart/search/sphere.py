@@ -1,4 +1,4 @@
-"""Steps uphill on one support: z on the sphere, z ≥ 0 where asked, second order, never downhill."""
+"""Steps uphill on one support: on the sphere, z ≥ 0 if required, second order, never downhill."""
 
 from __future__ import annotations
 
@@ -207,8 +207,8 @@ def _best_step(
             break
         search = FaceSearch(A, a, cutoff=now + least, limit=_FACES, prove=False).run()
         step, top = search.point, search.value
-        settled = top > now + least or search.bound <= now + least
-        if settled or share > _LARGEST_PROXIMITY:
+        decided = top > now + least or search.bound <= now + least
+        if decided or share > _LARGEST_PROXIMITY:
             break
         share *= _GROW
     return step, top - now, share
@@ -223,6 +223,6 @@ def pruned(objective: Hill, peak: Peak, control: Control, *, tolerance: float = 
     if not (small & (peak.z != 0)).any():
         return peak
     z = np.where(small, 0.0, peak.z)
-    found = climb(objective, z / np.linalg.norm(z), tolerance=tolerance, control=control)
+    refitted = climb(objective, z / np.linalg.norm(z), tolerance=tolerance, control=control)
     loss = max(_NO_LOSS, tolerance) * abs(peak.value)
-    return found if found.value >= peak.value - loss else peak
+    return refitted if refitted.value >= peak.value - loss else peak

@@ -57,8 +57,8 @@ def ratio_problem(
             "choose by the regularized objective"
         )
     M = coefficients.variance_matrix().copy()
-    own = np.diag(M)
-    positive = own[own > 0]
+    variances = np.diag(M)
+    positive = variances[variances > 0]
     unit = float(np.median(positive)) if positive.size > 0 else 1.0
     M[np.diag_indices_from(M)] += shrinkage * unit
     return SparseRatio(M, coefficients.a, d, nonnegative)
@@ -214,7 +214,7 @@ def equal(support: IntArray, size: int) -> FloatArray:
 
 
 def feasible(objective: FittedObjective, z: FloatArray) -> FloatArray:
-    """Return z, or its positive part where z ≥ 0 is asked for; its size where there is none."""
+    """Return z, or its positive part where z ≥ 0 is required; |z| where there is none."""
     if not objective.within_orthant or (z >= 0).all():
         return z
     kept: FloatArray = np.maximum(z, 0.0) if (z > 0).any() else np.abs(z)
@@ -252,7 +252,7 @@ def _distinct(starts: list[Start]) -> list[Start]:
     return kept
 
 
-# Candidates among many columns: those that first-order information speaks for.
+# Candidates among many columns: those that first-order information supports.
 
 
 # Newcomers in one round of screening at most.
@@ -295,23 +295,23 @@ class Screen:
         By slope: ∂F/∂ω_s at equal weights, where every column has its say.
         """
         size = scores.single.shape[0]
-        wanted = max(most, 4 * n_variables)
-        if size <= wanted:
+        n_candidates = max(most, 4 * n_variables)
+        if size <= n_candidates:
             return cls(np.arange(size), objective, size)
         lift = objective.lift(objective.weight_slopes(np.full(size, 1 / np.sqrt(size))))
         first = [*must, *(s for group in scores.groups for s in group)]
         first += np.flatnonzero(scores.linear).tolist()
         ranked = zip(np.argsort(-scores.single), np.argsort(-lift), strict=True)
         queue = [*first, *(int(s) for pair in ranked for s in pair)]
-        # Starts are never cut short, however few candidates were asked for.
-        wanted = max(wanted, len(set(first)))
-        columns = np.sort(np.array(list(dict.fromkeys(queue))[:wanted]))
+        # Starts are never cut short, however few candidates were requested.
+        n_candidates = max(n_candidates, len(set(first)))
+        columns = np.sort(np.array(list(dict.fromkeys(queue))[:n_candidates]))
         return cls(columns, objective.columns(columns), size)
 
     def restricted(self, scores: Scores) -> Scores:
         """Return the scores of the candidates, by their positions among them."""
-        place = {int(s): i for i, s in enumerate(self.columns)}
-        groups = tuple(tuple(place[s] for s in group) for group in scores.groups)
+        position = {int(s): i for i, s in enumerate(self.columns)}
+        groups = tuple(tuple(position[s] for s in group) for group in scores.groups)
         return Scores(scores.single[self.columns], scores.linear[self.columns], groups)
 
     def embedded(self, z: FloatArray) -> FloatArray:

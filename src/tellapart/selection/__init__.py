@@ -1,4 +1,4 @@
-"""Which few variables tell two samples apart: tune, fit, choose."""
+"""The few most discriminating variables of two samples: tune, fit, choose."""
 
 from tellapart.selection.selection import Selection
 

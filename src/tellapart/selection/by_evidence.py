@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import Evidence, gather_evidence
@@ -29,15 +30,14 @@ from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
-from tellapart.scan.state import ScanState
-from tellapart.search.choice import PROOF_SECONDS
+from tellapart.scan.family import ScanState
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
 from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
 from tellapart.strs.contract import Control, Solution
 from tellapart.strs.problem import SparseRatio
-from tellapart.text import safe
+from tellapart.text import joined
 
 MOST_VARIABLES = 10
 """Variables at most where their number is left open."""
@@ -129,7 +129,7 @@ def weigh_evidence(
     if control.time_limit is None:
         # Proofs end by the clock, the number of variables does not depend on it: a slow machine,
         # or one that compiles for the first time, selects as many.
-        control = replace(control, time_limit=control.elapsed + PROOF_SECONDS)
+        control = replace(control, time_limit=control.elapsed + current_budget().proof_seconds)
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
     if effort == 1.0:
         best, runner_up = find_runner_up(samples.names, evidence, best, number)
@@ -178,12 +178,12 @@ def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str 
     for chosen in _sets_of_groups(evidence, n_variables):
         # A set that cannot beat the best by more than the gap need not be solved to its end.
         floor = None if best is None else best.value * (1 + control.gap)
-        found = _solved(evidence, chosen, n_variables, control, solver, floor)
-        bounds.append(found.upper_bound)
-        if best is None or found.value > best.value:
-            z = _column_weights(evidence, chosen, found.z)
-            best = Best(z, chosen, found.value, None, found.solver)
-        if found.interrupted:
+        solution = _solved(evidence, chosen, n_variables, control, solver, floor)
+        bounds.append(solution.upper_bound)
+        if best is None or solution.value > best.value:
+            z = _column_weights(evidence, chosen, solution.z)
+            best = Best(z, chosen, solution.value, None, solution.solver)
+        if solution.interrupted:
             # Ctrl-C: the best so far stands, and of the sets not visited nothing is proved.
             bounds.append(None)
             break
@@ -199,11 +199,11 @@ def enough_variables(evidence: Evidence, control: Control) -> int:
     More variables carry no less, so that halving the numbers in question finds it.
     """
     most = min(MOST_VARIABLES, evidence.n_columns)
-    wanted = ENOUGH * best_of(evidence, most, control, HEURISTIC).value
+    least = ENOUGH * best_of(evidence, most, control, HEURISTIC).value
     too_few, enough = 0, most
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        if best_of(evidence, middle, control, HEURISTIC).value >= wanted:
+        if best_of(evidence, middle, control, HEURISTIC).value >= least:
             enough = middle
         else:
             too_few = middle
@@ -325,24 +325,25 @@ def _reason(
 def find_substitutes(
     names: tuple[str, ...], evidence: Evidence, support: IntArray
 ) -> dict[str, tuple[str, ...]]:
-    """Return for each chosen column the others that could stand in for it, the likest first.
+    """Return for each chosen column those it is interchangeable with, the most similar first.
 
-    A column could stand in if what it differs in is correlated with what the chosen one differs in,
-    r² ≥ ½ within the samples and in the same direction, and if its own evidence is not far below.
+    A column is interchangeable if what it differs in is correlated with what the chosen one differs
+    in, r² ≥ ½ within the samples and in the same direction, and if its own evidence is not far
+    below.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    places = {column: place for place, column in enumerate(evidence.columns.tolist())}
+    substitutes: dict[str, tuple[str, ...]] = {}
+    positions = {column: position for position, column in enumerate(evidence.columns.tolist())}
     count = evidence.n_columns
     others = ~np.isin(evidence.columns, support)
     for column in support.tolist():
-        own = places[column]
-        alike = evidence.likeness[own, :count]
-        strong = evidence.strengths[:count] >= AS_STRONG * evidence.strengths[own]
+        chosen = positions[column]
+        alike = evidence.likeness[chosen, :count]
+        strong = evidence.strengths[:count] >= AS_STRONG * evidence.strengths[chosen]
         close = np.flatnonzero(others & strong & (alike >= ALIKE**0.5))
         close = close[np.argsort(-alike[close], kind="stable")]
         if close.size:
-            found[names[column]] = tuple(names[c] for c in evidence.columns[close])
-    return found
+            substitutes[names[column]] = tuple(names[c] for c in evidence.columns[close])
+    return substitutes
 
 
 @dataclass(frozen=True)
@@ -373,9 +374,9 @@ class RunnerUp:
         >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).description()
         'Runner-up subset (heuristic): b instead of a, with 99.8 % of the criterion'
         """
-        change = f"{_listed(self.taken_in)} instead of" if self.taken_in else "the same without"
+        change = f"{joined(self.taken_in)} instead of" if self.taken_in else "the same without"
         text = (
-            f"Runner-up subset (heuristic): {change} {_listed(self.left_out)}, with "
+            f"Runner-up subset (heuristic): {change} {joined(self.left_out)}, with "
             f"{_percent(self.share)} of the criterion"
         )
         near = sum(share >= NEAR for share in self.without.values())
@@ -419,8 +420,8 @@ def find_runner_up(
         return best, None
     while True:
         chosen = np.flatnonzero(best.z).tolist()
-        without = {place: _best_without(evidence, place, n_variables) for place in chosen}
-        next_best = max(without.values(), key=lambda found: found.value)
+        without = {position: _best_without(evidence, position, n_variables) for position in chosen}
+        next_best = max(without.values(), key=lambda alternative: alternative.value)
         if next_best.value <= best.value * (1 + ROUNDING):
             break
         # The bound is proved for every choice, this one included.
@@ -428,8 +429,8 @@ def find_runner_up(
         best = replace(next_best, upper_bound=bound, solver=best.solver)
     support = np.flatnonzero(next_best.z).tolist()
 
-    def named(places: list[int]) -> tuple[str, ...]:
-        return tuple(names[s] for s in evidence.columns[places])
+    def named(positions: list[int]) -> tuple[str, ...]:
+        return tuple(names[s] for s in evidence.columns[positions])
 
     return best, RunnerUp(
         variables=named(support),
@@ -437,27 +438,28 @@ def find_runner_up(
         left_out=named([s for s in chosen if s not in support]),
         taken_in=named([s for s in support if s not in chosen]),
         without={
-            names[evidence.columns[place]]: _share(found, best) for place, found in without.items()
+            names[evidence.columns[position]]: _share(alternative, best)
+            for position, alternative in without.items()
         },
     )
 
 
-def _share(found: Best, best: Best) -> float:
+def _share(alternative: Best, best: Best) -> float:
     """Return the evidence of a choice as a share of that of the best, no more than all of it."""
-    return min(float(found.value / best.value), 1.0)
+    return min(float(alternative.value / best.value), 1.0)
 
 
-def _best_without(evidence: Evidence, place: int, n_variables: int) -> Best:
+def _best_without(evidence: Evidence, position: int, n_variables: int) -> Best:
     """Return the best choice that swaps find without one candidate column."""
-    kept = np.flatnonzero(np.arange(evidence.n_columns) != place)
-    column = evidence.columns[place]
+    kept = np.flatnonzero(np.arange(evidence.n_columns) != position)
+    column = evidence.columns[position]
     groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
-    rest = _part(evidence, kept, groups)
+    others = _part(evidence, kept, groups)
     # A control of its own: the draws of whatever comes after stay what they are.
-    found = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+    alternative = best_of(others, min(n_variables, others.n_columns), Control(), HEURISTIC)
     z = np.zeros(evidence.n_columns)
-    z[kept] = found.z
-    return replace(found, z=z, groups=tuple(groups[g] for g in found.groups))
+    z[kept] = alternative.z
+    return replace(alternative, z=z, groups=tuple(groups[g] for g in alternative.groups))
 
 
 def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
@@ -475,7 +477,7 @@ def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent, with the digits that tell it from all of it.
+    """Return a share in percent, with the digits that distinguish it from 100 %.
 
     >>> _percent(0.42), _percent(0.9996), _percent(0.99999), _percent(1.0)
     ('42.0 %', '99.96 %', 'over 99.99 %', '100.0 %')
@@ -484,8 +486,3 @@ def _percent(share: float) -> str:
         return "over 99.99 %"
     digits = 2 if 0.999 <= share < 1 else 1
     return f"{100 * share:.{digits}f} %"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    *first, last = map(safe, names)
-    return f"{', '.join(first)} and {last}" if first else last

@@ -18,7 +18,7 @@ from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import ALONE, LOCATION, MISSING, OTHERWISE, SHAPE, SHARE, SPREAD
-from tellapart.scan.findings import UNTESTED, Describer, finding_of
+from tellapart.scan.findings import UNTESTED, Described, Describer
 from tellapart.selection.selection import Selection
 
 MOST_JOINT = 10
@@ -28,14 +28,14 @@ SIGNIFICANT = 0.05
 CLEARLY_JOINT = 1e-4
 """A pair is reported of a variable where its p-value is at most this, and below the column's."""
 FIRST = (LOCATION, SHARE)
-"""What people mention first."""
+"""Differences of the mean come first."""
 KINDS_OF = {"shift": FIRST, "spread": (SPREAD,), "shape": (SHAPE,), "missing": (MISSING,)}
 """The kinds of finding that each reason of a choice by evidence stands for."""
 
 
 @dataclass(frozen=True)
-class Named:
-    """What a scan says at its level: its findings, and the adjusted p-value of every column."""
+class ScanFindings:
+    """What a scan reports at its level: findings, and the adjusted p-value of every column."""
 
     findings: tuple[Finding, ...]
     pvalues: Mapping[str, float]
@@ -46,7 +46,7 @@ def with_changes(
     selection: Selection,
     samples: Samples | ChunkedSamples,
     *,
-    scanned: Named | None = None,
+    scanned: ScanFindings | None = None,
     train: Samples | None = None,
     joint: bool = False,
 ) -> Selection:
@@ -58,8 +58,8 @@ def with_changes(
         The choice.
     samples : Samples or ChunkedSamples
         The rows that effects and intervals are computed from.
-    scanned : Named or None
-        What a scan says of the same rows; None where none was made.
+    scanned : ScanFindings or None
+        What a scan reports of the same rows; None where none was made.
     train : Samples or None
         Rows that decide what to report of each variable, where the others took no part in the
         choice.
@@ -67,31 +67,31 @@ def with_changes(
         Whether the variables were selected by a kernel that sees how columns depend on each other:
         then a pair is reported where it is more significant than its columns.
     """
-    chosen = list(islice(selection.weights, current_budget().described_variables))
+    names = list(islice(selection.weights, current_budget().described_variables))
     reported: dict[str, Finding] = {}
     if scanned is not None:
-        known = ((name, _named(scanned, selection, name, chosen)) for name in chosen)
-        reported = {name: finding for name, finding in known if finding is not None}
-    left = [name for name in chosen if name not in reported]
-    if left:
-        own = _Effects(samples, len(chosen))
-        decide = own if train is None else _Effects(train, len(chosen))
-        joint = joint and scanned is None and len(chosen) <= MOST_JOINT
+        from_scan = ((name, _named(scanned, selection, name, names)) for name in names)
+        reported = {name: finding for name, finding in from_scan if finding is not None}
+    unnamed = [name for name in names if name not in reported]
+    if unnamed:
+        measured = _Effects(samples, len(names))
+        deciding = measured if train is None else _Effects(train, len(names))
+        joint = joint and scanned is None and len(names) <= MOST_JOINT
         pairs = list(combinations(sorted(selection.support.tolist()), 2)) if joint else []
-        columns = [selection.names.index(name) for name in left]
-        for effects in (own, decide):
+        columns = [selection.names.index(name) for name in unnamed]
+        for effects in (measured, deciding):
             effects.read(columns)
-        for name, column in zip(left, columns, strict=True):
-            where = _where(selection, name, column, decide, pairs)
-            wanted = _reason(selection, name)
-            found = own.finding(where, decide.kind(where, wanted))
-            if found is not None:
-                reported[name] = _judged(found, name, scanned)
-    changes = {name: reported[name] for name in chosen if name in reported}
+        for name, column in zip(unnamed, columns, strict=True):
+            members = _members(selection, name, column, deciding, pairs)
+            kinds = _kinds_of_reason(selection, name)
+            finding = measured.finding(members, deciding.kind(members, kinds))
+            if finding is not None:
+                reported[name] = _judged(finding, name, scanned)
+    changes = {name: reported[name] for name in names if name in reported}
     return replace(selection, changes=changes)
 
 
-def _reason(selection: Selection, name: str) -> tuple[str, ...]:
+def _kinds_of_reason(selection: Selection, name: str) -> tuple[str, ...]:
     reasons = dict(zip(selection.variables, selection.reasons, strict=False))
     return KINDS_OF.get(reasons.get(name, ""), ())
 
@@ -102,39 +102,39 @@ def _group(selection: Selection, name: str) -> tuple[int, ...]:
 
 
 def _named(
-    scanned: Named, selection: Selection, name: str, chosen: Sequence[str]
+    scanned: ScanFindings, selection: Selection, name: str, names: Sequence[str]
 ) -> Finding | None:
-    """Return the finding that says what a variable differs in: what people mention first."""
+    """Return the finding that describes a variable: of its mean first, then of its reason."""
     findings, group = scanned.findings, _group(selection, name)
     if group:
         members = {selection.names[s] for s in group}
         return next((f for f in findings if set(f.variables) == members), None)
-    own = [finding for finding in findings if finding.variables == (name,)]
-    wanted = _reason(selection, name)
-    first = [finding for finding in own if finding.kind in FIRST]
-    fitting = [finding for finding in own if finding.kind in wanted]
-    # A kernel does not say what it chose a variable for: it may be how it depends on others.
-    joint = [f for f in findings if name in f.variables and set(f.variables) <= set(chosen)]
-    return next(iter([*first, *fitting, *own, *([] if wanted else joint)]), None)
+    single = [finding for finding in findings if finding.variables == (name,)]
+    kinds = _kinds_of_reason(selection, name)
+    first = [finding for finding in single if finding.kind in FIRST]
+    fitting = [finding for finding in single if finding.kind in kinds]
+    # A kernel gives no reason for a variable, which may be how it depends on others.
+    joint = [f for f in findings if name in f.variables and set(f.variables) <= set(names)]
+    return next(iter([*first, *fitting, *single, *([] if kinds else joint)]), None)
 
 
-def _where(
+def _members(
     selection: Selection,
     name: str,
     column: int,
-    decide: _Effects,
+    deciding: _Effects,
     pairs: Iterable[tuple[int, int]],
 ) -> tuple[int, ...]:
-    """Return the column, or the group or pair to report of it."""
+    """Return the column, or the group or pair that is reported of it."""
     group = _group(selection, name)
     if group:
         return group
-    where: tuple[int, ...] = (column,)
-    least = min(CLEARLY_JOINT, decide.least(where))
+    members: tuple[int, ...] = (column,)
+    least = min(CLEARLY_JOINT, deciding.least(members))
     for pair in pairs:
-        if column in pair and decide.least(pair) < least:
-            where, least = pair, decide.least(pair)
-    return where
+        if column in pair and deciding.least(pair) < least:
+            members, least = pair, deciding.least(pair)
+    return members
 
 
 class _Effects:
@@ -144,66 +144,59 @@ class _Effects:
         self._raw = RawColumns(samples)
         self._describer = Describer(self._raw)
         self._n_effects = n_effects
-        self._made: dict[tuple[int, ...], dict[str, Finding]] = {}
-        self._pvalues: dict[tuple[int, ...], dict[str, float]] = {}
+        self._described: dict[tuple[int, ...], Described] = {}
 
     def read(self, columns: Sequence[int]) -> None:
         """Compute the effects of single columns."""
-        for column, about in self._describer.each(columns, (ALONE, OTHERWISE)):
-            self._made[column,] = {
-                kind: about.finding(kind, UNTESTED, self._n_effects) for kind in about.effects
-            }
-            self._pvalues[column,] = {kind: e.pvalue for kind, e in about.effects.items()}
-            pattern = self._raw.pattern
-            name = self._raw.names[column]
-            if pattern is not None and name in pattern.names:
-                place = pattern.names.index(name)
-                found = self._describer.missing(place, UNTESTED, self._n_effects, 0.0)
-                self._made[column,][MISSING] = found
+        for column, described in self._describer.each(columns, (ALONE, OTHERWISE)):
+            self._described[column,] = described
 
-    def _of(self, where: tuple[int, ...]) -> dict[str, Finding]:
-        if where not in self._made:
-            levels = [None] * len(where)
-            numeric = all(self._raw.kinds[column] == "numeric" for column in where)
-            effects, rows = self._describer.group(where, levels) if numeric else ({}, (0, 0))
-            names = tuple(self._raw.names[column] for column in where)
-            self._made[where] = {
-                kind: finding_of(
-                    kind, names, estimate, UNTESTED, n_effects=self._n_effects, rows=rows
-                )
-                for kind, estimate in effects.items()
-            }
-            self._pvalues[where] = {kind: e.pvalue for kind, e in effects.items()}
-        return self._made[where]
+    def _pvalues(self, columns: tuple[int, ...]) -> dict[str, float]:
+        """Return the unadjusted p-values by kind; none of groups with a categorical column."""
+        if columns not in self._described:
+            described = Described((), {}, (0, 0))
+            if all(self._raw.kinds[column] == "numeric" for column in columns):
+                described = self._describer.group(columns, [None] * len(columns))
+            self._described[columns] = described
+        effects = self._described[columns].effects
+        return {kind: estimate.pvalue for kind, estimate in effects.items()}
 
-    def least(self, where: tuple[int, ...]) -> float:
+    def _in_pattern(self, columns: tuple[int, ...]) -> int | None:
+        """Return the number of a column among those with missing values; None of others."""
+        pattern, name = self._raw.pattern, self._raw.names[columns[0]]
+        if pattern is None or len(columns) > 1 or name not in pattern.names:
+            return None
+        return pattern.names.index(name)
+
+    def least(self, columns: tuple[int, ...]) -> float:
         """Return the smallest p-value of a column or group."""
-        self._of(where)
-        return min(self._pvalues[where].values(), default=1.0)
+        return min(self._pvalues(columns).values(), default=1.0)
 
-    def kind(self, where: tuple[int, ...], wanted: tuple[str, ...]) -> str | None:
-        """Return the kind to report: of the mean, of what it was chosen for, or the clearest."""
-        made = self._of(where)
-        if MISSING in wanted and MISSING in made:
+    def kind(self, columns: tuple[int, ...], preferred: tuple[str, ...]) -> str | None:
+        """Return the kind to report: of the mean, a preferred one, or the most significant."""
+        if MISSING in preferred and self._in_pattern(columns) is not None:
             return MISSING
-        pvalues = self._pvalues[where]
+        pvalues = self._pvalues(columns)
         first = [kind for kind in FIRST if pvalues.get(kind, 1.0) <= SIGNIFICANT]
-        fitting = [kind for kind in wanted if kind in pvalues]
-        clearest = sorted(pvalues, key=lambda kind: pvalues[kind])
-        return next(iter([*first, *fitting, *clearest]), None)
+        fitting = [kind for kind in preferred if kind in pvalues]
+        by_pvalue = sorted(pvalues, key=lambda kind: pvalues[kind])
+        return next(iter([*first, *fitting, *by_pvalue]), None)
 
-    def finding(self, where: tuple[int, ...], kind: str | None) -> Finding | None:
-        """Return the finding of a kind, or the clearest where these rows have none of it."""
-        made = self._of(where)
-        if kind in made:
-            return made[kind]
-        other = self.kind(where, ())
-        return None if other is None else made[other]
+    def finding(self, columns: tuple[int, ...], kind: str | None) -> Finding | None:
+        """Return the finding of a kind, or the most significant one if these rows have none."""
+        k = self._in_pattern(columns)
+        if kind == MISSING and k is not None:
+            return self._describer.missing(k, UNTESTED, self._n_effects, 0.0)
+        if kind not in self._pvalues(columns):
+            kind = self.kind(columns, ())
+        if kind is None:
+            return None
+        return self._described[columns].finding(kind, UNTESTED, self._n_effects)
 
 
-def _judged(found: Finding, name: str, scanned: Named | None) -> Finding:
+def _judged(finding: Finding, name: str, scanned: ScanFindings | None) -> Finding:
     """Return a finding with the p-value of its column, where a scan gives one."""
     if scanned is None:
-        return replace(found, named=None)
-    pvalue = scanned.pvalues.get(name, UNTESTED) if len(found.variables) == 1 else UNTESTED
-    return replace(found, pvalue=pvalue, named=pvalue <= scanned.alpha)
+        return replace(finding, named=None)
+    pvalue = scanned.pvalues.get(name, UNTESTED) if len(finding.variables) == 1 else UNTESTED
+    return replace(finding, pvalue=pvalue, named=pvalue <= scanned.alpha)

@@ -198,16 +198,16 @@ class ObjectiveMoments:
 
 def make_folds(
     kernel: Kernel,
-    halves: Sequence[tuple[Samples, Samples]],
+    splits: Sequence[tuple[Samples, Samples]],
     n_jobs: int,
     nonnegative: bool = False,
 ) -> list[Fold]:
     """Fit the kernel on the first part of every split; splits without a varying column are left."""
     folds: list[Fold] = []
-    for train, rest in halves:
+    for train, held_out in splits:
         fitted = kernel.fit(train, n_jobs=n_jobs)
         make = LinearFold if fitted.abilities.fast_sums else SearchFold
-        folds.append(make(train, rest, fitted, n_jobs, nonnegative))
+        folds.append(make(train, held_out, fitted, n_jobs, nonnegative))
     return [fold for fold in folds if fold.keep.size > 0]
 
 
@@ -222,26 +222,19 @@ def split_in_halves(
     """Split the training half in two, several times; no splits where there are too few rows."""
     if min(samples.n_units) < FEWEST_ROWS:
         return []
-    halves = [samples.split(0.5, rng) for _ in range(count)]
+    splits = [samples.split(0.5, rng) for _ in range(count)]
     if most_rows is None:
-        return halves
+        return splits
     # The rows of a part stand in their old order, which may mean something: draw again.
-    return [(one.draw(most_rows, rng), other.draw(most_rows, rng)) for one, other in halves]
+    return [
+        (train.draw(most_rows, rng), held_out.draw(most_rows, rng)) for train, held_out in splits
+    ]
 
 
 def ratio(moments: LinearCoefficients | ObjectiveMoments, z: FloatArray) -> float:
     """Return MMD²/σ̂; a small floor under σ̂² keeps perfect separation finite (k ≤ 1)."""
     variance = max(moments.variance_at(z), 0.0)
     return moments.statistic(z) / math.sqrt(variance + VARIANCE_FLOOR)
-
-
-# Splits of a large training half for the linear kernel: all from one pass over its rows.
-#
-# Rows stand in bins, as for the test, and a split sends half of the bins of each sample to its
-# first part and the others to the second. MMD² of a column in either part, and under permutations
-# of the bins of the second part, follows from the column's kernel sums between bins, which are
-# taken once for all splits. V, which so many rows give well, is that of the whole training half,
-# and so are the bandwidths: neither says which variables a part would choose.
 
 
 # One start of each kind and few steps: the best λ is known no better than by a factor of two.
@@ -253,6 +246,12 @@ MOST_KEPT = 4_000_000
 @dataclass(frozen=True)
 class BinnedRows:
     """The training half in bins, and the kernel sums of its columns between them.
+
+    Rows stand in bins, as for the test, and a split sends half of the bins of each sample to its
+    first part and the others to the second. MMD² of a column in either part, and under permutations
+    of the bins of the second part, follows from the column's kernel sums between bins, which are
+    taken once for all splits. V, which so many rows give well, is that of the whole training half,
+    and so are the bandwidths: neither says which variables a part would choose.
 
     Attributes
     ----------
@@ -296,10 +295,10 @@ class BinnedRows:
         return np.arange(self.sizes[0] + self.sizes[1] + 1) * self.sizes[2]
 
     def sums(self, column: int) -> ColumnSums:
-        """Return the kernel sums of one column, and keep them: few columns are asked for."""
+        """Return the kernel sums of one column, and keep them: few columns are needed."""
         if column not in self._held:
-            one = np.array([column])
-            pooled = np.concatenate([self.samples.x[:, one], self.samples.y[:, one]])[:, 0]
+            index = np.array([column])
+            pooled = np.concatenate([self.samples.x[:, index], self.samples.y[:, index]])[:, 0]
             scalar = self.kernel.scalar_kernels[column]
             self._held[column] = ColumnSums(scalar, pooled[self.order], self.starts)
         return self._held[column]
@@ -317,7 +316,7 @@ class BinnedRows:
         rows = labels.sum(axis=1) * self.sizes[2]
         m, n = rows[::2], rows[1::2]
         scalars, starts, order = self.kernel.scalar_kernels, self.starts, self.order
-        # Few columns are asked for again: of wide samples they are summed anew.
+        # Few columns are needed again: of wide samples they are summed again.
         keeps = self.order.size * self.samples.n_columns <= MOST_KEPT
 
         def of_column(s: int, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -325,8 +324,8 @@ class BinnedRows:
             if keeps:
                 self._held[s] = sums
             products = sums.products(labels)
-            own = np.diag(products)
-            xx, yy, xy = own[::2], own[1::2], np.diag(products, 1)[::2]
+            diagonal = np.diag(products)
+            xx, yy, xy = diagonal[::2], diagonal[1::2], np.diag(products, 1)[::2]
             return np.asarray(
                 (xx - m) / (m * (m - 1)) + (yy - n) / (n * (n - 1)) - 2 * xy / (m * n)
             )
@@ -402,12 +401,14 @@ class BinnedFold(Split):
             else:
                 short[column] = sums.features[groups]
         if short:
-            found = mmd2_of_columns(list(short.values()), bins)
-            self._permuted.update({(s, seed): own for s, own in zip(short, found, strict=True)})
+            statistics = mmd2_of_columns(list(short.values()), bins)
+            self._permuted.update(
+                {(s, seed): of_column for s, of_column in zip(short, statistics, strict=True)}
+            )
 
     def _drawn(self, seed: int) -> RowGroups:
         if seed not in self._bins:
-            of_x, of_y = (part.size for part in self.second)
+            of_x, of_y = (bins.size for bins in self.second)
             size = self.rows.sizes[2]
             rng = np.random.default_rng(seed)
             self._bins[seed] = RowGroups(

@@ -49,11 +49,11 @@ def select_variables(
 ) -> Selection:
     """Choose the variables whose distributions differ most between two samples.
 
-    By default the evidence decides: how sure it is that each column differs (in location, spread
-    or shape), that pairs and triples depend on each other differently, and how much of that they
+    By default the choice is by evidence: how strong it is that each column differs (in location,
+    spread or shape) and that the dependence of pairs and triples differs, and how much of it they
     share. z ≥ 0 maximises eᵀz/√(zᵀMz), the joint evidence of at most `n_variables` columns. With
-    a kernel it maximises F(z) = MMD²(z) − λ σ²(z) over ‖z‖₂ = 1. Either way the result says how
-    far from the best the choice can be. All rows are used, so a test on the same rows would be
+    a kernel it maximises F(z) = MMD²(z) − λ σ²(z) over ‖z‖₂ = 1. Either way the result reports how
+    far from the optimum the choice can be. All rows are used, so a test on the same rows would be
     too optimistic: for a p-value use `two_sample_test`.
 
     Parameters
@@ -97,12 +97,12 @@ def select_variables(
     missing : str
         What to do about missing values; see `tellapart.data.reader.read_samples`.
     keep : sequence of str
-        Columns of tables that may be chosen although they seem to name rows; such columns are
+        Columns of tables that may be chosen although they look like identifiers; such columns are
         left out otherwise, with a warning.
     estimator : "unbiased" or "paired"
         "paired" is the paper's form, for samples with the same number of rows.
     labels : pair of str
-        What to call the two samples where it is told what variables differ in.
+        Names of the two samples in descriptions of what differs.
 
     Returns
     -------

@@ -13,13 +13,10 @@ from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
 from tellapart.strs.contract import Status, relative_gap
-from tellapart.text import safe
+from tellapart.text import counted, listed, safe
 
 if TYPE_CHECKING:
     from tellapart.selection.by_evidence import RunnerUp
-
-
-# The selected variables as a table: weight, how each differs, and by how much.
 
 
 SIZES = (
@@ -28,13 +25,8 @@ SIZES = (
 COLUMNS = ("variable", "weight", "kind", "with", "measure", *SIZES, "named", "differs")
 
 
-def variables_frame(selection: Selection) -> Any:
-    """Return a table with one row per selected variable, the largest weight first."""
-    return make_frame(variable_rows(selection))
-
-
 def variable_rows(selection: Selection) -> dict[str, list[Any]]:
-    """Return the columns of that table.
+    """Return the columns of a table with one row per selected variable, the largest weight first.
 
     Where it is not known what a variable differs in, numbers are NaN and words are empty.
     """
@@ -78,7 +70,7 @@ class Selection:
     """The chosen variables, their weights, and what is proved about the choice.
 
     By its `objective` the weights z maximise, over ‖z‖₂ = 1, ‖z‖₀ ≤ d and, unless signed weights
-    were asked for, z ≥ 0:
+    were requested, z ≥ 0:
 
     - "regularized": F(z) = MMD²(z) − λ σ²(z);
     - "ratio": aᵀz/√(zᵀ(V + r·median(diag V)·I)z), MMD² in units of its noise, r = λ;
@@ -96,7 +88,7 @@ class Selection:
     upper_bound : float or None
         A proved bound on the objective of any choice; None if none is proved.
     status : "optimal", "feasible" or "time_limit"
-        "optimal" only if the bound is within the gap asked for.
+        "optimal" only if the bound is within the requested gap.
     solver : str
         The solver that ran.
     seconds : float
@@ -123,7 +115,7 @@ class Selection:
         What each chosen variable differs in, in the order of `support`: "shift", "spread",
         "shape" or its dependence on others. Empty but for a choice by evidence.
     substitutes : mapping from str to tuple of str
-        For a chosen variable, others that could stand in for it, the likest first.
+        For a chosen variable, those it is interchangeable with, the most similar first.
     n_candidates : int or None
         Columns that took part in the choice; None for all that vary.
     drawn_rows : pair of int or None
@@ -135,7 +127,7 @@ class Selection:
     groups : tuple of tuples of int
         Columns that were chosen together, for how they depend on each other.
     runner_up : RunnerUp or None
-        The next best choice that was found, and how near it is; None but for a choice by evidence.
+        The runner-up subset that was found, and how near it is; None but for a choice by evidence.
     changes : mapping from str to Finding
         What each chosen variable differs in, which way and how much, with an interval
         (`tellapart.selection.changes`); of the 200 heaviest at most.
@@ -205,7 +197,7 @@ class Selection:
 
     def to_frame(self) -> Any:
         """Return the selected variables as a table (pandas, or pyarrow), largest weight first."""
-        return variables_frame(self)
+        return make_frame(variable_rows(self))
 
     @property
     def maker(self) -> str:
@@ -228,37 +220,35 @@ class Selection:
     @property
     def remarks(self) -> list[str]:
         """What a reader of the choice should know beside the certificate, one sentence each."""
-        found = []
+        remarks = []
         if self.unused > 0:
-            places = self.unused + self.support.size
-            found.append(
-                f"{self.unused} fewer than the {places} variables allowed were selected: no "
+            allowed = self.unused + self.support.size
+            remarks.append(
+                f"{self.unused} fewer than the {allowed} variables allowed were selected: no "
                 "other variable improves the criterion"
             )
         if self.drawn_rows is not None:
             x, y = self.drawn_rows
             drawn = f"{x:,} and {y:,} rows, drawn at random"
             if self.objective == EVIDENCE:
-                found.append(
+                remarks.append(
                     f"Columns and correlations were judged by all rows, the rest by {drawn}"
                 )
             else:
-                found.append(f"Selected on {drawn}")
+                remarks.append(f"Selected on {drawn}")
         if self.n_features is not None:
-            found.append(
+            remarks.append(
                 f"Objective and weights were computed from {self.n_features:,} features of the "
                 "kernel instead of all pairs of rows"
             )
         if self.runner_up is not None:
-            found.append(self.runner_up.description())
+            remarks.append(self.runner_up.description())
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
-                shown = ", ".join(safe(other) for other in others[:FEW_SUBSTITUTES])
-                more = len(others) - FEW_SUBSTITUTES
-                rest = f" and {more} more" if more > 0 else ""
-                found.append(f"{safe(name)} is interchangeable with {shown}{rest}")
-        return found
+                shown = listed(others, FEW_SUBSTITUTES)
+                remarks.append(f"{safe(name)} is interchangeable with {shown}")
+        return remarks
 
     @property
     def gap(self) -> float | None:
@@ -268,14 +258,14 @@ class Selection:
     @property
     def certificate(self) -> str:
         """What is proved about the choice, in words."""
-        chosen = f"{self.support.size} variable{'s' if self.support.size > 1 else ''}"
+        chosen = counted(self.support.size, "variable")
         by = f"{self.solver}, {self.seconds:.2f} s"
         if self.method:
             return self._certificate_of_method(chosen)
         if self.gap is None or not math.isfinite(self.gap):
             return f"a heuristic subset of {chosen}, not proved to be optimal ({by})"
         allowed = self.support.size if self.n_variables is None else self.n_variables
-        chosen = f"{allowed} variable{'s' if allowed > 1 else ''}"
+        chosen = counted(allowed, "variable")
         if self.n_candidates is not None and self.n_candidates < len(self.names) - len(
             self.constant
         ):

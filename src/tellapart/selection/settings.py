@@ -29,6 +29,7 @@ from tellapart.statistics.mmd import ESTIMATORS, check_rows
 from tellapart.strs import Solver
 from tellapart.strs.contract import PLAIN_ONLY
 from tellapart.strs.solve import SMALLEST_GAP
+from tellapart.text import listed
 
 AUTO = "auto"
 CROSS_VALIDATED = "cv"
@@ -183,11 +184,10 @@ def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -
             f"X and Y must have a column that varies; all {samples.n_columns} are constant "
             "in the rows that variables are chosen from"
         )
-    names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
-    if names and warn:
-        more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        shown = ", ".join(names[:NAMES_SHOWN])
-        warn_caller(f"constant columns get weight 0: {shown}{more}", ConstantColumnWarning)
+    if warn and constant.any():
+        names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
+        shown = listed(names, NAMES_SHOWN)
+        warn_caller(f"constant columns get weight 0: {shown}", ConstantColumnWarning)
     return varying
 
 

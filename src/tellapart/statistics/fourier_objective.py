@@ -28,13 +28,6 @@ from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import Exponential, FittedKernel, Outer
 from tellapart.statistics.pair_sums import Derivatives
 
-# Kernels of squared differences as mixtures of Gaussian ones, φ(t) = Σ_k a_k exp(−ρ_k t), a ≥ 0.
-#
-# By Schoenberg's theorem φ(Σ_s ω_s (u_s − v_s)²) is a kernel for every number of columns just if
-# φ is such a mixture. Random frequencies of a mixture are easy to draw, and with them a kernel of
-# many rows costs a sum over rows instead of one over pairs of rows.
-
-
 # A typical t is about 2 whatever the units: six decades of it, and of the rates.
 _INDICES = np.concatenate([[0.0], np.logspace(-3, 3, 241)])
 _RATES = np.logspace(-3.5, 3.5, 141)
@@ -46,6 +39,10 @@ ACCURACY = 1e-3
 @dataclass(frozen=True)
 class Exponentials:
     """φ(t) = height · Σ_k shares_k exp(−rates_k t), the shares adding up to 1.
+
+    By Schoenberg's theorem φ(Σ_s ω_s (u_s − v_s)²) is a kernel for every number of columns just if
+    φ is such a mixture. Random frequencies of a mixture are easy to draw, and with them a kernel of
+    many rows costs a sum over rows instead of one over pairs of rows.
 
     Examples
     --------
@@ -88,9 +85,9 @@ def exponentials_of(outer: Outer) -> Exponentials | None:
     if total == 0.0:
         return None
     used = np.flatnonzero(shares)
-    found = Exponentials(_RATES[used], shares[used] / total, float(target[0]))
-    error = float(np.abs(found.value(_INDICES) - target).max())
-    return found if error <= ACCURACY * target[0] else None
+    mixture = Exponentials(_RATES[used], shares[used] / total, float(target[0]))
+    error = float(np.abs(mixture.value(_INDICES) - target).max())
+    return mixture if error <= ACCURACY * target[0] else None
 
 
 N_FREQUENCIES = 512
@@ -212,9 +209,9 @@ class FourierObjective:
         left, right = np.triu_indices(size)
 
         def moments(values: Singles) -> Singles:
-            asked = values[:, variables]
-            crosses = asked[:, left] * asked[:, right]
-            return np.concatenate([np.ones_like(values[:, :1]), asked, crosses], axis=1)
+            chosen = values[:, variables]
+            crosses = chosen[:, left] * chosen[:, right]
+            return np.concatenate([np.ones_like(values[:, :1]), chosen, crosses], axis=1)
 
         x, y = (
             self._expanded(_sums(group, angles, moments) / group.shape[0], variables)
@@ -223,8 +220,10 @@ class FourierObjective:
         difference = x - y
         m, n = self.samples.n_x, self.samples.n_y
         total = difference.product(difference)
-        for one, count in ((x, m), (y, n)):
-            total = total + (one.product(one) - Derivatives.constant(1.0, size)) * (1 / (count - 1))
+        for wave, count in ((x, m), (y, n)):
+            total = total + (wave.product(wave) - Derivatives.constant(1.0, size)) * (
+                1 / (count - 1)
+            )
         statistic = total * self._height
         variance = self._variance(difference, angles, variables)
         return statistic - variance * self.regularization
@@ -266,8 +265,8 @@ class FourierObjective:
         """Both samples in units of τ_s about the pooled medians: rows × columns."""
         scales = self.kernel.squared_scales
         assert scales is not None  # `draw` says so
-        everything = np.arange(self.samples.n_columns)
-        x, y = self.samples.x[:, everything], self.samples.y[:, everything]
+        all_columns = np.arange(self.samples.n_columns)
+        x, y = self.samples.x[:, all_columns], self.samples.y[:, all_columns]
         middle = np.median(np.concatenate([x, y]), axis=0)
 
         def scaled(values: FloatArray) -> Singles:
@@ -322,11 +321,11 @@ class FourierObjective:
         scale = self._height / frequencies.shape[1] if size else self._height / a.shape[0]
         for group, weight in zip(self._groups, self._group_weights, strict=True):
             rows = np.empty((group.shape[0], 1 + size))
-            for part, cosine, sine in angles.blocks(group):
-                found = cosine @ with_cosine + sine @ with_sine
-                rows[part, 0] = found[:, 0]
-                asked = group[part][:, variables]
-                rows[part, 1:] = asked * found[:, 1 : 1 + size] + found[:, 1 + size :]
+            for block, cosine, sine in angles.blocks(group):
+                turned = cosine @ with_cosine + sine @ with_sine
+                rows[block, 0] = turned[:, 0]
+                chosen = group[block][:, variables]
+                rows[block, 1:] = chosen * turned[:, 1 : 1 + size] + turned[:, 1 + size :]
             rows *= scale
             rows -= rows.mean(axis=0)
             products = weight * (rows.T @ rows)
@@ -337,10 +336,10 @@ class FourierObjective:
 
     def _row_sums(self, group: Singles, angles: _Angles, difference: FloatArray) -> FloatArray:
         """Return r_i / φ(0) of the rows of one sample."""
-        a, b = (part.astype(np.float32) for part in difference)
+        a, b = (block.astype(np.float32) for block in difference)
         sums = np.empty(group.shape[0])
-        for part, cosine, sine in angles.blocks(group):
-            sums[part] = cosine @ a + sine @ b
+        for block, cosine, sine in angles.blocks(group):
+            sums[block] = cosine @ a + sine @ b
         return sums / self.n_features
 
     def _pair_slopes(self, one: FloatArray, other: FloatArray) -> FloatArray:
@@ -364,9 +363,9 @@ class _Angles:
         step = max(1, current_budget().pair_block_entries // self.turned.shape[1])
         for start in range(0, group.shape[0], step):
             check_interrupts()
-            part = slice(start, min(start + step, group.shape[0]))
-            angles = group[part][:, self.used] @ self.turned
-            yield part, np.cos(angles), np.sin(angles)
+            block = slice(start, min(start + step, group.shape[0]))
+            angles = group[block][:, self.used] @ self.turned
+            yield block, np.cos(angles), np.sin(angles)
 
 
 @dataclass(frozen=True)
@@ -399,11 +398,11 @@ def _sums(
 ) -> FloatArray:
     """Return Σ_i g_i (cos θ_i, sin θ_i) times each moment of the row: of shape (2, q, R)."""
     total: FloatArray | None = None
-    for part, cosine, sine in angles.blocks(group):
-        rows = moments(group[part])
+    for block, cosine, sine in angles.blocks(group):
+        rows = moments(group[block])
         if weights is not None:
-            rows = rows * weights[part, None]
-        found = np.stack([rows.T @ cosine, rows.T @ sine]).astype(np.float64)
-        total = found if total is None else total + found
+            rows = rows * weights[block, None]
+        sums = np.stack([rows.T @ cosine, rows.T @ sine]).astype(np.float64)
+        total = sums if total is None else total + sums
     assert total is not None
     return total

@@ -203,7 +203,7 @@ class FittedObjective:
     def weight_slopes(self, z: FloatArray) -> FloatArray:
         """Return ∂F/∂ω_s, of shape (D,), ω_s = ω(z_s) the weight of column s in the index.
 
-        What a variable that is not yet used would bring. The gradient cannot tell where
+        What a variable that is not yet used would add. The gradient does not show it where
         ω(z) = z², for then it is 0 at z_s = 0; for ω(z) = z the two are the same.
         """
         return self._sums.weight_slopes(z)
@@ -219,7 +219,7 @@ class FittedObjective:
 
     @property
     def within_orthant(self) -> bool:
-        """Whether z ≥ 0 is asked for and is a restriction: where ω(z) = z² it is none."""
+        """Whether z ≥ 0 is required and a restriction: where ω(z) = z² it is none."""
         return self.nonnegative and not self.squares_weights
 
     @property

@@ -170,8 +170,8 @@ class PairSums:
     def prepare(self) -> None:
         """Make what is kept from call to call."""
         if self._keep:
-            everything = np.arange(self.varying.shape[0])
-            self._kept = {k: self._stack(tile, everything) for k, tile in enumerate(self._tiles)}
+            all_columns = np.arange(self.varying.shape[0])
+            self._kept = {k: self._stack(tile, all_columns) for k, tile in enumerate(self._tiles)}
 
     def value(self, z: FloatArray) -> float:
         """Return F(z)."""
@@ -179,8 +179,8 @@ class PairSums:
 
     def weight_slopes(self, z: FloatArray) -> FloatArray:
         """Return ∂F/∂ω_s of all columns."""
-        everything = np.arange(self.varying.shape[0])
-        return self._of_columns(self.first_order(z, everything).slopes, everything)
+        all_columns = np.arange(self.varying.shape[0])
+        return self._of_columns(self.first_order(z, all_columns).slopes, all_columns)
 
     def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
         """Return F(z), and ∇F(z) and ∇²F(z) in `variables`, by the chain rule through ω."""
@@ -238,11 +238,11 @@ class PairSums:
 
     def statistic_form(self) -> tuple[FloatArray, FloatArray]:
         """Return 𝒜 and 𝒯 of the varying columns, MMD² = ωᵀ𝒜ω + 𝒯ᵀω, where φ is a square."""
-        everything = np.arange(self.varying.shape[0])
+        all_columns = np.arange(self.varying.shape[0])
         nowhere = np.zeros(self.kernel.constant.shape[0])
         free = self.at(0.0)
-        first = free.first_order(nowhere, everything)
-        return free.second_order(nowhere, everything, first) / 2, first.slopes
+        first = free.first_order(nowhere, all_columns)
+        return free.second_order(nowhere, all_columns, first) / 2, first.slopes
 
     def _first_order(self, z: FloatArray, variables: IntArray) -> FirstOrder:
         weights = self.kernel.weights(z)[self.varying]
@@ -319,7 +319,7 @@ class PairSums:
         if k not in self._kept:
             self._kept[k] = self._stack(tile, np.arange(depth))
         kept = self._kept[k]
-        # No copy where all columns are asked for.
+        # No copy where all columns are requested.
         stack = kept if variables.shape[0] == depth else kept[variables]
         sources = kept if active.shape[0] == depth else kept[active]
         return np.tensordot(weights[active], sources, 1), stack
@@ -366,21 +366,6 @@ def _tiles(n_rows: int, side: int) -> list[_Tile]:
     return [_Tile(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[i:]]
 
 
-# The sums over pairs for kernels of squared differences, by matrix products alone.
-#
-# Where ψ_s(u, v) = (u − v)² with u, v in units of τ_s, the square opens up:
-#
-#     t_ij = Σ_s ω_s u_is² + Σ_s ω_s u_js² − 2 Σ_s ω_s u_is u_js
-#     Σ_j G_ij ψ_s(u_i, u_j) = u_is² Σ_j G_ij − 2 u_is Σ_j G_ij u_js + Σ_j G_ij u_js²
-#
-# So F and its slopes in *all* columns take a few products of the matrix φ′(t) with the samples, and
-# no matrix over pairs per column. F, r and their derivatives need only, for each row, the sums of K
-# and of φ′ψ_s over the rows of X and over those of Y. With B_ij = M_ij φ″(t_ij), β its row sums,
-#
-#     Σ_ij B_ij ψ_s ψ_r = 2 Σ_i β_i u_is² u_ir² + 2 (u_s²)ᵀB u_r² + 4 (u_s u_r)ᵀB (u_s u_r)
-#                         − 4 (u_s² u_r)ᵀB u_r − 4 (u_r² u_s)ᵀB u_s
-
-
 # Beyond this many τ the squares of squares lose too many digits.
 FARTHEST = 1e3
 # Entries of one block of K: 4 MB, a few of which stay in cache.
@@ -399,6 +384,19 @@ def opens_up(samples: Samples, kernel: FittedKernel) -> bool:
 class SquaredSums(PairSums):
     """As `PairSums`, for ψ_s(u, v) = ((u − v)/τ_s)².
 
+    Where ψ_s(u, v) = (u − v)² with u, v in units of τ_s, the square opens up:
+
+        t_ij = Σ_s ω_s u_is² + Σ_s ω_s u_js² − 2 Σ_s ω_s u_is u_js
+        Σ_j G_ij ψ_s(u_i, u_j) = u_is² Σ_j G_ij − 2 u_is Σ_j G_ij u_js + Σ_j G_ij u_js²
+
+    So F and its slopes in *all* columns take a few products of the matrix φ′(t) with the samples,
+    and no matrix over pairs per column. F, r and their derivatives need only, for each row, the
+    sums of K and of φ′ψ_s over the rows of X and over those of Y. With B_ij = M_ij φ″(t_ij), β its
+    row sums,
+
+        Σ_ij B_ij ψ_s ψ_r = 2 Σ_i β_i u_is² u_ir² + 2 (u_s²)ᵀB u_r² + 4 (u_s u_r)ᵀB (u_s u_r)
+                            − 4 (u_s² u_r)ᵀB u_r − 4 (u_r² u_s)ᵀB u_s
+
     Parameters
     ----------
     samples, kernel, regularization, memory_budget
@@ -410,7 +408,7 @@ class SquaredSums(PairSums):
         self, samples: Samples, kernel: FittedKernel, regularization: float, memory_budget: int
     ) -> None:
         super().__init__(samples, kernel, regularization, memory_budget)
-        self._keep = False  # second derivatives are asked for in few columns only
+        self._keep = False  # second derivatives are needed in few columns only
         scales = kernel.squared_scales
         assert scales is not None  # `opens_up` says so
         self._scaled = _scaled(samples, self.varying, scales)
@@ -420,24 +418,24 @@ class SquaredSums(PairSums):
     def _first_order(self, z: FloatArray, variables: IntArray) -> FirstOrder:
         m, n = self._m, self._n
         index_of = self._index_rows(z)
-        asked = self._asked(variables)
+        values = self._values_of(variables)
         # Beside each other, so that one product with φ′ does for the sums, the values, the squares.
-        moments = np.concatenate([np.ones((m + n, 1)), asked, asked**2], axis=1)
+        moments = np.concatenate([np.ones((m + n, 1)), values, values**2], axis=1)
         sums = np.empty((2, m + n))
-        slope_sums = np.empty((2, m + n, asked.shape[1]))
-        own = np.empty(m + n)
+        slope_sums = np.empty((2, m + n, values.shape[1]))
+        diagonal = np.empty(m + n)
         for rows in self._blocks:
             index, on_diagonal = index_of(rows), _diagonal(rows)
             gram = self.kernel.outer.value(index)
-            own[rows] = gram[on_diagonal]
+            diagonal[rows] = gram[on_diagonal]
             for k, group in enumerate((slice(0, m), slice(m, None))):
                 sums[k, rows] = gram[:, group].sum(axis=1)
             if variables.shape[0] == 0:
                 continue
             slope = self._slope_of(gram, index)
             for k, group in enumerate((slice(0, m), slice(m, None))):
-                slope_sums[k, rows] = _opened(slope[:, group] @ moments[group], asked[rows])
-        first = self._assembled(sums, own, slope_sums)
+                slope_sums[k, rows] = _opened(slope[:, group] @ moments[group], values[rows])
+        first = self._assembled(sums, diagonal, slope_sums)
         # One block is all of K: too good to throw away.
         return replace(first, gram=gram) if len(self._blocks) == 1 else first
 
@@ -447,14 +445,14 @@ class SquaredSums(PairSums):
         hessian = (centred * (-2 * self._variance_weight * self._group_weights)) @ centred.T
         if size == 0:
             return hessian
-        index_of, values = self._index_rows(z), self._asked(variables)
+        index_of, values = self._index_rows(z), self._values_of(variables)
         squares = values**2
         left, right = np.triu_indices(size)
         moments = np.concatenate([values, squares], axis=1)
         # So many products u_s u_r at a time as an eighth of the budget holds; made once if all.
         width = max(1, self.memory_budget // (64 * values.shape[0]))
-        parts = [slice(i, i + width) for i in range(0, left.shape[0], width)]
-        crosses = values[:, left[parts[0]]] * values[:, right[parts[0]]]
+        chunks = [slice(i, i + width) for i in range(0, left.shape[0], width)]
+        crosses = values[:, left[chunks[0]]] * values[:, right[chunks[0]]]
         pulls, signs = self._variance_weight * first.pulls, self._signs
         paired = np.zeros(left.shape[0])
         mixed = np.zeros((size, size))
@@ -465,13 +463,13 @@ class SquaredSums(PairSums):
             )
             weights[_diagonal(rows)] = 0.0
             products = weights @ moments
-            totals, own = weights.sum(axis=1)[:, None], squares[rows]
-            hessian += 2 * own.T @ (totals * own + products[:, size:])
-            mixed += own.T @ (values[rows] * products[:, :size])
-            for part in parts:
-                if len(parts) > 1:
-                    crosses = values[:, left[part]] * values[:, right[part]]
-                paired[part] += np.einsum("ip,ip->p", crosses[rows], weights @ crosses)
+            totals, own_squares = weights.sum(axis=1)[:, None], squares[rows]
+            hessian += 2 * own_squares.T @ (totals * own_squares + products[:, size:])
+            mixed += own_squares.T @ (values[rows] * products[:, :size])
+            for chunk in chunks:
+                if len(chunks) > 1:
+                    crosses = values[:, left[chunk]] * values[:, right[chunk]]
+                paired[chunk] += np.einsum("ip,ip->p", crosses[rows], weights @ crosses)
         hessian -= 4 * (mixed + mixed.T)
         crossed = np.zeros((size, size))
         crossed[left, right] = crossed[right, left] = 4 * paired
@@ -484,9 +482,9 @@ class SquaredSums(PairSums):
         n_rows = self._m + self._n
         return [slice(i, min(i + self._rows, n_rows)) for i in range(0, n_rows, self._rows)]
 
-    def _asked(self, variables: IntArray) -> FloatArray:
-        every = variables.shape[0] == self._scaled.shape[1]
-        return self._scaled if every else self._scaled[:, variables]
+    def _values_of(self, variables: IntArray) -> FloatArray:
+        all_columns = variables.shape[0] == self._scaled.shape[1]
+        return self._scaled if all_columns else self._scaled[:, variables]
 
     def _index_rows(self, z: FloatArray) -> Callable[[slice], FloatArray]:
         """Return the function from a block of rows to t of these with all rows."""
@@ -531,12 +529,12 @@ class SquaredSums(PairSums):
             return outer.curvature_from_value(gram[rows])
         return outer.curvature(index_of(rows))
 
-    def _assembled(self, sums: FloatArray, own: FloatArray, slopes: FloatArray) -> FirstOrder:
+    def _assembled(self, sums: FloatArray, diagonal: FloatArray, slopes: FloatArray) -> FirstOrder:
         """Return F and its slopes from the sums of each row over X and over Y."""
         m, n = self._m, self._n
         x, y = slice(0, m), slice(m, None)
-        statistic = (sums[0, x] - own[x]).sum() / (m * (m - 1))
-        statistic += (sums[1, y] - own[y]).sum() / (n * (n - 1))
+        statistic = (sums[0, x] - diagonal[x]).sum() / (m * (m - 1))
+        statistic += (sums[1, y] - diagonal[y]).sum() / (n * (n - 1))
         statistic -= 2 * sums[1, x].sum() / (m * n)
         rises = slopes[0, x].sum(axis=0) / (m * (m - 1)) + slopes[1, y].sum(axis=0) / (n * (n - 1))
         rises -= 2 * slopes[1, x].sum(axis=0) / (m * n)

@@ -26,16 +26,6 @@ from tellapart.kernels.random_features import Landmarks
 from tellapart.statistics.pair_sums import FirstOrder, PairSums
 from tellapart.threads import one_blas_thread
 
-# The sums over pairs of the quadratic kernel, gathered once: F is then a quartic in z.
-#
-# With K = (Σ_s ω_s ψ_s + c)² the sums of a row over a sample are quadratic in ω:
-#
-#     r_i = ωᵀR_i ω + 2c ρ_iᵀω,  R_i = mean_{x} ψψᵀ − mean_{y} ψψᵀ,  ρ_i = mean_x ψ − mean_y ψ
-#     MMD² = ωᵀ𝒜ω + 2c αᵀω
-#
-# (the constants c² cancel). To gather R takes about as long as one Hessian by `PairSums`; after
-# that value, gradient and Hessian take no pair of rows any more.
-
 
 @dataclass(frozen=True)
 class Moments:
@@ -69,6 +59,14 @@ def fits(samples: Samples, kernel: FittedKernel, memory_budget: int) -> bool:
 class RowMoments(PairSums):
     """As `PairSums`, for the quadratic kernel: pairs of rows are touched once.
 
+    With K = (Σ_s ω_s ψ_s + c)² the sums of a row over a sample are quadratic in ω:
+
+        r_i = ωᵀR_i ω + 2c ρ_iᵀω,  R_i = mean_{x} ψψᵀ − mean_{y} ψψᵀ,  ρ_i = mean_x ψ − mean_y ψ
+        MMD² = ωᵀ𝒜ω + 2c αᵀω
+
+    (the constants c² cancel). To gather R takes about as long as one Hessian by `PairSums`; after
+    that value, gradient and Hessian take no pair of rows any more.
+
     Parameters
     ----------
     samples, kernel, regularization, memory_budget
@@ -90,7 +88,7 @@ class RowMoments(PairSums):
 
     @property
     def moments(self) -> Moments:
-        """The sums, gathered when first asked for."""
+        """The sums, gathered when first needed."""
         if self._moments is None:
             with one_blas_thread():
                 self._moments = self._gathered()
@@ -113,20 +111,22 @@ class RowMoments(PairSums):
             for s, values in enumerate(self._values):
                 psi = self.kernel.scalars[self.varying[s]]
                 stack[:, s, :] = psi.gram(values[rows], values)
-            own = stack[np.arange(rows.shape[0]), :, rows]
+            diagonal = stack[np.arange(rows.shape[0]), :, rows]
             of_x = rows < m
             in_x, in_y = stack[:, :, :m], stack[:, :, m:]
             products_x, products_y = in_x @ in_x.transpose(0, 2, 1), in_y @ in_y.transpose(0, 2, 1)
             sums_x, sums_y = in_x.sum(axis=2), in_y.sum(axis=2)
             row_matrices[rows] = products_x / m - products_y / n
             row_vectors[rows] = sums_x / m - sums_y / n
-            for mine, products, sums, count in (
+            for rows_in, products, sums, count in (
                 (of_x, products_x, sums_x, m),
                 (~of_x, products_y, sums_y, n),
             ):
                 pairs = count * (count - 1)
-                matrix += (products[mine].sum(axis=0) - own[mine].T @ own[mine]) / pairs
-                vector += (sums[mine].sum(axis=0) - own[mine].sum(axis=0)) / pairs
+                matrix += (
+                    products[rows_in].sum(axis=0) - diagonal[rows_in].T @ diagonal[rows_in]
+                ) / pairs
+                vector += (sums[rows_in].sum(axis=0) - diagonal[rows_in].sum(axis=0)) / pairs
             matrix -= 2 * products_y[of_x].sum(axis=0) / (m * n)
             vector -= 2 * sums_y[of_x].sum(axis=0) / (m * n)
         return Moments((matrix + matrix.T) / 2, vector, row_matrices, row_vectors)
@@ -136,16 +136,16 @@ class RowMoments(PairSums):
         weights = self.kernel.weights(z)[self.varying]
         active = np.flatnonzero(weights)
         w = weights[active]
-        every = variables.shape[0] == weights.shape[0]
+        all_columns = variables.shape[0] == weights.shape[0]
         statistic = float(w @ moments.matrix[np.ix_(active, active)] @ w)
         statistic += 2 * c * float(moments.vector[active] @ w)
-        # Σ_r R_i,sr ω_r for the columns asked for, and for the active ones: r needs those.
-        wanted = np.arange(weights.shape[0]) if every else np.union1d(active, variables)
-        pulled = moments.row_matrices[:, wanted[:, None], active] @ w
-        lines = moments.row_vectors[:, wanted]
-        inside = np.isin(wanted, active)
+        # Σ_r R_i,sr ω_r for the requested columns, and for the active ones: r needs those.
+        needed = np.arange(weights.shape[0]) if all_columns else np.union1d(active, variables)
+        pulled = moments.row_matrices[:, needed[:, None], active] @ w
+        lines = moments.row_vectors[:, needed]
+        inside = np.isin(needed, active)
         sums = (pulled[:, inside] + 2 * c * lines[:, inside]) @ w
-        chosen = np.searchsorted(wanted, variables)
+        chosen = np.searchsorted(needed, variables)
         jacobian = np.ascontiguousarray(2 * (pulled[:, chosen] + c * lines[:, chosen]).T)
         slopes = 2 * (moments.matrix[np.ix_(variables, active)] @ w + c * moments.vector[variables])
         return self._regularized(statistic, sums, slopes, jacobian)
@@ -164,14 +164,6 @@ class RowMoments(PairSums):
         return (hessian + hessian.T) / 2
 
 
-# Products of short features, summed over all rows of each sample: one pass, no pairs of rows.
-#
-# Let f_s be features of column s, k_s(u, v) ≈ f_s(u)ᵀf_s(v), and C_sr = mean_i f_s(i) f_r(i)ᵀ of
-# one sample. Then the mean over pairs of its rows of k_s k_r is ‖C_sr‖²_F, and between two
-# samples it is ⟨C_sr, C′_sr⟩. Pairs of a row with itself are told apart by Σ_i |f_s(i)|²
-# |f_r(i)|².
-
-
 @dataclass(frozen=True)
 class Tensor:
     """The mean products of features of every two columns in one sample.
@@ -182,18 +174,23 @@ class Tensor:
         Rows.
     products : array of shape (D, r, D, r)
         C: mean_i f_s(i) f_r(i)ᵀ.
-    own : array of shape (D, D)
+    self_products : array of shape (D, D)
         mean_i |f_s(i)|² |f_r(i)|².
     """
 
     count: int
     products: FloatArray
-    own: FloatArray
+    self_products: FloatArray
 
 
 @dataclass(frozen=True)
 class Products:
     """What the features of one sample add up to; D columns of r features each.
+
+    Let f_s be features of column s, k_s(u, v) ≈ f_s(u)ᵀf_s(v), and C_sr = mean_i f_s(i) f_r(i)ᵀ of
+    one sample. Then the mean over pairs of its rows of k_s k_r is ‖C_sr‖²_F, and between two
+    samples it is ⟨C_sr, C′_sr⟩. Pairs of a row with itself are told apart by Σ_i |f_s(i)|²
+    |f_r(i)|².
 
     Attributes
     ----------
@@ -201,32 +198,32 @@ class Products:
         Of every two columns.
     means : array of shape (D, r)
         mean_i f_s(i).
-    own_means : array of shape (D,)
+    self_means : array of shape (D,)
         mean_i |f_s(i)|².
     """
 
     tensor: Tensor
     means: FloatArray
-    own_means: FloatArray
+    self_means: FloatArray
 
 
 def place_landmarks(
     samples: Samples, scalars: Sequence[PairFunction], rank: int
 ) -> tuple[Landmarks, ...]:
     """Return the features of every column, from the pooled values."""
-    found = []
+    landmarks = []
     for s, scalar in enumerate(scalars):
         column = np.array([s])
         pooled = np.concatenate([samples.x[:, column], samples.y[:, column]]).ravel()
-        found.append(Landmarks.of(scalar, pooled, rank))
-    return tuple(found)
+        landmarks.append(Landmarks.of(scalar, pooled, rank))
+    return tuple(landmarks)
 
 
 def features_of(values: FloatArray, landmarks: Sequence[Landmarks], rank: int) -> Singles:
     """Return the features of some rows, of shape (rows, D, r); 0 where a column has fewer."""
     block = np.zeros((values.shape[0], len(landmarks), rank), dtype=np.float32)
-    for s, one in enumerate(landmarks):
-        block[:, s, : one.rank] = one.features(np.ascontiguousarray(values[:, s]))
+    for s, column in enumerate(landmarks):
+        block[:, s, : column.rank] = column.features(np.ascontiguousarray(values[:, s]))
     return block
 
 
@@ -234,11 +231,11 @@ def blocks_of(values: Values, landmarks: Sequence[Landmarks], rank: int) -> Iter
     """Yield the features of one sample, a block of rows at a time."""
     n_columns = len(landmarks)
     step = max(64, current_budget().feature_block_entries // (n_columns * max(rank, 1)))
-    everything = np.arange(n_columns)
+    all_columns = np.arange(n_columns)
     for start in range(0, values.shape[0], step):
         check_interrupts()
         rows = np.arange(start, min(start + step, values.shape[0]))
-        yield features_of(rows_of(values, rows)[:, everything], landmarks, rank)
+        yield features_of(rows_of(values, rows)[:, all_columns], landmarks, rank)
 
 
 def products_of(
@@ -248,7 +245,7 @@ def products_of(
     n_rows, n_columns = values.shape[0], len(landmarks)
     width = n_columns * rank
     means, products = np.zeros(width), np.zeros((width, width))
-    own, own_means = np.zeros((n_columns, n_columns)), np.zeros(n_columns)
+    self_products, self_means = np.zeros((n_columns, n_columns)), np.zeros(n_columns)
     for block in blocks_of(values, landmarks, rank):
         if centre is not None:
             block -= centre.astype(np.float32)
@@ -256,37 +253,37 @@ def products_of(
         flat = block.reshape(-1, width)
         means += flat.sum(axis=0, dtype=np.float64)
         products += flat.T @ flat
-        own += squares.T @ squares
-        own_means += squares.sum(axis=0, dtype=np.float64)
+        self_products += squares.T @ squares
+        self_means += squares.sum(axis=0, dtype=np.float64)
     products = products.reshape(n_columns, rank, n_columns, rank) / n_rows
     return Products(
-        Tensor(n_rows, products, own / n_rows),
+        Tensor(n_rows, products, self_products / n_rows),
         means.reshape(n_columns, rank) / n_rows,
-        own_means / n_rows,
+        self_means / n_rows,
     )
 
 
 def squared_difference(x: Tensor, y: Tensor) -> FloatArray:
     """Return the unbiased MMD² of k_s k_r for every two columns, of shape (D, D)."""
     total = -2 * np.einsum("sarb,sarb->sr", x.products, y.products)
-    for one in (x, y):
-        squares = np.einsum("sarb,sarb->sr", one.products, one.products)
-        total += _without_own(squares, one.own, one.count)
+    for tensor in (x, y):
+        squares = np.einsum("sarb,sarb->sr", tensor.products, tensor.products)
+        total += _without_own(squares, tensor.self_products, tensor.count)
     return np.asarray(total)
 
 
 def squared_shift(x: Products, y: Products) -> FloatArray:
     """Return the unbiased MMD² of k_s for every column, of shape (D,)."""
     total = -2 * np.einsum("sa,sa->s", x.means, y.means)
-    for one in (x, y):
-        squares = np.einsum("sa,sa->s", one.means, one.means)
-        total += _without_own(squares, one.own_means, one.tensor.count)
+    for products in (x, y):
+        squares = np.einsum("sa,sa->s", products.means, products.means)
+        total += _without_own(squares, products.self_means, products.tensor.count)
     return np.asarray(total)
 
 
-def _without_own(over_all: FloatArray, own: FloatArray, count: int) -> FloatArray:
+def _without_own(over_all: FloatArray, of_own: FloatArray, count: int) -> FloatArray:
     """Return the mean over pairs of different rows, given that over all and that of a row's own."""
-    return np.asarray((count * over_all - own) / (count - 1))
+    return np.asarray((count * over_all - of_own) / (count - 1))
 
 
 ACCURACY = 0.02
@@ -362,12 +359,14 @@ def has_feature_moments(drawn: Samples, kernel: FittedKernel, memory_budget: int
 def _has_short_features(samples: Samples, kernel: FittedKernel) -> bool:
     """Whether features stand for every k_s: a function of the user's own need not be a kernel."""
     varying = np.flatnonzero(~kernel.constant)
-    part = samples.columns(varying)
-    for s, one in enumerate(place_landmarks(part, [kernel.scalars[i] for i in varying], RANK)):
+    held = samples.columns(varying)
+    for s, landmarks in enumerate(
+        place_landmarks(held, [kernel.scalars[i] for i in varying], RANK)
+    ):
         column = np.array([s])
-        values = np.concatenate([part.x[:_CHECKED, column], part.y[:_CHECKED, column]]).ravel()
-        features = one.features(values)
-        error = features @ features.T - one.scalar.gram(values, values)
+        values = np.concatenate([held.x[:_CHECKED, column], held.y[:_CHECKED, column]]).ravel()
+        features = landmarks.features(values)
+        error = features @ features.T - landmarks.scalar.gram(values, values)
         if np.sqrt(np.mean(np.square(error))) > ACCURACY:
             return False
     return True

@@ -25,15 +25,15 @@ def mean_difference(
     kernel: FittedKernel, samples: Samples, z: FloatArray, points: FloatArray
 ) -> FloatArray:
     """Return mean_i K_z(x_i, v) − mean_j K_z(y_j, v) at each point v, in bounded memory."""
-    every = np.arange(samples.n_columns)
-    x, y = samples.x[:, every], samples.y[:, every]
+    all_columns = np.arange(samples.n_columns)
+    x, y = samples.x[:, all_columns], samples.y[:, all_columns]
     step = max(current_budget().witness_block_bytes // (8 * max(samples.n_x, samples.n_y)), 1)
-    parts = [
+    blocks = [
         kernel.gram(points[start : start + step], x, z).mean(axis=1)
         - kernel.gram(points[start : start + step], y, z).mean(axis=1)
         for start in range(0, points.shape[0], step)
     ]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return np.concatenate(blocks) if blocks else np.zeros(0)
 
 
 # Points at which to look at a fitted kernel: rows like those of the samples it was fitted on.
@@ -67,18 +67,18 @@ def _from_matrix(source: HeldSource, like: Samples, needed: IntArray) -> FloatAr
     if source.names is None:
         if source.shape[1] != like.n_columns:
             raise InputError(f"points must have {like.n_columns} columns; got shape {source.shape}")
-        places = needed
+        positions = needed
     else:
-        found = {name: place for place, name in enumerate(source.names)}
-        absent = [like.names[s] for s in needed if like.names[s] not in found]
+        position_of = {name: position for position, name in enumerate(source.names)}
+        absent = [like.names[s] for s in needed if like.names[s] not in position_of]
         if absent:
             raise InputError(
                 f"points must have the column {absent[0]!r}; got {list(source.names[:10])}"
             )
-        places = np.array([found[like.names[s]] for s in needed], dtype=np.intp)
+        positions = np.array([position_of[like.names[s]] for s in needed], dtype=np.intp)
     columns = [
-        source.column(int(place), like.names[s]).values
-        for place, s in zip(places, needed, strict=True)
+        source.column(int(position), like.names[s]).values
+        for position, s in zip(positions, needed, strict=True)
     ]
     return _checked(np.stack(columns, axis=1), like, needed)
 
@@ -86,16 +86,16 @@ def _from_matrix(source: HeldSource, like: Samples, needed: IntArray) -> FloatAr
 def _from_table(frame: nw.DataFrame[Any], like: Samples, needed: IntArray) -> FloatArray:
     columns = frame.columns
     values = np.zeros((frame.shape[0], needed.size))
-    for place, s in enumerate(needed):
+    for position, s in enumerate(needed):
         name = like.names[s]
         column = _column(frame, columns, name)
         if (column.form == "numeric") != (like.kinds[s] == "numeric"):
             raise InputError(f"column {name!r} of points must be {like.kinds[s]}")
         if like.kinds[s] == "numeric":
-            values[:, place] = column.values
+            values[:, position] = column.values
         else:
             codes = column.codes_among(like.categories[name])
-            values[:, place] = np.where(np.isnan(codes), -1.0, codes)
+            values[:, position] = np.where(np.isnan(codes), -1.0, codes)
     return _checked(values, like, needed)
 
 

@@ -44,7 +44,7 @@ class Solution:
     upper_bound : float or None
         A proved bound on the optimal value, rounding error allowed for; None if none is proved.
     status : "optimal", "feasible" or "time_limit"
-        "optimal" only if `upper_bound − value` is within the gap asked for.
+        "optimal" only if `upper_bound − value` is within the requested gap.
     solver : str
         The solver that ran (what "auto" picked).
     iterations : int
@@ -138,13 +138,13 @@ class Control:
         return max(self.gap * abs(value), self.resolution)
 
     def status(self, value: float, upper_bound: float | None) -> Status:
-        """Return the honest status: "optimal" only within the relative gap asked for."""
+        """Return the honest status: "optimal" only within the requested relative gap."""
         if upper_bound is not None and relative_gap(value, upper_bound) <= self.gap:
             return "optimal"
         return "time_limit" if self.out_of_time else "feasible"
 
-    def tell_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
-        """Tell the caller how far the work is, if it asked."""
+    def report_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
+        """Report progress to the caller's callback, if there is one."""
         if self.progress is not None:
             self.progress(iterations, value, upper_bound)
 
@@ -192,15 +192,6 @@ def until_interrupted(
         interruption.caught = True
 
 
-def check_columns(problem: SparseQuadratic, largest: int, who: str) -> None:
-    """Refuse a problem with more variables than a solver takes."""
-    if problem.n_columns > largest:
-        raise InputError(
-            f"solver {who} takes at most {largest:,} variables; got D = {problem.n_columns:,}; "
-            "use 'branch-and-bound'"
-        )
-
-
 def is_plain(problem: SparseQuadratic) -> bool:
     """Whether z lies on the sphere, of any sign, with no variable required."""
     domain = problem.domain
@@ -219,6 +210,25 @@ def check_plain(problem: SparseQuadratic, who: str) -> None:
             "for nonnegative weights, required variables and ratios use 'branch-and-bound', "
             "'brute-force', 'local-search' or 'truncation'"
         )
+
+
+def check_accepted(
+    problem: SparseQuadratic, solver: Any, largest: int | None = None, who: str | None = None
+) -> None:
+    """Refuse what a solver for plain problems of limited size does not take.
+
+    `largest` is its limit of variables and `who` its name in the message, where they are not
+    those of its settings. Raises too if one of its
+    `libraries` is not installed.
+    """
+    largest = solver.largest if largest is None else largest
+    check_plain(problem, f"{solver.name!r}")
+    if problem.n_columns > largest:
+        raise InputError(
+            f"solver {who or repr(solver.name)} takes at most {largest:,} variables; "
+            f"got D = {problem.n_columns:,}; use 'branch-and-bound'"
+        )
+    require(solver)
 
 
 def finish(
@@ -271,7 +281,7 @@ def load(module: str, solver: str) -> Any:
         If it is not installed, or too old; the message says what to install.
     """
     try:
-        found = import_module(module)
+        library = import_module(module)
     except ImportError as cause:
         name = DISTRIBUTIONS.get(module, module)
         raise MissingDependencyError(
@@ -279,7 +289,7 @@ def load(module: str, solver: str) -> Any:
             'run: pip install "tellapart[solvers]"'
         ) from cause
     _check_version(module, solver)
-    return found
+    return library
 
 
 def _check_version(module: str, solver: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.strs.contract import Control, Solution, finish
+from tellapart.strs.contract import Control, Solution, finish, until_interrupted
 from tellapart.strs.domains import Domain
 from tellapart.strs.problem import SparseQuadratic, polish, support_bound
 
@@ -35,7 +38,7 @@ class Incumbent:
     ) -> Incumbent:
         """Return one that holds the d best of a: something to return from the first moment."""
         best = cls(problem, control, candidates=candidates)
-        best.offer(problem.best_places(problem.a))
+        best.offer(problem.best_support(problem.a))
         return best
 
     def keep(self, support: IntArray, value: float) -> None:
@@ -94,6 +97,37 @@ class Incumbent:
         )
 
 
+class Search(ABC):
+    """One run of a solver: the best support, how far it got, and what it proved."""
+
+    def __init__(self, best: Incumbent) -> None:
+        self.best = best
+        self.problem = best.problem
+        self.control = best.control
+        self.iterations = 0
+
+    @abstractmethod
+    def run(self, start: IntArray | None) -> None:
+        """Search until the gap is closed or a limit is reached."""
+
+    @abstractmethod
+    def upper_bound(self) -> float | None:
+        """Return what is proved, at any moment; None before the first bound."""
+
+    def solve(
+        self,
+        solver: str,
+        start: IntArray | None,
+        threads: AbstractContextManager[object] | None = None,
+    ) -> Solution:
+        """Run until the end or Ctrl-C, and return the best support with what is proved by then."""
+        with until_interrupted(threads) as interruption:
+            self.run(start)
+        return self.best.solution(
+            solver, self.iterations, self.upper_bound(), interrupted=interruption.caught
+        )
+
+
 def improve_by_swaps(
     problem: SparseQuadratic, support: IntArray, control: Control, candidates: int = CANDIDATES
 ) -> tuple[IntArray, float, int]:
@@ -112,7 +146,7 @@ def improve_by_swaps(
             problem.submatrix(together),
             problem.a[together],
             z[support],
-            np.isin(support, problem.required),
+            problem.is_required[support],
             problem.domain,
             value + problem.resolution,
             control,
@@ -143,27 +177,31 @@ def _better_swap(
     least leave first, for those that promise most; those `required` stay.
     """
     d = z.shape[0]
-    multipliers: tuple[float, ...] = (0.0,)
     if domain.on_sphere:
         multipliers = (float(z @ A[:d, :d] @ z + 0.5 * a[:d] @ z), threshold)
+    else:
+        limits_by_leaving = _space_limits(A, a, d, domain.nonnegative)
     order = np.argsort(np.abs(z), kind="stable")
     for leaving in order[~required[order]]:
-        rest = np.delete(np.arange(d), leaving)
-        reach = _reach_without(A, a, rest, domain.nonnegative, multipliers)
-        for coming in np.argsort(-reach, kind="stable"):
+        if domain.on_sphere:
+            rest = np.delete(np.arange(d), leaving)
+            limits = _sphere_limits(A, a, rest, domain.nonnegative, multipliers)
+        else:
+            limits = limits_by_leaving[leaving]
+        for coming in np.argsort(-limits, kind="stable"):
             if control.out_of_time:
                 return -1, -1
-            if reach[coming] <= threshold:
+            if limits[coming] <= threshold:
                 break
             swapped = np.arange(d)
             swapped[leaving] = d + coming
-            block, linear = A[np.ix_(swapped, swapped)], a[swapped]
+            block, linear = A[swapped[:, None], swapped], a[swapped]
             if domain.maximise(block, linear, threshold)[1] > threshold:
                 return int(leaving), int(d + coming)
     return -1, -1
 
 
-def _reach_without(
+def _sphere_limits(
     A: FloatArray,
     a: FloatArray,
     rest: IntArray,
@@ -176,39 +214,65 @@ def _reach_without(
     eigenvalues of A_SS. From one eigendecomposition over `rest`, this costs d² operations for
     each outsider, against some 10 d³ for the maximum itself. The current μ rules out nearly all
     swaps; μ = threshold decides where a plays no part, and without room there a swap surely helps.
-    Without the sphere μ is 0. Where z ≥ 0 an outsider that would come in below 0 adds nothing.
+    Where z ≥ 0 an outsider that would come in below 0 adds nothing.
     """
     d = rest.shape[0] + 1
-    eigenvalues, vectors = np.linalg.eigh(A[np.ix_(rest, rest)])
+    eigenvalues, vectors = np.linalg.eigh(A[rest[:, None], rest])
     c = vectors.T @ a[rest]
     cross = vectors.T @ A[rest, d:]
     diagonal = np.diag(A)[d:]
-    reach = np.full(diagonal.shape[0], np.inf)
+    limits = np.full(diagonal.shape[0], np.inf)
     for mu in multipliers:
         gaps = mu - eigenvalues
         if (gaps <= 0).any():
             continue
         room = mu - diagonal - (cross * cross).T @ (1 / gaps)
         lift = a[d:] + cross.T @ (c / gaps)
-        if nonnegative:
-            lift = np.maximum(lift, 0.0)
-        limit = np.full(reach.shape[0], np.inf)
-        np.divide(lift * lift, 4 * room, out=limit, where=room > 0)
-        reach = np.minimum(reach, mu + float(c @ (c / gaps)) / 4 + limit)
-    return reach
+        outsider = _outsider_gains(lift, room, nonnegative)
+        limits = np.minimum(limits, mu + float(c @ (c / gaps)) / 4 + outsider)
+    return limits
+
+
+def _space_limits(A: FloatArray, a: FloatArray, d: int, nonnegative: bool) -> FloatArray:
+    """Return the limits of `_sphere_limits` without the sphere: a row for each variable to leave.
+
+    μ is 0 there. With P the inverse of M = −A over the d variables, that of M without its
+    i-th row and column is P − p_i p_iᵀ/P_ii: one inverse serves all of them.
+    """
+    cross, diagonal = A[:d, d:], np.diag(A)[d:]
+    inverse = np.linalg.inv(-A[:d, :d])
+    inverse_diagonal = np.diag(inverse)
+    z, shares = inverse @ a[:d], inverse @ cross
+    room = -diagonal - (cross * shares).sum(axis=0) + shares**2 / inverse_diagonal[:, None]
+    lift = a[d:] + z @ cross - shares * (z / inverse_diagonal)[:, None]
+    left = float(a[:d] @ z) - z**2 / inverse_diagonal
+    return left[:, None] / 4 + _outsider_gains(lift, room, nonnegative)
+
+
+def _outsider_gains(lift: FloatArray, room: FloatArray, nonnegative: bool) -> FloatArray:
+    """Return lift²/(4 room), what outsiders add at most; without room, infinity."""
+    if nonnegative:
+        lift = np.maximum(lift, 0.0)
+    gains = np.full(lift.shape, np.inf)
+    np.divide(lift * lift, 4 * room, out=gains, where=room > 0)
+    return gains
 
 
 def fill_up(problem: SparseQuadratic, support: IntArray) -> IntArray:
     """Return `support` with those required, then the best of a, added until it has d variables."""
-    missing = problem.required[~np.isin(problem.required, support)]
+    chosen = np.zeros(problem.n_columns, dtype=bool)
+    chosen[support] = True
+    missing = problem.required[~chosen[problem.required]]
     if missing.shape[0] > 0:
         # Where there is no room, the least promising make some.
         promise = problem.domain.promise(problem.a[support])
-        promise = np.where(np.isin(support, problem.required), np.inf, promise)
+        promise = np.where(problem.is_required[support], np.inf, promise)
         stay = np.argsort(-promise, kind="stable")[: problem.d - missing.shape[0]]
         support = np.sort(np.concatenate([support[stay], missing]))
+        chosen[:] = False
+        chosen[support] = True
     if support.shape[0] >= problem.d:
         return support
     order = np.argsort(-problem.domain.promise(problem.a), kind="stable")
-    added = order[~np.isin(order, support)][: problem.d - support.shape[0]]
+    added = order[~chosen[order]][: problem.d - support.shape[0]]
     return np.sort(np.concatenate([support, added]))

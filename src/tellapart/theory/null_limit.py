@@ -76,9 +76,9 @@ class WeightedChiSquares:
     def sf(self, q: float) -> float:
         """Return P(Q > q)."""
         kept = self.weights > NEGLIGIBLE * self.weights.max()
-        rest = float(self.weights[~kept].sum())
+        constant = float(self.weights[~kept].sum())
         scale = float(self.weights.max())
-        at = (q - rest) / scale
+        at = (q - constant) / scale
         if at <= 0:
             return 1.0
         return _tail(self.weights[kept] / scale, at)
@@ -89,8 +89,8 @@ class WeightedChiSquares:
         high = self.mean + math.sqrt(self.variance)
         while self.sf(high) > 1 - probability:
             high *= 2
-        found = brentq(lambda q: self.sf(q) - (1 - probability), 0.0, high, xtol=1e-12 * high)
-        return float(found)
+        root = brentq(lambda q: self.sf(q) - (1 - probability), 0.0, high, xtol=1e-12 * high)
+        return float(root)
 
 
 def _tail(weights: FloatArray, q: float) -> float:

@@ -20,8 +20,8 @@ from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
-from tellapart.permutation.draws import binned_sizes, check_memory, check_reach
-from tellapart.scan.cost import ScanCost
+from tellapart.permutation.draws import binned_sizes, check_attainable, check_memory
+from tellapart.scan.scan import ScanCost
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
 METHODS = ("scan", "split")
@@ -57,7 +57,7 @@ class TestSettings(SelectionSettings):
         if self.memory_budget is not None:
             budget = check_number("memory_budget", self.memory_budget, 0.0, open_low=True)
             self._keep("memory_budget", budget)
-        check_reach(self.n_permutations, self.alpha)
+        check_attainable(self.n_permutations, self.alpha)
         if self.method == "scan" and self.test_size != TestSettings.test_size:
             raise InputError(
                 "test_size must be left out with method='scan', where all rows test; "

@@ -11,6 +11,7 @@ from tellapart.scan import scan as scan_module
 from tellapart.scan.column_changes import column_changes
 from tellapart.scan.pairs import each_pair
 from tellapart.scan.scan import scan
+from tellapart.scan.scores import score_rows
 
 
 def gappy(seed=0, rows=60, columns=4, share=0.2):
@@ -88,7 +89,7 @@ def test_correlations_are_those_of_rows_that_have_both():
                 found[int(first[q]), int(second[q])] = float(value)
 
     each_pair(pool, product, receive)
-    values = scan_module.score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
+    values = score_rows(pool.tables, np.asfortranarray(np.vstack([x, y])))
     u = np.where(values.present > 0, values.normal, np.nan).astype(float)
     sides = []
     for part in (u[:80], u[80:]):

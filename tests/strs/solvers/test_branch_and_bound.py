@@ -5,25 +5,20 @@ import pytest
 from held_clock import stopped_after
 from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
 
+from tellapart.budget import Budget, using_budget
 from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve, tree
-from tellapart.strs.bounds import hull, shift
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.solvers import branch_and_bound
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
+
+HULL_BOUNDS_ONLY = Budget(visited_supports_work=0, semidefinite_columns=0, enumerated_columns=0)
 
 
 @pytest.fixture(scope="module", params=["down to leaves", "as shipped"])
 def visits(request):
     """Small problems are otherwise solved support by support, or by semidefinite bounds."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "down to leaves":
-            hull_bounds_only(patch)
+    with using_budget(HULL_BOUNDS_ONLY if request.param == "down to leaves" else Budget()):
         yield
-
-
-def hull_bounds_only(monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "CHEAP_VISITS", 0)
-    monkeypatch.setattr(branch_and_bound, "LOOSE_ROOT", np.inf)
 
 
 def check(problem, solution, gap=1e-4):
@@ -94,18 +89,16 @@ def test_factor_form_equals_dense_form():
 
 
 @pytest.mark.parametrize("limit", [20, 100])
-def test_factor_of_many_variables(monkeypatch, limit):
+def test_factor_of_many_variables(limit):
     """The D × D matrix is never formed; bounds agree with the dense path."""
     rng = np.random.default_rng(1)
     B = rng.normal(size=(40, 300)) / 8
     a = 2 * np.abs(rng.normal(size=300)) ** 3
     problem = SparseTrustRegion(ShiftedFactor(0.0, B), a, 6)
     dense = solve(problem, "branch-and-bound")
-    monkeypatch.setattr(hull, "DENSE_LIMIT", limit)
-    monkeypatch.setattr(branch_and_bound, "DENSE_LIMIT", limit)
-    monkeypatch.setattr(shift, "CANDIDATES", 60)
     fresh = SparseTrustRegion(problem.factor, a, 6)
-    solution = solve(fresh, "branch-and-bound")
+    with using_budget(Budget(dense_columns=limit, shifted_columns=60)):
+        solution = solve(fresh, "branch-and-bound")
     assert "A" not in vars(fresh)
     assert dense.status == solution.status == "optimal"
     assert solution.value <= dense.upper_bound
@@ -135,8 +128,9 @@ def test_time_limit_is_obeyed(size, d):
 
 class TestInterrupt:
     @pytest.fixture(autouse=True)
-    def long_search(self, monkeypatch):
-        hull_bounds_only(monkeypatch)
+    def long_search(self):
+        with using_budget(HULL_BOUNDS_ONLY):
+            yield
 
     def test_from_the_progress_callback(self):
         problem = hard_problem(12, 4)

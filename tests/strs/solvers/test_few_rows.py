@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tellapart.budget import Budget, using_budget
 from tellapart.strs import SparseRatio, SparseTrustRegion, solve
 from tellapart.strs.solvers import branch_and_bound
 
@@ -32,8 +33,8 @@ def test_proved_by_a_enumeration(nonnegative, monkeypatch):
     assert any(enumeration.finished for enumeration in enumerations)
 
 
-def test_no_time_for_an_enumeration_leaves_the_bound_of_the_root(monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "ENUMERATION_WORK", 0)
+@using_budget(Budget(enumeration_work=0))
+def test_no_time_for_an_enumeration_leaves_the_bound_of_the_root():
     V, a = few_rows(0)
     problem = SparseTrustRegion(-2 * V, a, 3)
     solution = solve(problem, "branch-and-bound")

@@ -275,9 +275,9 @@ def _mark(values, inverse, start, seen):  # type: ignore[no-untyped-def]
     outside = False
     size = float(seen.shape[0])
     for v in values:
-        place = np.floor(v * inverse) - start
-        if place >= 0.0 and place < size:
-            seen[int(place)] = True
+        offset = np.floor(v * inverse) - start
+        if offset >= 0.0 and offset < size:
+            seen[int(offset)] = True
         else:
             outside = True
     return outside
@@ -290,8 +290,8 @@ def _add_powers(values, inverse, boxes, start, table, powers):  # type: ignore[n
         scaled = v * inverse
         box = np.floor(scaled)
         t = 2.0 * (scaled - box) - 1.0
-        place = box - start
-        b = table[int(place)] if place >= 0.0 and place < size else _bisect(box, boxes)
+        offset = box - start
+        b = table[int(offset)] if offset >= 0.0 and offset < size else _bisect(box, boxes)
         row = powers[np.uint64(b)]
         power = 1.0
         for k in range(ORDER):
@@ -328,8 +328,8 @@ def _evaluate(values, inverse, boxes, start, table, series, result):  # type: ig
         scaled = values[i] * inverse
         box = np.floor(scaled)
         t = 2.0 * (scaled - box) - 1.0
-        place = box - start
-        b = table[int(place)] if place >= 0.0 and place < size else _bisect(box, boxes)
+        offset = box - start
+        b = table[int(offset)] if offset >= 0.0 and offset < size else _bisect(box, boxes)
         if b < 0:
             result[i] = np.nan
             unknown += 1
@@ -340,16 +340,6 @@ def _evaluate(values, inverse, boxes, start, table, series, result):  # type: ig
                 total = total * t + row[k]
             result[i] = total
     return unknown
-
-
-# Fourier features of the Gaussian kernel of one column, summed over groups of rows.
-#
-#     exp(−u²/2) = Σ_m w_m cos(m h u),  h = 2π / (R + √(2 ln 1/ε)),  R = range / τ,
-#     w_m = h / √(2π) · exp(−(m h)²/2), doubled for m ≥ 1,
-#
-# so that features √w_m (cos m h u, sin m h u) have the kernel for their inner product, to 1e-13.
-# The sums need one pass over the values and no matrix with a row for each of them: the cosine of
-# m h u follows from that of (m − 1) h u by a rotation.
 
 
 # Truncation of the series and distance of its periodic images, both below 1e-14.
@@ -380,6 +370,13 @@ def fourier_sums(
     values: FloatArray, starts: IntArray, bandwidth: float, extent: float, centre: float
 ) -> FloatArray:
     """Return the sums over each group of the features, one row per group.
+
+        exp(−u²/2) = Σ_m w_m cos(m h u),  h = 2π / (R + √(2 ln 1/ε)),  R = range / τ,
+        w_m = h / √(2π) · exp(−(m h)²/2), doubled for m ≥ 1,
+
+    so that features √w_m (cos m h u, sin m h u) have the kernel for their inner product, to 1e-13.
+    The sums need one pass over the values and no matrix with a row for each of them: the cosine of
+    m h u follows from that of (m − 1) h u by a rotation.
 
     Parameters
     ----------
@@ -434,17 +431,14 @@ def _add_modes(values, starts, centre, bandwidth, step, modes, sums):  # type: i
                 row[modes + mode] += of_s
 
 
-# Gaussian kernel sums between groups of rows of one column, whatever its tails.
-#
-# The sorted values fall into clusters with gaps of more than 8.6 τ between them, across which the
-# kernel is 0 to 1e-16, and a cluster into cells of that width, so that only neighbouring cells see
-# each other. Pairs of cells with many rows are summed by Fourier features, which are few over so
-# short a range; pairs with few rows one by one. A heavy tail has many cells with few rows, and the
-# middle of a column few cells with many: neither takes the square of the rows.
-
-
 def gaussian_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) -> FloatArray:
     """Return S (G × G) with S_gh the sum of exp(−(u_i − u_j)²/2τ²) over i in g and j in h.
+
+    The sorted values fall into clusters with gaps of more than 8.6 τ between them, across which the
+    kernel is 0 to 1e-16, and a cluster into cells of that width, so that only neighbouring cells
+    see each other. Pairs of cells with many rows are summed by Fourier features, which are few over
+    so short a range; pairs with few rows one by one. A heavy tail has many cells with few rows, and
+    the middle of a column few cells with many: neither takes the square of the rows.
 
     Parameters
     ----------
@@ -475,9 +469,9 @@ def gaussian_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) 
 
     def sums_of(cell: int, centre: float) -> FloatArray:
         rows = slice(int(cells[cell]), int(cells[cell + 1]))
-        mine = np.argsort(group[rows], kind="stable")
-        edges = np.searchsorted(group[rows][mine], np.arange(n_groups + 1))
-        return fourier_sums(ordered[rows][mine], edges, bandwidth, 2 * REACH, centre)
+        by_group = np.argsort(group[rows], kind="stable")
+        edges = np.searchsorted(group[rows][by_group], np.arange(n_groups + 1))
+        return fourier_sums(ordered[rows][by_group], edges, bandwidth, 2 * REACH, centre)
 
     for cell in range(sizes.shape[0]):
         within = sizes[cell] * sizes[cell] > few
@@ -485,11 +479,11 @@ def gaussian_group_sums(values: FloatArray, starts: IntArray, bandwidth: float) 
         if not (within or across):
             continue
         centre = float(ordered[cells[cell]])
-        mine = sums_of(cell, centre)
+        cell_sums = sums_of(cell, centre)
         if within:
-            once += (0.5 * mine) @ mine.T
+            once += (0.5 * cell_sums) @ cell_sums.T
         if across:
-            once += mine @ sums_of(cell + 1, centre).T
+            once += cell_sums @ sums_of(cell + 1, centre).T
     _mirror(once)
     # Each row with itself, where pairs went one by one.
     alone = np.repeat(sizes * sizes <= few, sizes)
@@ -506,18 +500,18 @@ def _cut(ordered, bandwidth):  # type: ignore[no-untyped-def]
     linked = np.zeros(n, dtype=np.bool_)
     count = 0
     first = ordered[0]
-    place = 0.0
+    cell = 0.0
     starts[0] = 0
     for i in range(1, n):
         if ordered[i] - ordered[i - 1] > width:
             first = ordered[i]
-            place = 0.0
+            cell = 0.0
         else:
             here = np.floor((ordered[i] - first) / width)
-            if here == place:
+            if here == cell:
                 continue
-            linked[count] = here == place + 1.0
-            place = here
+            linked[count] = here == cell + 1.0
+            cell = here
         count += 1
         starts[count] = i
     starts[count + 1] = n

@@ -85,9 +85,9 @@ class CountExpansion:
 
     def witness(self, values: FloatArray) -> FloatArray:
         """Return mean_i 1[x_i = v] − mean_j 1[y_j = v] for each v in `values`."""
-        place = np.searchsorted(self._levels, values)
-        np.minimum(place, self._levels.shape[0] - 1, out=place)
-        return np.where(self._levels[place] == values, self._difference[place], 0.0)
+        position = np.searchsorted(self._levels, values)
+        np.minimum(position, self._levels.shape[0] - 1, out=position)
+        return np.where(self._levels[position] == values, self._difference[position], 0.0)
 
 
 def shares(x: LevelCounts, y: LevelCounts) -> tuple[FloatArray, FloatArray]:
@@ -177,13 +177,13 @@ class SortedExpansion:
         # In order, so that neighbouring values find their places in the same part of memory.
         order = np.argsort(values)
         ordered = values[order]
-        place = np.searchsorted(self._points, ordered, side="right")
+        position = np.searchsorted(self._points, ordered, side="right")
         last = self._points.shape[0] - 1
-        before = ordered - self._points[np.maximum(place - 1, 0)]
-        after = self._points[np.minimum(place, last)] - ordered
+        before = ordered - self._points[np.maximum(position - 1, 0)]
+        after = self._points[np.minimum(position, last)] - ordered
         # The sums are exactly 0 outside the range, where `before` or `after` is negative.
-        from_left = self._left[place] * np.exp(-np.maximum(before, 0.0) / self._bandwidth)
-        from_right = self._right[place] * np.exp(-np.maximum(after, 0.0) / self._bandwidth)
+        from_left = self._left[position] * np.exp(-np.maximum(before, 0.0) / self._bandwidth)
+        from_right = self._right[position] * np.exp(-np.maximum(after, 0.0) / self._bandwidth)
         result = np.empty(values.shape[0])
         result[order] = from_left + from_right
         return result

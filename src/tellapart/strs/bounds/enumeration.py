@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.strs.domains import Domain, multiplier_on_orthant, secular_root
 
@@ -34,31 +36,37 @@ DONE, PAUSED, STUCK = 0, 1, 2
 """Whether the walk is over, wants to be resumed, or met a block that is not positive definite."""
 
 
+class Levels(NamedTuple):
+    """Where a walk is: level l has l variables added.
+
+    `left[l]` is Σ, `slopes[l]` r, `gained[l]` h, and the variables that may follow are
+    `lists[l, :counts[l]]`, of which `positions[l]` are done with; the one added last is the one
+    before that. `reaches` are from `thin_out`. Level 0 is filled in by the caller, the others
+    have counts of −1 at first. `floors` are the entries below which a pivot is too small, and
+    `nonnegative` says whether z ≥ 0.
+    """
+
+    left: FloatArray
+    slopes: FloatArray
+    reaches: FloatArray
+    gained: FloatArray
+    lists: IntArray
+    counts: IntArray
+    positions: IntArray
+    floors: FloatArray
+    nonnegative: bool
+
+
 @compiled
 def walk(
-    left: FloatArray,
-    slopes: FloatArray,
-    reaches: FloatArray,
-    gained: FloatArray,
-    lists: IntArray,
-    counts: IntArray,
-    places: IntArray,
-    floors: FloatArray,
-    picks: int,
-    target: float,
-    nonnegative: bool,
-    found: IntArray,
-    budget: int,
+    levels: Levels, picks: int, target: float, supports: IntArray, budget: int
 ) -> tuple[int, int, int]:
     """Go on with a walk; return its state, the number of supports found and the work done.
 
-    Level l has l variables added: `left[l]` is Σ, `slopes[l]` r, `gained[l]` h, and the
-    variables that may follow are `lists[l, :counts[l]]`, of which `places[l]` are done with; the
-    one added last is the one before that. `reaches` are from `thin_out`. Level 0 is filled in by
-    the caller, the others have counts of −1 at first. `floors` are the entries below which a
-    pivot is too small. Supports whose h exceeds `target` go to `found`, which has room for one row
-    of them at least.
+    Supports whose h exceeds `target` go to `supports`, which has room for one row of them at least.
     """
+    left, slopes, gained = levels.left, levels.slopes, levels.gained
+    lists, counts, positions = levels.lists, levels.counts, levels.positions
     level, work, number = -1, 0, 0
     for each in range(counts.shape[0]):
         if counts[each] >= 0:
@@ -69,42 +77,28 @@ def walk(
         if work > budget:
             return PAUSED, number, work
         if missing <= 2:
-            state, number, done = _last_two(
-                left[level],
-                slopes[level],
-                gained[level],
-                lists,
-                counts,
-                places,
-                floors,
-                level,
-                missing,
-                target,
-                nonnegative,
-                found,
-                number,
-            )
+            state, number, done = _last_two(levels, level, missing, target, supports, number)
             work += done
             if state != DONE:
                 return state, number, work
             counts[level] = -1
             level -= 1
             continue
-        i = places[level]
+        i = positions[level]
         if size - i < missing:
             counts[level] = -1
             level -= 1
             continue
-        places[level] = i + 1
-        if _highest(reaches[level], i, size, missing) <= target - gained[level]:
+        positions[level] = i + 1
+        if _highest(levels.reaches[level], i, size, missing) <= target - gained[level]:
             continue
         pivot = left[level, i, i]
-        if pivot <= floors[lists[level, i]]:
+        if pivot <= levels.floors[lists[level, i]]:
             return STUCK, number, work
         # What the variable added leaves of the ones after it.
         rest = size - i - 1
         slope = slopes[level, i]
-        if nonnegative and slope < 0:
+        if levels.nonnegative and slope < 0:
             # Where z ≥ 0 any t ≥ a is as valid as a: this t_i leaves the variable at 0.
             slope = 0.0
         gained[level + 1] = gained[level] + slope * slope / pivot
@@ -118,50 +112,29 @@ def walk(
                 )
         work += rest * rest
         counts[level + 1] = rest
-        places[level + 1] = 0
+        positions[level + 1] = 0
         if missing > 3:
-            work += thin_out(
-                left[level + 1],
-                slopes[level + 1],
-                reaches[level + 1],
-                lists[level + 1],
-                counts,
-                level + 1,
-                missing - 1,
-                target - gained[level + 1],
-                nonnegative,
-                floors,
-            )
+            work += thin_out(levels, level + 1, missing - 1, target - gained[level + 1])
         level += 1
     return DONE, number, work
 
 
 @compiled
 def _last_two(
-    left: FloatArray,
-    slopes: FloatArray,
-    gained: float,
-    lists: IntArray,
-    counts: IntArray,
-    places: IntArray,
-    floors: FloatArray,
-    level: int,
-    missing: int,
-    target: float,
-    nonnegative: bool,
-    found: IntArray,
-    number: int,
+    levels: Levels, level: int, missing: int, target: float, supports: IntArray, number: int
 ) -> tuple[int, int, int]:
-    """Visit the supports with the last one or two variables, from `places[level]` on."""
-    size = counts[level]
-    room = target - gained
+    """Visit the supports with the last one or two variables, from `positions[level]` on."""
+    left, slopes, lists = levels.left[level], levels.slopes[level], levels.lists
+    positions, nonnegative = levels.positions, levels.nonnegative
+    size = levels.counts[level]
+    room = target - levels.gained[level]
     work = 0
-    for i in range(places[level], size):
-        if number + size > found.shape[0]:
-            places[level] = i
+    for i in range(positions[level], size):
+        if number + size > supports.shape[0]:
+            positions[level] = i
             return PAUSED, number, work
         s_i, r_i = left[i, i], slopes[i]
-        if s_i <= floors[lists[level, i]]:
+        if s_i <= levels.floors[lists[level, i]]:
             return STUCK, number, work
         last = i + 1 if missing == 1 else size
         for j in range(i if missing == 1 else i + 1, last):
@@ -179,33 +152,24 @@ def _last_two(
             # Too close to singular to be judged: left to a closer look.
             if gain > room * det or det <= TINY_PIVOT * s_i * s_j:
                 for k in range(level):
-                    found[number, k] = lists[k, places[k] - 1]
-                found[number, level] = lists[level, i]
+                    supports[number, k] = lists[k, positions[k] - 1]
+                supports[number, level] = lists[level, i]
                 if missing == 2:
-                    found[number, level + 1] = lists[level, j]
+                    supports[number, level + 1] = lists[level, j]
                 number += 1
         work += last - i
     return DONE, number, work
 
 
 @compiled
-def thin_out(
-    left: FloatArray,
-    slopes: FloatArray,
-    reach: FloatArray,
-    names: IntArray,
-    counts: IntArray,
-    level: int,
-    missing: int,
-    room: float,
-    nonnegative: bool,
-    floors: FloatArray,
-) -> int:
+def thin_out(levels: Levels, level: int, missing: int, room: float) -> int:
     """Drop variables that are in no set of `missing` that gains more than `room`; return the work.
 
-    Until nothing changes: fewer variables have smaller row sums. `reach` becomes what each of
+    Until nothing changes: fewer variables have smaller row sums. `reaches` become what each of
     those left adds at most.
     """
+    left, slopes, names = levels.left[level], levels.slopes[level], levels.lists[level]
+    reach, counts = levels.reaches[level], levels.counts
     work = 0
     while True:
         size = counts[level]
@@ -215,7 +179,7 @@ def thin_out(
         for j in range(size):
             s_j = left[j, j]
             reach[j] = np.inf
-            if s_j <= floors[names[j]]:
+            if s_j <= levels.floors[names[j]]:
                 continue
             top[:] = 0.0
             for k in range(size):
@@ -227,7 +191,7 @@ def thin_out(
             for share in top:
                 together += float(np.sqrt(share / s_j))
             slope = slopes[j]
-            if nonnegative and slope < 0:
+            if levels.nonnegative and slope < 0:
                 slope = 0.0
             if together < 0.999:
                 # The difference from 1 is off by far less than 1e-10 of itself.
@@ -272,11 +236,11 @@ def _highest(reach: FloatArray, i: int, size: int, missing: int) -> float:
 @compiled
 def _push(top: FloatArray, value: float) -> None:
     """Put a value among the largest, kept in rising order, in the place of the least."""
-    place = 0
-    while place + 1 < top.shape[0] and top[place + 1] < value:
-        top[place] = top[place + 1]
-        place += 1
-    top[place] = value
+    position = 0
+    while position + 1 < top.shape[0] and top[position + 1] < value:
+        top[position] = top[position + 1]
+        position += 1
+    top[position] = value
 
 
 # The dual bound of single supports at the best multiplier of each, in compiled code.
@@ -324,8 +288,8 @@ def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
     along = np.empty(size)
     total = 0.0
     for i in range(size):
-        own = M[i, i] + mu
-        if own <= 0.0:
+        diagonal = M[i, i] + mu
+        if diagonal <= 0.0:
             return np.inf
         along[i] = t[i]
         for j in range(i):
@@ -334,21 +298,15 @@ def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
                 entry -= factor[i, k] * factor[j, k]
             factor[i, j] = entry / factor[j, j]
             along[i] -= factor[i, j] * along[j]
-        pivot = own * (1.0 - MARGIN)
+        pivot = diagonal * (1.0 - MARGIN)
         for k in range(i):
             pivot -= factor[i, k] ** 2
-        if pivot <= MARGIN * own:
+        if pivot <= MARGIN * diagonal:
             return np.inf
         factor[i, i] = np.sqrt(pivot)
         along[i] /= factor[i, i]
         total += along[i] ** 2
     return mu + total / 4.0 + 1e-14 * (abs(mu) + total)
-
-
-PAUSE = 30_000_000
-"""Work between two looks at the clock: some hundredths of a second."""
-ROOM = 20_000
-"""Supports found between two pauses, beyond one row of them."""
 
 
 class Enumeration:
@@ -383,24 +341,30 @@ class Enumeration:
             along = solve_triangular(root, self.a[self.given], lower=True)
             left, slopes = left - cross.T @ cross, slopes - cross.T @ along
             gained = float(along @ along)
-        own = np.diag(H)[free]
-        if not (np.diag(left) > TINY_PIVOT * np.abs(own)).all():
+        diagonal = np.diag(H)[free]
+        if not (np.diag(left) > TINY_PIVOT * np.abs(diagonal)).all():
             return False
         # The most promising first: what comes last is skipped together.
         order = np.argsort(-self.domain.promise(slopes) / np.sqrt(np.diag(left)), kind="stable")
-        size, levels = free.shape[0], max(self.picks - 1, 1)
+        size, depth = free.shape[0], max(self.picks - 1, 1)
         self.names = free[order]
-        self.left = np.empty((levels, size, size))
-        self.left[0] = left[np.ix_(order, order)]
-        self.slopes, self.reaches = np.empty((levels, size)), np.full((levels, size), np.inf)
-        self.slopes[0] = slopes[order]
-        self.gained = np.full(levels, gained)
-        self.lists = np.zeros((levels, size), dtype=np.int64)
-        self.lists[0] = np.arange(size)
-        self.counts, self.places = np.full(levels, -1), np.zeros(levels, dtype=np.int64)
-        self.counts[0] = size
-        self.floors = TINY_PIVOT * np.abs(own[order])
-        self.found = np.empty((ROOM + size, self.picks), dtype=np.int64)
+        self.levels = Levels(
+            left=np.empty((depth, size, size)),
+            slopes=np.empty((depth, size)),
+            reaches=np.full((depth, size), np.inf),
+            gained=np.full(depth, gained),
+            lists=np.zeros((depth, size), dtype=np.int64),
+            counts=np.full(depth, -1),
+            positions=np.zeros(depth, dtype=np.int64),
+            floors=TINY_PIVOT * np.abs(diagonal[order]),
+            nonnegative=self.domain.nonnegative,
+        )
+        self.levels.left[0] = left[np.ix_(order, order)]
+        self.levels.slopes[0] = slopes[order]
+        self.levels.lists[0] = np.arange(size)
+        self.levels.counts[0] = size
+        room = current_budget().enumeration_supports + size
+        self.open_rows = np.empty((room, self.picks), dtype=np.int64)
         return True
 
     def open_supports(self, cutoff: Callable[[], float]) -> Iterator[IntArray | None]:
@@ -409,27 +373,15 @@ class Enumeration:
         while self.started:
             target = 4 * (cutoff() - self.mu)
             if first and self.picks > 2:
-                self._thin_root(target)
+                thin_out(self.levels, 0, self.picks, target - float(self.levels.gained[0]))
             first = False
             state, number, work = walk(
-                self.left,
-                self.slopes,
-                self.reaches,
-                self.gained,
-                self.lists,
-                self.counts,
-                self.places,
-                self.floors,
-                self.picks,
-                target,
-                self.domain.nonnegative,
-                self.found,
-                PAUSE,
+                self.levels, self.picks, target, self.open_rows, current_budget().enumeration_pause
             )
             self.work += work
             if state == STUCK:
                 return
-            yield from self._not_closed(self.found[:number], cutoff)
+            yield from self._not_closed(self.open_rows[:number], cutoff)
             yield None
             if state == DONE:
                 self.finished = True
@@ -444,29 +396,15 @@ class Enumeration:
         """
         if self.finished or not self.started:
             return float(self.work)
-        size, place = int(self.counts[0]), int(self.places[0])
-        left = comb(max(size - place, 0), self.picks)
+        size, position = int(self.levels.counts[0]), int(self.levels.positions[0])
+        left = comb(max(size - position, 0), self.picks)
         done = 1 - left / max(comb(max(size, self.picks), self.picks), 1)
         return self.work / done if done > 0 else np.inf
 
-    def _thin_root(self, target: float) -> None:
-        thin_out(
-            self.left[0],
-            self.slopes[0],
-            self.reaches[0],
-            self.lists[0],
-            self.counts,
-            0,
-            self.picks,
-            target - float(self.gained[0]),
-            self.domain.nonnegative,
-            self.floors,
-        )
-
-    def _not_closed(self, found: IntArray, cutoff: Callable[[], float]) -> Iterator[IntArray]:
+    def _not_closed(self, open_rows: IntArray, cutoff: Callable[[], float]) -> Iterator[IntArray]:
         """Yield those of some supports that their own best multiplier does not close."""
-        given = np.broadcast_to(self.given, (found.shape[0], self.given.shape[0]))
-        supports = np.hstack([given, self.names[found]])
+        given = np.broadcast_to(self.given, (open_rows.shape[0], self.given.shape[0]))
+        supports = np.hstack([given, self.names[open_rows]])
         if self.domain.on_sphere:
             bounds = dual_bounds(self.M, self.a, supports, self.domain.nonnegative)
             order = np.argsort(-bounds, kind="stable")

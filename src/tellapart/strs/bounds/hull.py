@@ -32,6 +32,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.compiling import compiled
 from tellapart.strs.domains import (
     EPS,
@@ -42,9 +43,7 @@ from tellapart.strs.domains import (
     secular_root,
 )
 from tellapart.strs.problem import SparseQuadratic
-
-DENSE_LIMIT = 2_000
-"""Up to this many variables a factor is multiplied out: one D × D matrix is then cheaper."""
+from tellapart.strs.tree import Node, exchange_bounds
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Curvature:
     @classmethod
     def of(cls, problem: SparseQuadratic) -> Curvature:
         """Return M for all variables of the problem."""
-        if problem.factor is None or problem.n_columns <= DENSE_LIMIT:
+        if problem.factor is None or problem.n_columns <= current_budget().dense_columns:
             return cls(dense=-problem.A, factor=None, shift=0.0)
         return cls(dense=None, factor=problem.factor.B, shift=problem.factor.shift)
 
@@ -109,7 +108,7 @@ class Curvature:
         """Return M over some of the variables; small ones are made dense."""
         if index.shape[0] == self.n_columns:
             return self
-        if self.factor is None or index.shape[0] <= DENSE_LIMIT:
+        if self.factor is None or index.shape[0] <= current_budget().dense_columns:
             return Curvature(dense=self.block(index), factor=None, shift=0.0)
         return Curvature(dense=None, factor=self.factor[:, index], shift=self.shift)
 
@@ -465,33 +464,32 @@ def rebalance(q: FloatArray, scores: FloatArray, free: IntArray, picks: int) -> 
 
 
 @dataclass(frozen=True)
-class Node:
-    """Some variables forced in, some removed; the rest free.
+class HullNode(Node):
+    """A node and where its relaxation starts: `delta`, `q` and `scores` run along the variables.
 
-    `variables` are those in or free, as indices of the whole problem; `forced`, `delta`, `q` and
-    `scores` run along them. M − Diag(δ) ⪰ 0 is proved, so children inherit δ; `shift_size` is
-    the number of variables when δ was optimised, 0 for never.
+    M − Diag(δ) ⪰ 0 is proved, so children inherit δ; `shift_size` is the number of variables
+    when δ was optimised, 0 for never.
     """
 
-    variables: IntArray
-    forced: BoolArray
     delta: FloatArray
     q: FloatArray
     scores: FloatArray
-    bound: float
     shift_size: int = 0
 
-    def picks(self, d: int) -> int:
-        """How many free variables may still be chosen."""
-        return d - int(self.forced.sum())
-
-    def is_leaf(self, d: int) -> bool:
-        """Whether one support contains every point of the node."""
-        return self.picks(d) == 0 or self.variables.shape[0] <= d
-
-    def leaf_support(self, d: int) -> IntArray:
-        """Return the support of a leaf."""
-        return self.variables[self.forced] if self.picks(d) == 0 else self.variables
+    @classmethod
+    def root(cls, problem: SparseQuadratic, shift: float, bound: float = np.inf) -> HullNode:
+        """Return the node of all points, with one shift for all variables."""
+        size = problem.n_columns
+        q = np.zeros(size)
+        q[problem.best_support(problem.a)] = 1.0
+        return cls(
+            variables=np.arange(size),
+            forced=problem.is_required,
+            bound=bound,
+            delta=np.full(size, shift),
+            q=q,
+            scores=problem.domain.promise(problem.a),
+        )
 
     def supports(self, d: int) -> Iterator[IntArray]:
         """Return the supports that together contain every point of the node."""
@@ -505,41 +503,22 @@ class Node:
         free = int((~self.forced).sum())
         return comb(free, min(self.picks(d), free)) * (3_000 + d**3)
 
-    def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> Node:
+    def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> HullNode:
         """Return the child with the variables `kept`, of which `forced` are in."""
-        picks = d - int(forced[kept].sum())
-        free = np.flatnonzero(~forced[kept])
+        child = super().keep(kept, forced, d)
+        free = np.flatnonzero(~child.forced)
         q = np.where(forced, 1.0, self.q)[kept]
         scores = self.scores[kept]
-        if 0 < picks < free.shape[0]:
-            q = rebalance(q, scores, free, picks)
-        return replace(
-            self,
-            variables=self.variables[kept],
-            forced=forced[kept],
-            delta=self.delta[kept],
-            q=q,
-            scores=scores,
-        )
-
-    def branch(self, position: int, d: int) -> tuple[Node, Node]:
-        """Return the children with one free variable in, and out."""
-        everything = np.ones(self.variables.shape[0], dtype=bool)
-        with_it = self.forced.copy()
-        with_it[position] = True
-        without = everything.copy()
-        without[position] = False
-        return (
-            self.keep(everything, with_it, d),
-            self.keep(without, self.forced, d),
-        )
+        if 0 < child.picks(d) < free.shape[0]:
+            q = rebalance(q, scores, free, child.picks(d))
+        return replace(child, delta=self.delta[kept], q=q, scores=scores)
 
 
 @dataclass(frozen=True)
 class Relaxed:
     """A node with its relaxation solved."""
 
-    node: Node
+    node: HullNode
     curvature: Curvature
     relaxation: HullRelaxation
     point: HullPoint
@@ -547,7 +526,7 @@ class Relaxed:
 
 
 def relax(
-    node: Node,
+    node: HullNode,
     curvature: Curvature,
     a: FloatArray,
     d: int,
@@ -567,25 +546,10 @@ def relax(
     return Relaxed(solved, curvature, relaxation, point, hull)
 
 
-def fix_variables(relaxed: Relaxed, d: int, cutoff: float) -> tuple[Node, float]:
-    """Force in and remove what the scores prove, and return the highest bound given up.
-
-    With the same (u, μ), a free variable outside the top can only come in for the last one
-    inside, and one inside only leave for the first one outside; where that bound is at most
-    `cutoff` the other choice is not worth visiting.
-    """
-    node, total = relaxed.node, relaxed.hull.total
-    picks = node.picks(d)
-    scores = relaxed.hull.scores
-    free = np.flatnonzero(~node.forced)
-    ranked = free[np.argsort(-scores[free], kind="stable")]
-    inside, outside = ranked[:picks], ranked[picks:]
-    if_in = total - scores[inside[-1]] + scores[outside]
-    if_out = total - scores[inside] + scores[outside[0]]
-    kept = np.ones(node.variables.shape[0], dtype=bool)
-    kept[outside[if_in <= cutoff]] = False
-    forced = node.forced.copy()
-    forced[inside[if_out <= cutoff]] = True
-    given_up = np.concatenate([if_in[if_in <= cutoff], if_out[if_out <= cutoff]])
-    highest = float(given_up.max(initial=-np.inf))
-    return node.keep(kept, forced, d), highest
+def fix_variables(relaxed: Relaxed, d: int, cutoff: float) -> tuple[HullNode, float]:
+    """Force in and remove what the scores prove, and return the highest bound given up."""
+    node = relaxed.node
+    if_in, if_out = exchange_bounds(
+        relaxed.hull.total, relaxed.hull.scores, node.forced, node.picks(d)
+    )
+    return node.fix(if_in, if_out, cutoff, d)

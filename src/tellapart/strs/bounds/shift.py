@@ -24,7 +24,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from tellapart.arrays import BoolArray, FloatArray
-from tellapart.strs.bounds.hull import Node, Relaxed
+from tellapart.budget import current_budget
+from tellapart.strs.bounds.hull import HullNode, Relaxed
 from tellapart.strs.domains import EPS, SPHERE, Domain
 
 CENTRED = 0.05
@@ -347,25 +348,23 @@ def _inverse(factor: FloatArray) -> FloatArray:
 # A node of the branch-and-bound tree, and the proved bound it gets.
 
 
-CANDIDATES = 200
-"""Variables that get a shift of their own; the rest share one."""
-
 SHARED_DROP = 0.5
 """How far below the uniform shift the shared one lies, in units of e = μ + δ there."""
 
 
 def tighten(
     relaxed: Relaxed, d: int, *, value: float, tolerance: float, stop: Callable[[], bool]
-) -> Node:
+) -> HullNode:
     """Return the node with the best shift found for it, proved; the same node if none is."""
     node, point = relaxed.node, relaxed.point
     size = node.variables.shape[0]
-    if size <= CANDIDATES + CANDIDATES // 4:
+    most = current_budget().shifted_columns
+    if size <= most + most // 4:
         chosen, others = np.arange(size), np.empty(0, dtype=np.intp)
     else:
         needed = node.forced | (node.q > 0)
-        number = max(CANDIDATES, int(needed.sum()))
-        if number > 2 * CANDIDATES:
+        number = max(most, int(needed.sum()))
+        if number > 2 * most:
             # A step costs the cube of this number: branching is quicker.
             return replace(node, shift_size=size)
         order = np.argsort(-np.where(needed, np.inf, relaxed.hull.scores), kind="stable")

@@ -8,47 +8,46 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import IntArray
+from tellapart.budget import current_budget
 from tellapart.strs.bounds.enumeration import Enumeration
-from tellapart.strs.bounds.hull import DENSE_LIMIT, Curvature, Node, Relaxed, fix_variables, relax
+from tellapart.strs.bounds.hull import (
+    Curvature,
+    HullNode,
+    Relaxed,
+    fix_variables,
+    relax,
+)
 from tellapart.strs.bounds.shift import tighten
-from tellapart.strs.contract import Control, Solution, finish, is_plain, until_interrupted
+from tellapart.strs.contract import Control, Solution, is_plain
 from tellapart.strs.incumbent import CANDIDATES, Incumbent
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.misdp import Misdp
-from tellapart.strs.tree import OpenNodes
+from tellapart.strs.tree import TreeSearch
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8
 """The shift is optimised again once a node has shrunk to this part of its variables…"""
 CHEAP_SHIFT = 500
 """…and once at every node of at most this many."""
-CHEAP_VISITS = 600_000
-"""Operations, of the order of 10 ms, that a node may spend on visiting all its supports."""
 LOOSE_ROOT = 0.05
-"""A relative gap left at the root above which the semidefinite bound is worth its price…"""
+"""A relative gap left at the root above which the semidefinite bound is worth its time…"""
 CURVED = 0.25
-"""…if the largest eigenvalue of A is at least this part of the value…"""
-SEMIDEFINITE_LIMIT = 300
-"""…and there are at most this many variables."""
-ENUMERATION_LIMIT = 1_000
-"""Up to this many variables a loose node may be enumerated support by support…"""
-ENUMERATION_WORK = 3 * 10**11
-"""…if that promises to take no more operations than these; it takes a tenth of them, a minute."""
+"""…if the largest eigenvalue of A is at least this part of the value."""
 LEAST_MULTIPLIER = 0.02
 """An enumeration's multiplier μ is at least this part of the value…"""
 SLACK_OF_BEST = 0.15
 """…and as large as leaves the best support's own bound within this part of its value."""
 ENUMERATION_GAPS = (0.3, 0.1, 0.03, 0.0)
-"""The relative gaps that enumerations prove one after the other, down to the one asked for."""
+"""The relative gaps that enumerations prove one after the other, down to the requested one."""
 SHORT_ENUMERATION = 5
-"""Up to this many variables to pick it takes seconds: the gap asked for is proved at once."""
+"""Up to this many variables to pick it takes seconds: the requested gap is proved at once."""
 JUST_BELOW = 0.999
-"""The part of the allowed gap that it leaves: its end must be within the gap asked for."""
+"""The part of the allowed gap that it leaves: its end must be within the requested gap."""
 
 
 @dataclass(frozen=True)
 class BranchAndBound:
-    """Best-first branch and bound over which variables are in. Exact within the gap asked for.
+    """Best-first branch and bound over which variables are in. Exact within the requested gap.
 
     At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
     scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
@@ -69,94 +68,67 @@ class BranchAndBound:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        search = _Search(problem, control)
-        threads = one_blas_thread() if problem.n_columns <= DENSE_LIMIT else nullcontext()
-        with until_interrupted(threads) as ctrl_c:
-            search.run(start)
-            if search.hull_is_loose:
-                return self._with_semidefinite_bounds(search)
-        return search.best.solution(
-            self.name, search.visited, search.upper_bound(), interrupted=ctrl_c.caught
-        )
-
-    def _with_semidefinite_bounds(self, search: _Search) -> Solution:
-        """Go on where the hull bound is too weak, keeping the point and the bound it has."""
-        problem, control = search.problem, search.control
-        known = search.upper_bound()
-
-        def best_known(bound: float | None) -> float | None:
-            return min((b for b in (bound, known) if b is not None), default=None)
-
-        def progress(iterations: int, value: float, bound: float | None) -> None:
-            control.tell_progress(search.visited + iterations, value, best_known(bound))
-
-        rest = Misdp().solve(problem, replace(control, progress=progress), search.best.support)
-        return finish(
-            problem,
-            rest.support,
-            upper_bound=best_known(rest.upper_bound),
-            solver=self.name,
-            iterations=search.visited + rest.iterations,
-            control=control,
-            interrupted=rest.interrupted,
-        )
+        is_small = problem.n_columns <= current_budget().dense_columns
+        threads = one_blas_thread() if is_small else nullcontext()
+        return _HullSearch(problem, control).solve(self.name, start, threads)
 
 
-class _Search:
-    """The state of one run: the best point, the open nodes, the bounds of what was closed."""
+class _HullSearch(TreeSearch[HullNode]):
+    """The tree of hull bounds."""
 
     def __init__(self, problem: SparseQuadratic, control: Control) -> None:
-        self.problem = problem
-        self.control = control
         tried = max(30, 3 * problem.d)
-        self.best = Incumbent.of_linear_term(problem, control, candidates=tried)
-        self.nodes: OpenNodes[Node] = OpenNodes()
-        self.visited = 0
-
-    @property
-    def cutoff(self) -> float:
-        """Nodes whose bound is at most this are closed."""
-        return self.best.cutoff - self.problem.forming_error
+        best = Incumbent.of_linear_term(problem, control, candidates=tried)
+        super().__init__(best, error=problem.forming_error)
+        self.budget = current_budget()
+        self.semidefinite_bound: float | None = None
 
     @property
     def tolerance(self) -> float:
-        """Accuracy of relaxations: a fraction of the gap asked for."""
+        """Accuracy of relaxations: a fraction of the requested gap."""
         return 0.1 * self.control.allowed(self.best.value)
 
     def upper_bound(self) -> float | None:
-        """Return the highest bound among what is closed and what is open; None before the first."""
-        # Nodes bound the problem of the matrix as multiplied out.
-        highest = self.nodes.bound + self.problem.forming_error
-        return highest if np.isfinite(highest) else None
+        """Return the lowest bound proved: of the tree, or of semidefinite relaxations."""
+        bounds = (super().upper_bound(), self.semidefinite_bound)
+        return min((bound for bound in bounds if bound is not None), default=None)
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or time is up."""
         for support in [self.best.support, *([] if start is None else [start])]:
             self.best.improve(support)
         self.whole = Curvature.of(self.problem)
-        self.nodes.push(self.root())
-        while self.nodes.highest > self.cutoff:
-            # The root is visited in any case: a bound, however late, beats none.
-            if self.visited > 0 and self.control.out_of_time:
-                break
-            node = self.nodes.take()
-            self.visited += 1
-            for child in self.process(node):
-                self.nodes.push(child)
-            self.nodes.current = None
-            self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
-            if self.hull_is_loose:
-                break
+        self.root_shift = self.whole.lowest_shift()
+        self.push(HullNode.root(self.problem, self.root_shift))
+        self.explore()
+        if self.is_over:
+            self.run_semidefinite()
+
+    def run_semidefinite(self) -> None:
+        """Go on where the hull bound is too weak, keeping the point and the bound it has."""
+        visited = self.iterations
+
+        def progress(iterations: int, value: float, bound: float | None) -> None:
+            self.iterations, self.semidefinite_bound = visited + iterations, bound
+            self.control.report_progress(self.iterations, value, self.upper_bound())
+
+        control = replace(self.control, progress=progress)
+        rest = Misdp().solve(self.problem, control, self.best.support)
+        self.best.support, self.best.value = rest.support, rest.value
+        self.iterations = visited + rest.iterations
+        self.semidefinite_bound = rest.upper_bound
+        if rest.interrupted:
+            raise KeyboardInterrupt
 
     @property
-    def hull_is_loose(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the root left a wide gap because A has large positive eigenvalues."""
-        if self.visited != 1 or self.problem.n_columns > SEMIDEFINITE_LIMIT:
+        if self.iterations != 1 or self.problem.n_columns > self.budget.semidefinite_columns:
             return False
         if not is_plain(self.problem):
             return False
         scale = abs(self.best.value)
-        wide = self.nodes.highest - self.best.value > LOOSE_ROOT * scale
+        wide = self.highest - self.best.value > LOOSE_ROOT * scale
         return wide and self.is_curved
 
     @property
@@ -164,23 +136,7 @@ class _Search:
         """Whether A has an eigenvalue that matters beside the value."""
         return -self.root_shift >= CURVED * abs(self.best.value)
 
-    def root(self) -> Node:
-        """Return the node of all points, with one shift for all variables."""
-        size = self.problem.n_columns
-        scores = self.problem.domain.promise(self.problem.a)
-        self.root_shift = self.whole.lowest_shift()
-        q = np.zeros(size)
-        q[self.problem.best_places(self.problem.a)] = 1.0
-        return Node(
-            variables=np.arange(size),
-            forced=np.isin(np.arange(size), self.problem.required),
-            delta=np.full(size, self.root_shift),
-            q=q,
-            scores=scores,
-            bound=np.inf,
-        )
-
-    def process(self, node: Node) -> tuple[Node, ...]:
+    def expand(self, node: HullNode) -> tuple[HullNode, ...]:
         """Bound a node, shrink it, and return its children; none if it is closed."""
         d = self.problem.d
         curvature = self.whole.principal(node.variables)
@@ -196,23 +152,24 @@ class _Search:
                 cutoff=self.cutoff,
                 stop=self.stop,
             )
-            self.nodes.current = relaxed.node
-            if self.visited == 1:
-                self.best.improve(self.rounded(relaxed.node))
+            self.current = relaxed.node
+            rounded = relaxed.node.rounded(relaxed.node.q, relaxed.node.scores, d=d)
+            if self.iterations == 1:
+                self.best.improve(rounded)
             else:
-                self.best.offer(self.rounded(relaxed.node), swaps=True)
+                self.best.offer(rounded, swaps=True)
             if relaxed.node.bound <= self.cutoff:
-                self.nodes.close(relaxed.node.bound)
+                self.close(relaxed.node.bound)
                 return ()
             node, given_up = fix_variables(relaxed, d, self.cutoff)
-            self.nodes.close(given_up)
+            self.close(given_up)
             if node.variables.shape[0] < relaxed.node.variables.shape[0]:
                 curvature = self.whole.principal(node.variables)
             if not np.array_equal(node.forced, relaxed.node.forced):
                 if self.stop() and not node.is_leaf(d):
                     return (node,)
                 continue
-            if node.visits(d) <= CHEAP_VISITS:
+            if node.visits(d) <= self.budget.visited_supports_work:
                 break
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
@@ -232,7 +189,7 @@ class _Search:
         self.visit_supports(node)
         return ()
 
-    def branch(self, relaxed: Relaxed) -> tuple[Node, ...]:
+    def branch(self, relaxed: Relaxed) -> tuple[HullNode, ...]:
         """Return the children at the free variable whose perspective term is least tight."""
         node = relaxed.node
         slack = np.where(node.forced, -1.0, relaxed.point.slack)
@@ -242,7 +199,7 @@ class _Search:
             position = int(np.argmax(np.where(node.forced, -1.0, relaxed.hull.scores)))
         return node.branch(position, self.problem.d)
 
-    def enumerate_supports(self, relaxed: Relaxed) -> Node | None:
+    def enumerate_supports(self, relaxed: Relaxed) -> HullNode | None:
         """Look at every support of a loose node in compiled code; None if that closes it.
 
         For one gap after the other: a wide one is proved much sooner, and its bound stays with
@@ -250,8 +207,8 @@ class _Search:
         """
         node = relaxed.node
         wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
-        small = relaxed.curvature.dense is not None and node.variables.shape[0] <= ENUMERATION_LIMIT
-        if not wide or not small or self.is_curved:
+        small = node.variables.shape[0] <= self.budget.enumerated_columns
+        if not (wide and small) or relaxed.curvature.dense is None or self.is_curved:
             return node
         self.best.candidates = CANDIDATES
         self.best.improve(self.best.support)
@@ -266,11 +223,11 @@ class _Search:
             if bound is None:
                 return node
             node = replace(node, bound=min(node.bound, bound))
-            self.nodes.current = node
-        self.nodes.close(node.bound)
+            self.current = node
+        self.close(node.bound)
         return None
 
-    def enumerate_once(self, node: Node, curvature: Curvature, slack: float) -> float | None:
+    def enumerate_once(self, node: HullNode, curvature: Curvature, slack: float) -> float | None:
         """Return the bound that an enumeration of a node proves; None if it would take too long."""
         assert curvature.dense is not None
         enumeration = Enumeration(
@@ -284,16 +241,16 @@ class _Search:
         highest = -np.inf
         for support in enumeration.open_supports(lambda: self.enumeration_cutoff(slack)):
             if support is not None:
-                found = self.best.offer_whole(node.variables[support], swaps=True)
-                highest = max(highest, found)
+                bound = self.best.offer_whole(node.variables[support], swaps=True)
+                highest = max(highest, bound)
             elif not enumeration.finished and (
-                self.stop() or enumeration.promised_work > ENUMERATION_WORK
+                self.stop() or enumeration.promised_work > self.budget.enumeration_work
             ):
                 return None
         return max(highest, self.enumeration_cutoff(slack)) if enumeration.finished else None
 
     def enumeration_cutoff(self, slack: float) -> float:
-        """Return what an enumeration may leave: a relative gap, or just below that asked for."""
+        """Return what an enumeration may leave: a relative gap, or just below the requested one."""
         value = self.best.value
         left = max(JUST_BELOW * self.control.allowed(value), slack * abs(value))
         return value + left - self.problem.forming_error
@@ -316,17 +273,12 @@ class _Search:
                 return float(mu)
         return low
 
-    def visit_supports(self, node: Node) -> None:
+    def visit_supports(self, node: HullNode) -> None:
         """Solve a node support by support: it has one, or few."""
         highest = -np.inf
         for support in node.supports(self.problem.d):
             highest = max(highest, self.best.offer_whole(support, swaps=True))
-        self.nodes.close(min(node.bound, highest))
-
-    def rounded(self, node: Node) -> IntArray:
-        """Return the forced variables and those with the largest q, then score."""
-        order = np.lexsort((-node.scores, -node.q, ~node.forced))
-        return np.sort(node.variables[order[: self.problem.d]])
+        self.close(min(node.bound, highest))
 
     def stop(self) -> bool:
         """Whether the time limit has passed."""

@@ -13,13 +13,10 @@ from tellapart.strs.bounds.l1 import Program, run_scip, solve_socp
 from tellapart.strs.contract import (
     Control,
     Solution,
-    check_columns,
-    check_plain,
-    require,
-    until_interrupted,
+    check_accepted,
 )
-from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseQuadratic, truncate
+from tellapart.strs.incumbent import Incumbent, Search
+from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.local_search import LocalSearch
 
 ERROR = 0.01
@@ -63,26 +60,21 @@ class ConvexInteger:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the rounded, polished solution with the program's proved bound."""
-        check_plain(problem, f"{self.name!r}")
-        check_columns(problem, self.largest, f"{self.name!r}")
-        require(self)
-        search = _Search(problem, control, self)
-        with until_interrupted() as ctrl_c:
-            search.run(start)
-        bound = None if search.bound is None else search.bound + problem.forming_error
-        return search.best.solution(self.name, search.nodes, bound, interrupted=ctrl_c.caught)
+        check_accepted(problem, self)
+        return _Relaxation(problem, control, self).solve(self.name, start)
 
 
-class _Search:
-    """The state of one run: the best support, the program's bound, the nodes it took."""
+class _Relaxation(Search):
+    """The cone program and, where it is not enough, the integer one."""
 
     def __init__(self, problem: SparseQuadratic, control: Control, settings: ConvexInteger) -> None:
-        self.problem = problem
-        self.control = control
+        super().__init__(Incumbent.of_linear_term(problem, control))
         self.settings = settings
-        self.best = Incumbent.of_linear_term(problem, control)
         self.bound: float | None = None
-        self.nodes = 0
+
+    def upper_bound(self) -> float | None:
+        """Return the bound of the last program; None before the first."""
+        return None if self.bound is None else self.bound + self.problem.forming_error
 
     def run(self, start: IntArray | None) -> None:
         """Find a point, solve the cone program and, where λmax(A) > λ₀, the integer one."""
@@ -92,8 +84,8 @@ class _Search:
         # λ₀ = λmax(A) first: a cheap program, and a proved bound in any case.
         top = float(eigenvalues[-1])
         z, self.bound = solve_socp(problem.A, problem.a, problem.d, top, control, name)
-        self.nodes = 1
-        self.best.improve(truncate(z, problem.d))
+        self.iterations = 1
+        self.best.improve(problem.best_support(z))
         done = control.out_of_time or control.closed(self.best.value, self.bound)
         if self.best.value >= top or done:
             return
@@ -107,11 +99,11 @@ class _Search:
             accuracy=ERROR * abs(self.best.value),
         )
         outcome = run_scip(program, self.best.value, control, name)
-        self.nodes = outcome.nodes
+        self.iterations = outcome.nodes
         # SCIP offers no certificate. A bound that a known point refutes is no bound at all.
         if outcome.bound >= self.best.value:
             self.bound = min(self.bound, outcome.bound)
         if outcome.interrupted:
             raise KeyboardInterrupt
         for z in outcome.points[:3]:
-            self.best.improve(truncate(z, problem.d))
+            self.best.improve(problem.best_support(z))

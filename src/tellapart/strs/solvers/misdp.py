@@ -15,17 +15,14 @@ from tellapart.strs.bounds.sdp import DualBound, dual_bound
 from tellapart.strs.contract import (
     Control,
     Solution,
-    check_columns,
-    check_plain,
-    require,
-    until_interrupted,
+    check_accepted,
 )
 from tellapart.strs.domains import EPS
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
-from tellapart.strs.tree import OpenNodes
+from tellapart.strs.tree import Node, TreeSearch, exchange_bounds
 
 # Bounds that need no relaxation: rows, traces and squares of the largest possible block.
 #
@@ -76,14 +73,14 @@ def _rows(entries: FloatArray, forced: BoolArray, picks: int) -> FloatArray:
 
     A forced row meets `picks` free columns, a free row one less: it is a pick itself.
     """
-    own = np.diag(entries).copy()
+    diagonal = np.diag(entries).copy()
     others = entries.copy()
     np.fill_diagonal(others, 0.0)
     free = -np.sort(-others[:, ~forced], axis=1)
     sums = np.cumsum(np.hstack([np.zeros((entries.shape[0], 1)), free]), axis=1)
     taken = np.minimum(np.where(forced, picks, picks - 1), free.shape[1])
     rows: FloatArray = (
-        own + others[:, forced].sum(axis=1) + sums[np.arange(entries.shape[0]), taken]
+        diagonal + others[:, forced].sum(axis=1) + sums[np.arange(entries.shape[0]), taken]
     )
     return rows
 
@@ -155,104 +152,71 @@ class Misdp:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        check_plain(problem, f"{self.name!r}")
-        check_columns(problem, self.largest, f"{self.name!r}")
-        require(self)
-        search = _Search(problem, control, self)
-        with until_interrupted() as ctrl_c:
-            search.run(start)
-        return search.best.solution(
-            self.name, search.visited, search.upper_bound(), interrupted=ctrl_c.caught
-        )
+        check_accepted(problem, self)
+        return _SemidefiniteSearch(problem, control, self).solve(self.name, start)
 
 
 @dataclass(frozen=True)
-class _Node:
-    """The points whose support holds `variables[forced]` and lies within `variables`."""
+class _SemidefiniteNode(Node):
+    """A node and where its relaxation starts, if anywhere."""
 
-    variables: IntArray
-    forced: BoolArray
-    bound: float
     iterate: Iterate | None = None
 
-    def without(self, places: IntArray, bound: float) -> _Node:
-        """Return the node with the variables at `places` fixed to 0."""
-        kept = np.delete(np.arange(self.variables.shape[0]), places)
-        iterate = None if self.iterate is None else self.iterate.columns(kept)
-        return _Node(self.variables[kept], self.forced[kept], bound, iterate)
-
-    def with_forced(self, places: IntArray, bound: float) -> _Node:
-        """Return the node with the variables at `places` forced in."""
-        forced = self.forced.copy()
-        forced[places] = True
-        return replace(self, forced=forced, bound=bound)
-
-    def leaf_support(self, d: int) -> IntArray | None:
-        """Return the one support worth looking at, if the node has only one."""
-        if self.variables.shape[0] <= d:
-            return self.variables
-        return self.variables[self.forced] if np.count_nonzero(self.forced) == d else None
+    def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> _SemidefiniteNode:
+        """Return the child with the variables `kept`, of which `forced` are in."""
+        child = super().keep(kept, forced, d)
+        if self.iterate is None:
+            return child
+        return replace(child, iterate=self.iterate.columns(np.flatnonzero(kept)))
 
 
-class _Search:
-    """The state of one run: the best point, the open nodes, the bounds of what was closed."""
+class _SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
+    """The tree of semidefinite bounds, each with the error of a matrix multiplied out added."""
 
     def __init__(self, problem: SparseQuadratic, control: Control, solver: Misdp) -> None:
-        self.problem, self.control, self.solver = problem, control, solver
-        self.best = Incumbent.of_linear_term(problem, control)
+        best = Incumbent.of_linear_term(problem, control)
+        super().__init__(best, error=0.0, most_nodes=solver.max_nodes)
+        self.solver = solver
         self.slack = problem.forming_error
-        self.nodes: OpenNodes[_Node] = OpenNodes()
         self.bounds: list[float] = []
-        self.visited = 0
-
-    def upper_bound(self) -> float | None:
-        """Return the highest bound among what is closed, open or in work."""
-        return self.nodes.bound if np.isfinite(self.nodes.bound) else None
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or a limit is reached."""
         size = self.problem.n_columns
         forced = np.zeros(size, dtype=bool)
         root = dual_bound(self.problem.A, self.problem.a, self.problem.d, forced).value
-        self.nodes.push(_Node(np.arange(size), forced, root + self.slack))
+        self.push(_SemidefiniteNode(np.arange(size), forced, root + self.slack))
         # With a small a its largest entries are a poor start: swaps from several find better.
         self.best.offer(LocalSearch().solve(self.problem, self.control, start).support, swaps=True)
-        while self.nodes.highest > self.best.cutoff:
-            if self.control.out_of_time or self.visited >= self.solver.max_nodes:
-                break
-            node = self.nodes.take()
-            self.visited += 1
-            self.process(node)
-            self.nodes.current = None
-            self.control.tell_progress(self.visited, self.best.value, self.upper_bound())
+        self.explore()
 
-    def process(self, node: _Node) -> None:
-        """Bound a node, then close it or push its children."""
-        support = node.leaf_support(self.problem.d)
-        if support is not None:
-            self.nodes.close(min(node.bound, self.best.offer_whole(support, swaps=True)))
-            return
+    def expand(self, node: _SemidefiniteNode) -> tuple[_SemidefiniteNode, ...]:
+        """Bound a node, fix what its row terms allow, and return both sides of a decision."""
+        d = self.problem.d
+        if node.is_leaf(d):
+            support = node.leaf_support(d)
+            self.close(min(node.bound, self.best.offer_whole(support, swaps=True)))
+            return ()
         cheap = self.cheap_bound(node)
-        if cheap <= self.best.cutoff:
-            self.nodes.close(cheap)
-            return
+        if cheap <= self.cutoff:
+            self.close(cheap)
+            return ()
         bound, q, iterate = self.relax(node)
         total = min(bound.value + self.slack, node.bound)
-        self.best.offer(node.variables[_largest(q, node.forced, self.problem.d)], swaps=True)
-        if total <= self.best.cutoff:
-            self.nodes.close(total)
-            return
-        node = replace(node, bound=total, iterate=iterate)
-        self.nodes.current = node
-        self.branch(node, bound, q)
+        self.best.offer(node.rounded(q, d=d), swaps=True)
+        if total <= self.cutoff:
+            self.close(total)
+            return ()
+        self.current = node = replace(node, bound=total, iterate=iterate)
+        return self.branch(node, bound, q)
 
-    def cheap_bound(self, node: _Node) -> float:
+    def cheap_bound(self, node: _SemidefiniteNode) -> float:
         """Return the bound that needs no relaxation: it closes many nodes near the leaves."""
         A, a = self.problem.submatrix(node.variables), self.problem.a[node.variables]
         picks = self.problem.d - int(np.count_nonzero(node.forced))
         return min(node.bound, spectral_bound(A, a, node.forced, picks) + self.slack)
 
-    def relax(self, node: _Node) -> tuple[DualBound, FloatArray, Iterate | None]:
+    def relax(self, node: _SemidefiniteNode) -> tuple[DualBound, FloatArray, Iterate | None]:
         """Return a proved bound of the node, the shares q, and where its children may start."""
         A = self.problem.submatrix(node.variables)
         a, d = self.problem.a[node.variables], self.problem.d
@@ -270,50 +234,29 @@ class _Search:
         if standing is None or self.control.out_of_time:
             return self.control.out_of_time
         bound = standing.bound.value + self.slack
-        to_close = bound - self.best.cutoff
+        to_close = bound - self.cutoff
         if to_close <= 0.0 or standing.error <= WORTHWHILE * to_close:
             return True
         self.bounds.append(bound)
         return len(self.bounds) > PATIENCE and self.bounds[-PATIENCE - 1] - bound < 0.1 * to_close
 
-    def branch(self, node: _Node, bound: DualBound, q: FloatArray) -> None:
-        """Fix what the bound's row terms allow, then push both sides of one more decision."""
-        if_out, if_in = _alternatives(bound, node.forced, self.problem.d)
-        if_out = np.minimum(if_out + self.slack, node.bound)
-        if_in = np.minimum(if_in + self.slack, node.bound)
-        free = ~node.forced
-        must_in = free & (if_out <= self.best.cutoff)
-        must_out = free & (if_in <= self.best.cutoff) & ~must_in
-        for given_up in (if_out[must_in], if_in[must_out]):
-            self.nodes.close(float(given_up.max(initial=-np.inf)))
-        undecided = free & ~must_in & ~must_out
-        node = node.with_forced(np.flatnonzero(must_in), node.bound)
-        if not undecided.any() or np.count_nonzero(node.forced) >= self.problem.d:
-            self.nodes.push(node.without(np.flatnonzero(must_out), node.bound))
-            return
-        place = int(np.argmin(np.where(undecided, np.abs(q - 0.5), np.inf)))
-        inside = node.with_forced(np.array([place]), float(if_in[place]))
-        self.nodes.push(inside.without(np.flatnonzero(must_out), float(if_in[place])))
-        outside = np.append(np.flatnonzero(must_out), place)
-        self.nodes.push(node.without(outside, float(if_out[place])))
-
-
-def _largest(q: FloatArray, forced: BoolArray, d: int) -> IntArray:
-    """Return the places of the forced variables and of the largest other q, d in all."""
-    return np.sort(np.lexsort((-q, ~forced))[:d])
-
-
-def _alternatives(bound: DualBound, forced: BoolArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """Return the bound with each free variable left out, and with each one forced in.
-
-    The bound is sphere + Σ_forced rows + the k largest free rows. Leaving out one of the largest
-    lets the next one in; forcing in another one drives the smallest of the largest out.
-    """
-    free = np.flatnonzero(~forced)
-    order = free[np.argsort(-bound.rows[free], kind="stable")]
-    k = d - int(np.count_nonzero(forced))
-    if_out = np.full(forced.shape[0], bound.value)
-    if_in = if_out.copy()
-    if_out[order[:k]] += bound.rows[order[k]] - bound.rows[order[:k]]
-    if_in[order[k:]] += bound.rows[order[k:]] - bound.rows[order[k - 1]]
-    return if_out, if_in
+    def branch(
+        self, node: _SemidefiniteNode, bound: DualBound, q: FloatArray
+    ) -> tuple[_SemidefiniteNode, ...]:
+        """Fix what the bound's row terms allow, then return both sides of one more decision."""
+        d = self.problem.d
+        if_in, if_out = (
+            np.minimum(changed + self.slack, node.bound)
+            for changed in exchange_bounds(bound.value, bound.rows, node.forced, node.picks(d))
+        )
+        child, given_up = node.fix(if_in, if_out, self.cutoff, d)
+        self.close(given_up)
+        if child.is_leaf(d):
+            return (child,)
+        kept = np.isin(node.variables, child.variables)
+        position = int(np.argmin(np.where(child.forced, np.inf, np.abs(q[kept] - 0.5))))
+        inside, outside = child.branch(position, d)
+        return (
+            replace(inside, bound=float(if_in[kept][position])),
+            replace(outside, bound=float(if_out[kept][position])),
+        )

@@ -13,12 +13,9 @@ from tellapart.strs.bounds.cuts import CutSource, HullCuts, SdpCuts, shrink_root
 from tellapart.strs.contract import (
     Control,
     Solution,
-    check_columns,
-    check_plain,
-    require,
-    until_interrupted,
+    check_accepted,
 )
-from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.incumbent import Incumbent, Search
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.local_search import LocalSearch
 
@@ -68,30 +65,20 @@ class OuterApproximation:
     ) -> Solution:
         """Return the best support and the bound of the last master problem."""
         largest = min(self.largest, SDP_LARGEST) if self.cuts == "sdp" else self.largest
-        check_plain(problem, f"{self.name!r}")
-        check_columns(problem, largest, f"{self.name!r} with cuts={self.cuts!r}")
-        require(self)
-        search = _Search(problem, control, self)
-        with until_interrupted() as ctrl_c:
-            search.run(start)
-        return search.best.solution(
-            self.name, search.iterations, search.upper_bound(), interrupted=ctrl_c.caught
-        )
+        check_accepted(problem, self, largest, f"{self.name!r} with cuts={self.cuts!r}")
+        return _CutSearch(problem, control, self).solve(self.name, start)
 
 
-class _Search:
-    """The state of one run: the best point, and the bounds of what is open and what is closed."""
+class _CutSearch(Search):
+    """The bounds of what is open and of what is given up, as cuts are added."""
 
     def __init__(
         self, problem: SparseQuadratic, control: Control, settings: OuterApproximation
     ) -> None:
-        self.problem = problem
-        self.control = control
+        super().__init__(Incumbent.of_linear_term(problem, control))
         self.settings = settings
-        self.best = Incumbent.of_linear_term(problem, control)
         self.given_up = -np.inf
         self.open_bound = np.inf
-        self.iterations = 0
 
     @property
     def value(self) -> float:
@@ -160,9 +147,9 @@ class _Search:
         self.best.offer(support, swaps=True)
 
     def count_master(self) -> None:
-        """Count one more master problem, and tell how far the work is."""
+        """Count one more master problem, and report progress."""
         self.iterations += 1
-        self.control.tell_progress(self.iterations, self.value, self.upper_bound())
+        self.control.report_progress(self.iterations, self.value, self.upper_bound())
 
     def marked(self, source: CutSource) -> FloatArray:
         """Return the q of the best support, completed within the variables in play."""

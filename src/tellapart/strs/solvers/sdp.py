@@ -8,9 +8,13 @@ import numpy as np
 
 from tellapart.arrays import IntArray
 from tellapart.strs.bounds.admm import AdmmSettings, Standing, solve_admm
-from tellapart.strs.contract import Control, Solution, check_columns, check_plain, until_interrupted
-from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.problem import SparseQuadratic, truncate
+from tellapart.strs.contract import (
+    Control,
+    Solution,
+    check_accepted,
+)
+from tellapart.strs.incumbent import Incumbent, Search
+from tellapart.strs.problem import SparseQuadratic
 
 HOPELESS = 0.05
 """An error of the bound below this part of its distance to the best point is not the obstacle."""
@@ -57,41 +61,38 @@ class Sdp:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best rounded point and the best proved bound."""
-        check_plain(problem, f"{self.name!r}")
-        check_columns(problem, self.largest, f"{self.name!r}")
-        tolerance = min(self.settings.tolerance, tolerance_for(control.gap))
-        rounding = _Rounding(problem, control, self.settings.tolerance, start)
-        with until_interrupted() as ctrl_c:
-            solve_admm(
-                problem.A,
-                problem.a,
-                problem.d,
-                np.zeros(problem.n_columns, dtype=bool),
-                replace(self.settings, tolerance=tolerance),
-                rounding.stop,
-            )
-            rounding.improve()
-        return rounding.best.solution(
-            self.name, rounding.iterations, rounding.bound, interrupted=ctrl_c.caught
-        )
+        check_accepted(problem, self)
+        return _Rounding(problem, control, self.settings).solve(self.name, start)
 
 
-class _Rounding:
+class _Rounding(Search):
     """The best point and bound of one run, kept up to date as ADMM proceeds."""
 
-    def __init__(
-        self,
-        problem: SparseQuadratic,
-        control: Control,
-        accuracy: float,
-        start: IntArray | None,
-    ) -> None:
-        self.problem, self.control, self.accuracy = problem, control, accuracy
-        self.best = Incumbent.of_linear_term(problem, control)
+    def __init__(self, problem: SparseQuadratic, control: Control, settings: AdmmSettings) -> None:
+        super().__init__(Incumbent.of_linear_term(problem, control))
+        self.settings = settings
+        self.bound: float | None = None
+
+    def upper_bound(self) -> float | None:
+        """Return the best bound of ADMM so far."""
+        return self.bound
+
+    def run(self, start: IntArray | None) -> None:
+        """Solve the relaxation, rounding its shares on the way; exchange variables at the end."""
         if start is not None:
             self.best.offer(start)
-        self.bound: float | None = None
-        self.iterations = 0
+        problem = self.problem
+        tolerance = min(self.settings.tolerance, tolerance_for(self.control.gap))
+        solve_admm(
+            problem.A,
+            problem.a,
+            problem.d,
+            np.zeros(problem.n_columns, dtype=bool),
+            replace(self.settings, tolerance=tolerance),
+            self.stop,
+        )
+        if self.bound is not None and not self.control.closed(self.best.value, self.bound):
+            self.best.improve(self.best.support)
 
     def stop(self, standing: Standing | None) -> bool:
         """Round the shares at a check; say whether the gap is closed or time is up."""
@@ -100,18 +101,13 @@ class _Rounding:
             return self.control.out_of_time
         self.iterations = standing.iterations
         self.bound = standing.bound.value + self.problem.forming_error
-        self.best.offer(truncate(standing.q, self.problem.d))
-        self.control.tell_progress(self.iterations, self.best.value, self.bound)
+        self.best.offer(self.problem.best_support(standing.q))
+        self.control.report_progress(self.iterations, self.best.value, self.bound)
         if self.control.closed(self.best.value, self.bound) or self.control.out_of_time:
             return True
         # Accurate, and far too accurate for the rest to close the gap to the rounded point.
-        enough = min(self.accuracy * abs(self.bound), HOPELESS * (self.bound - self.best.value))
-        return standing.error <= enough
-
-    def improve(self) -> None:
-        """Exchange variables of the rounded support while that helps."""
-        if self.bound is not None and not self.control.closed(self.best.value, self.bound):
-            self.best.improve(self.best.support)
+        accurate = self.settings.tolerance * abs(self.bound)
+        return standing.error <= min(accurate, HOPELESS * (self.bound - self.best.value))
 
 
 def tolerance_for(gap: float) -> float:

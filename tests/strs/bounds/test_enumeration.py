@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tellapart.strs.bounds import enumeration as module
+from tellapart.budget import Budget, using_budget
 from tellapart.strs.bounds.enumeration import Enumeration, dual_bounds
 from tellapart.strs.domains import SPHERE, Space, SpaceOrthant
 from tellapart.strs.faces import SphereOrthant
@@ -41,9 +41,8 @@ def all_maxima(M, a, forced, picks, domain):
         (4, 1),
     ],
 )
-def test_nothing_above_the_cutoff_is_left_out(domain, picks, given, monkeypatch):
-    monkeypatch.setattr(module, "PAUSE", 50)
-    monkeypatch.setattr(module, "ROOM", 3)
+@using_budget(Budget(enumeration_pause=50, enumeration_supports=3))
+def test_nothing_above_the_cutoff_is_left_out(domain, picks, given):
     for seed in range(6):
         M, a = few_rows(seed)
         forced = np.arange(10) < given

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import KINDS, examples, problem_of, scale_of, sparse_points
 
+from tellapart.budget import Budget, using_budget
 from tellapart.strs import SparseTrustRegion
-from tellapart.strs.bounds import shift
-from tellapart.strs.bounds.hull import Curvature, Node, fix_variables, relax
+from tellapart.strs.bounds.hull import Curvature, HullNode, fix_variables, relax
 from tellapart.strs.bounds.shift import tighten
 from tellapart.strs.problem import polish
 
@@ -17,7 +17,7 @@ from tellapart.strs.problem import polish
 def root(problem, curvature):
     q = np.zeros(problem.n_columns)
     q[np.argsort(-np.abs(problem.a), kind="stable")[: problem.d]] = 1.0
-    return Node(
+    return HullNode(
         variables=np.arange(problem.n_columns),
         forced=np.zeros(problem.n_columns, dtype=bool),
         delta=np.full(problem.n_columns, curvature.lowest_shift()),
@@ -140,9 +140,9 @@ def test_tightened_shift_is_valid_and_no_worse(kind):
 
 @pytest.mark.parametrize("form", ["dense", "factor"])
 @pytest.mark.parametrize("kind", ["NSD", "low rank", "small linear term"])
-def test_tightening_some_candidates_only(monkeypatch, form, kind):
+@using_budget(Budget(shifted_columns=8))
+def test_tightening_some_candidates_only(form, kind):
     """The others share one shift; the whole matrix stays PSD and the bound holds."""
-    monkeypatch.setattr(shift, "CANDIDATES", 8)
     problem = problem_of(kind, 20, 3)
     eigenvalues, vectors = np.linalg.eigh(-problem.A)
     lowest = min(eigenvalues[0], 0.0) - 1e-9
@@ -160,9 +160,9 @@ def test_tightening_some_candidates_only(monkeypatch, form, kind):
     assert values.max() <= again.hull.total
 
 
-def test_more_needed_variables_than_candidates(monkeypatch):
+@using_budget(Budget(shifted_columns=8))
+def test_more_needed_variables_than_candidates():
     """With d above the number of candidates nothing is lost, or no shift is tried."""
-    monkeypatch.setattr(shift, "CANDIDATES", 8)
     for d in (10, 18):
         problem = problem_of("NSD", 30, d)
         relaxed = relaxed_root(problem)
@@ -172,9 +172,9 @@ def test_more_needed_variables_than_candidates(monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["dense", "factor"])
-def test_margin_below_rounding_error(monkeypatch, form):
+@using_budget(Budget(shifted_columns=4))
+def test_margin_below_rounding_error(form):
     """Without a linear term the multiplier may touch the shift: the node is kept as it is."""
-    monkeypatch.setattr(shift, "CANDIDATES", 4)
     B = np.random.default_rng(0).normal(size=(2, 12))
     problem = SparseTrustRegion(-B.T @ B, np.zeros(12), 3)
     curvature = Curvature(dense=B.T @ B, factor=None, shift=0.0)
@@ -186,11 +186,11 @@ def test_margin_below_rounding_error(monkeypatch, form):
     np.testing.assert_array_equal(node.delta, 0.0)
 
 
+@using_budget(Budget(shifted_columns=4))
 def test_complement_that_fails_leaves_the_node(monkeypatch):
     def fail(*_):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(shift, "CANDIDATES", 4)
     monkeypatch.setattr(Curvature, "complement", fail)
     relaxed = relaxed_root(problem_of("NSD", 12, 3))
     node = tighten(relaxed, 3, value=0.0, tolerance=1e-6, stop=lambda: False)
