@@ -38,6 +38,7 @@ from tellapart.scan.finding_kinds import (
     Words,
     register_finding_kind,
 )
+from tellapart.strs.incumbent import Incumbent
 
 # A kind of finding: medians, by the density-free interval of Price and Bonett.
 
@@ -438,3 +439,30 @@ def test_a_kernel_from_outside_is_known_by_its_name(monkeypatch):
     assert result.selection.kernel == "rational"
     with pytest.raises(InputError, match="'rational'"):
         ta.two_sample_test(x, y, kernel="irrational")
+
+
+# A solver.
+
+
+@dataclass(frozen=True)
+class SwapsOnly:
+    """The variables of the largest linear terms, improved by swaps."""
+
+    name: str = "swaps-only"
+
+    def solve(self, problem, control, start=None):
+        best = Incumbent.of_linear_term(problem, control)
+        sweeps = best.improve(best.support if start is None else start)
+        return best.solution(self.name, sweeps)
+
+
+def test_a_solver_from_outside_is_known_by_its_name(monkeypatch):
+    monkeypatch.setitem(ta.strs.SOLVERS, "swaps-only", SwapsOnly)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 8)), rng.normal(size=(60, 8))
+    Y[:, 2] += 2.0
+    problem = ta.strs.SparseTrustRegion(-np.cov(X, rowvar=False), Y.mean(0) - X.mean(0), 2)
+    assert ta.strs.solve(problem, "swaps-only").solver == "swaps-only"
+    by_name = ta.two_sample_test(X, Y, method="split", solver="swaps-only", random_state=0)
+    by_object = ta.two_sample_test(X, Y, method="split", solver=SwapsOnly(), random_state=0)
+    assert by_name.pvalue == by_object.pvalue

@@ -58,6 +58,6 @@ def test_rounding_error_ends_a_search_but_proves_nothing():
 
 def test_progress_is_told():
     told = []
-    Control(progress=lambda *args: told.append(args)).tell_progress(3, 1.0, None)
-    Control().tell_progress(3, 1.0, None)
+    Control(progress=lambda *args: told.append(args)).report_progress(3, 1.0, None)
+    Control().report_progress(3, 1.0, None)
     assert told == [(3, 1.0, None)]

@@ -44,7 +44,7 @@ def test_an_interrupt_of_the_semidefinite_part_is_handed_on():
 
 @pytest.mark.parametrize("name", CATCHING)
 def test_a_comparison_stops(monkeypatch, name):
-    monkeypatch.setattr(Control, "tell_progress", press)
+    monkeypatch.setattr(Control, "report_progress", press)
     with pytest.raises(KeyboardInterrupt):
         compare(watched(), [name, "truncation"])
 

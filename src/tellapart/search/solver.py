@@ -372,7 +372,7 @@ class Annealing:
                 control=control,
             )
             peak = climb(objective, peak.z, control=control)
-            control.tell_progress(len(trace.accepted), peak.value, None)
+            control.report_progress(len(trace.accepted), peak.value, None)
             return peak, trace
 
         runs = in_threads(run, list(zip(starts, generators, strict=True)), n_jobs)
@@ -396,7 +396,7 @@ class Annealing:
             exchanges += made
             if improved.value > best.value:
                 best = improved
-            control.tell_progress(exchanges, best.value, None)
+            control.report_progress(exchanges, best.value, None)
         return best, exchanges
 
 

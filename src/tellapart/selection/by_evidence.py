@@ -30,7 +30,7 @@ from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
-from tellapart.scan.state import ScanState
+from tellapart.scan.family import ScanState
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
 from tellapart.selection.tuning import Chosen, Tuning

@@ -44,7 +44,7 @@ class Solution:
     upper_bound : float or None
         A proved bound on the optimal value, rounding error allowed for; None if none is proved.
     status : "optimal", "feasible" or "time_limit"
-        "optimal" only if `upper_bound − value` is within the gap asked for.
+        "optimal" only if `upper_bound − value` is within the requested gap.
     solver : str
         The solver that ran (what "auto" picked).
     iterations : int
@@ -138,13 +138,13 @@ class Control:
         return max(self.gap * abs(value), self.resolution)
 
     def status(self, value: float, upper_bound: float | None) -> Status:
-        """Return the honest status: "optimal" only within the relative gap asked for."""
+        """Return the honest status: "optimal" only within the requested relative gap."""
         if upper_bound is not None and relative_gap(value, upper_bound) <= self.gap:
             return "optimal"
         return "time_limit" if self.out_of_time else "feasible"
 
-    def tell_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
-        """Tell the caller how far the work is, if it asked."""
+    def report_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
+        """Report progress to the caller's callback, if there is one."""
         if self.progress is not None:
             self.progress(iterations, value, upper_bound)
 
@@ -281,7 +281,7 @@ def load(module: str, solver: str) -> Any:
         If it is not installed, or too old; the message says what to install.
     """
     try:
-        found = import_module(module)
+        library = import_module(module)
     except ImportError as cause:
         name = DISTRIBUTIONS.get(module, module)
         raise MissingDependencyError(
@@ -289,7 +289,7 @@ def load(module: str, solver: str) -> Any:
             'run: pip install "tellapart[solvers]"'
         ) from cause
     _check_version(module, solver)
-    return found
+    return library
 
 
 def _check_version(module: str, solver: str) -> None:

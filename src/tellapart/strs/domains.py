@@ -62,8 +62,12 @@ SMALL = 1e-100
 """Numbers below this are multiplied by a power of two, which changes no digit, before squaring."""
 
 
-def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]:
+def maximise_on_sphere(
+    A: FloatArray, a: FloatArray, spectrum: tuple[FloatArray, FloatArray] | None = None
+) -> tuple[FloatArray, float]:
     """Return the maximiser of zᵀAz + aᵀz over ‖z‖₂ = 1, and its value.
+
+    `spectrum` are the eigenvalues and eigenvectors of A, where the caller has them.
 
     With A = UΛUᵀ, λ₁ the largest eigenvalue and b = Uᵀa, the maximiser is
     z = ½(μI − A)⁻¹a with μ ≥ λ₁ the root of Σ b_i²/(4(μ − λ_i)²) = 1. In the *hard case*
@@ -82,7 +86,7 @@ def maximise_on_sphere(A: FloatArray, a: FloatArray) -> tuple[FloatArray, float]
         up, down = _powers(largest)
         z, value = maximise_on_sphere(A * up, a * up)
         return z, value * down
-    eigenvalues, vectors = np.linalg.eigh(A)
+    eigenvalues, vectors = np.linalg.eigh(A) if spectrum is None else spectrum
     gaps = eigenvalues[-1] - eigenvalues
     linear, size = a, float(np.abs(a).max())
     if 0.0 < size < SMALL:
@@ -140,12 +144,12 @@ def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> Flo
         size = np.abs(c)
         if index.shape[0] > 0:
             block = np.empty((index.shape[0], index.shape[0]))
-            part = np.empty(index.shape[0])
+            right = np.empty(index.shape[0])
             for i in range(index.shape[0]):
-                part[i] = 0.5 * c[index[i]]
+                right[i] = 0.5 * c[index[i]]
                 for j in range(index.shape[0]):
                     block[i, j] = H[index[i], index[j]]
-            solved = np.linalg.solve(block, part)
+            solved = np.linalg.solve(block, right)
             for i in range(index.shape[0]):
                 w[index[i]] = solved[i]
                 for j in range(n):
@@ -210,12 +214,14 @@ def multiplier_on_orthant(
         move = np.inf
         if index.shape[0] > 0:
             block = np.empty((index.shape[0], index.shape[0]))
-            part = np.empty(index.shape[0])
+            positive = np.empty(index.shape[0])
             for i in range(index.shape[0]):
-                part[i] = w[index[i]]
+                positive[i] = w[index[i]]
                 for j in range(index.shape[0]):
                     block[i, j] = shifted[index[i], index[j]]
-            move = norm2 * (np.sqrt(norm2) - 1.0) / float(part @ np.linalg.solve(block, part))
+            move = (
+                norm2 * (np.sqrt(norm2) - 1.0) / float(positive @ np.linalg.solve(block, positive))
+            )
         following = mu + move
         if not low < following < high:
             if abs(move) <= 4e-16 * abs(mu) or not np.isfinite(high):

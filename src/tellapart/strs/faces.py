@@ -111,20 +111,22 @@ class FaceSearch:
         open_faces: list[tuple[IntArray, int, float]] = [(everything, 0, np.inf)]
         visited = 0
         while open_faces and visited < self.limit:
-            face, kept, known = open_faces.pop()
+            face, kept, parent_bound = open_faces.pop()
             visited += 1
-            bound, order = self._visit(face, kept, known)
+            bound, order = self._visit(face, kept, parent_bound)
             if order is None:
                 self.bound = max(self.bound, bound)
                 continue
             # The k-th child drops the k-th variable and keeps those before it: each face once.
             last_first = range(len(face) - 1, kept - 1, -1)
             open_faces.extend((np.delete(order, k), k, bound) for k in last_first)
-        for _, _, known in open_faces:
-            self.bound = max(self.bound, known)
+        for _, _, parent_bound in open_faces:
+            self.bound = max(self.bound, parent_bound)
         return self
 
-    def _visit(self, face: IntArray, kept: int, known: float) -> tuple[float, IntArray | None]:
+    def _visit(
+        self, face: IntArray, kept: int, parent_bound: float
+    ) -> tuple[float, IntArray | None]:
         """Return a bound over a face, and the order to drop its variables in; None if it is done.
 
         The first `kept` variables stay first: they are not dropped.
@@ -141,7 +143,7 @@ class FaceSearch:
         if (z >= 0).all():
             effort = self.cutoff if self.prove else np.inf
             return sphere_bound(A, a, self._offer(face, z), effort), None
-        bound = min(known, value + slack)
+        bound = min(parent_bound, value + slack)
         if bound <= max(self.value, self.cutoff):
             return bound, None
         mu, w = self._dual_point(A, a, z)
@@ -168,16 +170,16 @@ class FaceSearch:
         eigenvalues = np.linalg.eigvalsh(A)
         scale = float(np.abs(eigenvalues).max()) + float(np.abs(a).max())
         lowest = float(eigenvalues[-1]) + MARGIN * scale
-        found: tuple[float, FloatArray] = multiplier_on_orthant(-A, a, lowest, z > 0)
-        return found
+        multiplier: tuple[float, FloatArray] = multiplier_on_orthant(-A, a, lowest, z > 0)
+        return multiplier
 
-    def _offer(self, face: IntArray, part: FloatArray) -> float:
+    def _offer(self, face: IntArray, entries: FloatArray) -> float:
         """Keep a point if it is the best so far; return its value."""
-        value = float(part @ self.A[np.ix_(face, face)] @ part + self.a[face] @ part)
+        value = float(entries @ self.A[np.ix_(face, face)] @ entries + self.a[face] @ entries)
         if value > self.value:
             self.value = value
             self.point = np.zeros(self.a.shape[0])
-            self.point[face] = part
+            self.point[face] = entries
         return value
 
 

@@ -38,7 +38,7 @@ class Incumbent:
     ) -> Incumbent:
         """Return one that holds the d best of a: something to return from the first moment."""
         best = cls(problem, control, candidates=candidates)
-        best.offer(problem.best_places(problem.a))
+        best.offer(problem.best_support(problem.a))
         return best
 
     def keep(self, support: IntArray, value: float) -> None:
@@ -241,11 +241,11 @@ def _space_limits(A: FloatArray, a: FloatArray, d: int, nonnegative: bool) -> Fl
     """
     cross, diagonal = A[:d, d:], np.diag(A)[d:]
     inverse = np.linalg.inv(-A[:d, :d])
-    own = np.diag(inverse)
+    inverse_diagonal = np.diag(inverse)
     z, shares = inverse @ a[:d], inverse @ cross
-    room = -diagonal - (cross * shares).sum(axis=0) + shares**2 / own[:, None]
-    lift = a[d:] + z @ cross - shares * (z / own)[:, None]
-    left = float(a[:d] @ z) - z**2 / own
+    room = -diagonal - (cross * shares).sum(axis=0) + shares**2 / inverse_diagonal[:, None]
+    lift = a[d:] + z @ cross - shares * (z / inverse_diagonal)[:, None]
+    left = float(a[:d] @ z) - z**2 / inverse_diagonal
     return left[:, None] / 4 + _outsider_gains(lift, room, nonnegative)
 
 

@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, cholesky
 from tellapart.arguments import check_flag, check_integer, check_number
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.errors import InputError
-from tellapart.strs.domains import EPS, SPHERE, Domain, Space, SpaceOrthant, block_slack
+from tellapart.strs.domains import EPS, SPHERE, Domain, Space, SpaceOrthant
 from tellapart.strs.faces import SphereOrthant
 
 # What the arrays of a problem must be: checked once, at its door.
@@ -113,8 +113,8 @@ def quadratic_terms(A: FloatArray, z: FloatArray) -> list[float]:
     """Return numbers whose exact sum is zᵀAz."""
     once, error = exact_product(A, z[None, :])
     column = z[:, None]
-    parts = [*exact_product(once, column), *exact_product(error, column)]
-    terms: list[float] = np.concatenate([part.ravel() for part in parts]).tolist()
+    products = (*exact_product(once, column), *exact_product(error, column))
+    terms: list[float] = np.concatenate([product.ravel() for product in products]).tolist()
     return terms
 
 
@@ -146,7 +146,7 @@ def factored_value(shift: float, B: FloatArray, a: FloatArray, z: FloatArray) ->
     # A power of 4 for the sum, so that B is divided by a power of 2.
     e = max(power_of(np.array([shift])), 2 * power_of(B), power_of(a))
     e += e % 2
-    squares = [linear_terms(np.ldexp(shift, -e), part) for part in exact_product(z, z)]
+    squares = [linear_terms(np.ldexp(shift, -e), square) for square in exact_product(z, z)]
     terms = squares[0] + squares[1] + linear_terms(np.ldexp(a, -e), z)
     terms += factor_terms(np.ldexp(B, -e // 2), z)
     return ldexp(fsum(terms), e)
@@ -317,12 +317,12 @@ class SparseQuadratic:
     def value(self, z: FloatArray) -> float:
         """Return zᵀAz + aᵀz of the numbers as they are, rounded once: large terms may cancel."""
         support = np.flatnonzero(z)
-        part, linear = z[support], self.a[support]
+        entries, linear = z[support], self.a[support]
         if self.factor is not None:
-            return factored_value(self.factor.shift, self.factor.B[:, support], linear, part)
-        return form_value(self.submatrix(support), linear, part)
+            return factored_value(self.factor.shift, self.factor.B[:, support], linear, entries)
+        return form_value(self.submatrix(support), linear, entries)
 
-    def best_places(self, slopes: FloatArray) -> IntArray:
+    def best_support(self, slopes: FloatArray) -> IntArray:
         """Return d sorted indices: those required, then where a step along z_i gains most.
 
         `slopes` are the derivatives; ties go to the lower index.
@@ -353,9 +353,9 @@ def polish(
     Where that is at most `above`, perhaps another (`Domain.maximise`).
     """
     block, linear = problem.submatrix(support), problem.a[support]
-    part, value = problem.domain.maximise(block, linear, above)
+    maximiser, value = problem.domain.maximise(block, linear, above)
     z = np.zeros(problem.n_columns)
-    z[support] = part
+    z[support] = maximiser
     return z, value
 
 
@@ -365,14 +365,6 @@ def support_bound(
     """Return a proved bound on the maximum over one support, whose computed maximum is `value`."""
     block, linear = problem.submatrix(support), problem.a[support]
     return problem.domain.bound(block, linear, value, cutoff, problem.forming_error)
-
-
-def value_slack(problem: SparseQuadratic, support: IntArray) -> float:
-    """Return an allowance for the rounding error of an exact maximum over one support.
-
-    That of the block of A (`block_slack`), and a factor is multiplied out first.
-    """
-    return block_slack(problem.submatrix(support), problem.a[support]) + problem.forming_error
 
 
 class SparseTrustRegion(SparseQuadratic):
@@ -434,7 +426,7 @@ class SparseRatio:
         are non-zero.
     known : bool
         Whether M is known to be symmetric and positive definite beyond rounding error: else that
-        is checked, at the price of a factorisation.
+        is checked, at the cost of a factorisation.
 
     Notes
     -----
@@ -506,11 +498,11 @@ class SparseRatio:
     def value(self, z: FloatArray) -> float:
         """Return aᵀz/√(zᵀMz), both of the numbers as they are and rounded once."""
         support = np.flatnonzero(z)
-        part = z[support] / self.units[support]
-        part = np.ldexp(part, -power_of(part))
+        entries = z[support] / self.units[support]
+        entries = np.ldexp(entries, -power_of(entries))
         linear, power = self._in_units(support)
-        square = -fsum(quadratic_terms(self.squared.submatrix(support), part))
-        return ldexp(fsum(linear_terms(linear, part)) / sqrt(square), power)
+        square = -fsum(quadratic_terms(self.squared.submatrix(support), entries))
+        return ldexp(fsum(linear_terms(linear, entries)) / sqrt(square), power)
 
     def _in_units(self, support: IntArray) -> tuple[FloatArray, int]:
         """Return part of a in units of z, times 2⁻ᵉ so that its largest entry is about 1, and e.

@@ -245,7 +245,7 @@ COLUMNS = ("solver", "value", "upper_bound", "gap", "seconds", "status")
 
 @dataclass(frozen=True)
 class Comparison:
-    """One solution per solver, in the order asked for; `str` of it is a readable table."""
+    """One solution per solver, in the order of the request; `str` of it is a readable table."""
 
     solutions: dict[str, Solution]
 

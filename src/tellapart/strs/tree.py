@@ -137,7 +137,7 @@ class TreeSearch(Search, Generic[NodeT]):
             for child in self.expand(node):
                 self.push(child)
             self.current = None
-            self.control.tell_progress(self.iterations, self.best.value, self.upper_bound())
+            self.control.report_progress(self.iterations, self.best.value, self.upper_bound())
             if self.is_over:
                 break
 

@@ -40,14 +40,14 @@ class Anderson:
         """Return the next point after `point`, whose plain successor is point + step."""
         x, s = point.ravel(), step.ravel()
         if self._last is not None:
-            place = self._seen % self._steps.shape[0]
-            np.subtract(s, self._last[1], out=self._steps[place])
-            np.subtract(x, self._last[0], out=self._moves[place])
-            self._moves[place] += self._steps[place]
+            slot = self._seen % self._steps.shape[0]
+            np.subtract(s, self._last[1], out=self._steps[slot])
+            np.subtract(x, self._last[0], out=self._moves[slot])
+            self._moves[slot] += self._steps[slot]
             self._seen += 1
             used = min(self._seen, self._steps.shape[0])
-            products = self._steps[:used] @ self._steps[place]
-            self._gram[place, :used] = self._gram[:used, place] = products
+            products = self._steps[:used] @ self._steps[slot]
+            self._gram[slot, :used] = self._gram[:used, slot] = products
         self._last = (x, s)
         used = min(self._seen, self._steps.shape[0])
         # One pair is too little to tell a direction from noise.

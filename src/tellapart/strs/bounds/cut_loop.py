@@ -126,8 +126,8 @@ class Master:
         statuses, status = self.highspy.HighsModelStatus, self.highs.getModelStatus()
         if status == statuses.kInfeasible:
             return Answer([], self.level + self.allowance)
-        found = [np.round(entry.col_value) for entry in self.highs.getSavedMipSolutions()]
-        points = {q.tobytes(): q for q in self._valid(found[::-1])}
+        saved = [np.round(entry.col_value) for entry in self.highs.getSavedMipSolutions()]
+        points = {q.tobytes(): q for q in self._valid(saved[::-1])}
         highest = -float(self.highs.getInfo().mip_dual_bound)
         bound = self.base + self.unit * highest + self.allowance
         attained = max((self._value(q) for q in points.values()), default=-np.inf)

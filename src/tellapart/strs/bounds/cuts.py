@@ -94,12 +94,12 @@ def support_cut(A: FloatArray, a: FloatArray, d: int, support: IntArray) -> Cut:
     outside = np.setdiff1d(np.arange(size), support)
     rows = A[outside].copy()
     rows[:, support] *= 2
-    own = A[outside, outside] - mu
+    diagonal = A[outside, outside] - mu
     rows[np.arange(outside.shape[0]), outside] = 0.0
     others = np.sort(rows**2, axis=1)[:, ::-1][:, : d - 1].sum(axis=1)
     linear = np.abs(a[outside])[:, None]
     s = np.geomspace(1e-3, 1.0, 13)[None, :]
-    h = own[:, None] + linear / (2 * s)
+    h = diagonal[:, None] + linear / (2 * s)
     # The larger of ½(h ± √…) is a sum of positive terms or a quotient of them: no cancellation.
     root = np.hypot(h, np.sqrt(others)[:, None])
     # Only where h ≤ 0 is divided: elsewhere root − h may be 0 and the quotient overflow.
@@ -163,7 +163,7 @@ def shrink_root(problem: SparseQuadratic, value: float, control: Control) -> Roo
     whole = Curvature.of(problem)
     shift = whole.lowest_shift()
     # u = 0 in the hull bound: what holds if there is no time for a better u.
-    largest = problem.a[problem.best_places(problem.a)]
+    largest = problem.a[problem.best_support(problem.a)]
     simple = float(np.linalg.norm(largest)) * (1 + (d + 8) * EPS) - shift
     node = HullNode.root(problem, shift, simple)
     cutoff = value + control.allowed(value)
@@ -358,9 +358,9 @@ def inner_multiplier(
         block(lines.ravel(), flat, -half[flat], n * (n + 1)), ball_right.ravel(), n + 1
     )
     # (Z_ii/2 − d q_i/2)² + (Σ_j |Z_ij|)² ≤ (Z_ii/2 + d q_i/2)².
-    start, own = 3 * np.arange(n), np.diag(inner)
-    sums = block(start, own, -0.5, 3 * n) + block(start + 1, own, -0.5, 3 * n)
-    sums = sums + block(start + 2, own, -1.0, 3 * n)
+    start, row_diagonal = 3 * np.arange(n), np.diag(inner)
+    sums = block(start, row_diagonal, -0.5, 3 * n) + block(start + 1, row_diagonal, -0.5, 3 * n)
+    sums = sums + block(start + 2, row_diagonal, -1.0, 3 * n)
     for side in pairs:
         sums = sums + block(start[side] + 2, sizes, -1.0, 3 * n)
     sums_right = np.stack([d * q / 2, -d * q / 2, np.zeros(n)], axis=1)

@@ -40,7 +40,7 @@ class Levels(NamedTuple):
     """Where a walk is: level l has l variables added.
 
     `left[l]` is Σ, `slopes[l]` r, `gained[l]` h, and the variables that may follow are
-    `lists[l, :counts[l]]`, of which `places[l]` are done with; the one added last is the one
+    `lists[l, :counts[l]]`, of which `positions[l]` are done with; the one added last is the one
     before that. `reaches` are from `thin_out`. Level 0 is filled in by the caller, the others
     have counts of −1 at first. `floors` are the entries below which a pivot is too small, and
     `nonnegative` says whether z ≥ 0.
@@ -52,21 +52,21 @@ class Levels(NamedTuple):
     gained: FloatArray
     lists: IntArray
     counts: IntArray
-    places: IntArray
+    positions: IntArray
     floors: FloatArray
     nonnegative: bool
 
 
 @compiled
 def walk(
-    levels: Levels, picks: int, target: float, found: IntArray, budget: int
+    levels: Levels, picks: int, target: float, supports: IntArray, budget: int
 ) -> tuple[int, int, int]:
     """Go on with a walk; return its state, the number of supports found and the work done.
 
-    Supports whose h exceeds `target` go to `found`, which has room for one row of them at least.
+    Supports whose h exceeds `target` go to `supports`, which has room for one row of them at least.
     """
     left, slopes, gained = levels.left, levels.slopes, levels.gained
-    lists, counts, places = levels.lists, levels.counts, levels.places
+    lists, counts, positions = levels.lists, levels.counts, levels.positions
     level, work, number = -1, 0, 0
     for each in range(counts.shape[0]):
         if counts[each] >= 0:
@@ -77,19 +77,19 @@ def walk(
         if work > budget:
             return PAUSED, number, work
         if missing <= 2:
-            state, number, done = _last_two(levels, level, missing, target, found, number)
+            state, number, done = _last_two(levels, level, missing, target, supports, number)
             work += done
             if state != DONE:
                 return state, number, work
             counts[level] = -1
             level -= 1
             continue
-        i = places[level]
+        i = positions[level]
         if size - i < missing:
             counts[level] = -1
             level -= 1
             continue
-        places[level] = i + 1
+        positions[level] = i + 1
         if _highest(levels.reaches[level], i, size, missing) <= target - gained[level]:
             continue
         pivot = left[level, i, i]
@@ -112,7 +112,7 @@ def walk(
                 )
         work += rest * rest
         counts[level + 1] = rest
-        places[level + 1] = 0
+        positions[level + 1] = 0
         if missing > 3:
             work += thin_out(levels, level + 1, missing - 1, target - gained[level + 1])
         level += 1
@@ -121,17 +121,17 @@ def walk(
 
 @compiled
 def _last_two(
-    levels: Levels, level: int, missing: int, target: float, found: IntArray, number: int
+    levels: Levels, level: int, missing: int, target: float, supports: IntArray, number: int
 ) -> tuple[int, int, int]:
-    """Visit the supports with the last one or two variables, from `places[level]` on."""
+    """Visit the supports with the last one or two variables, from `positions[level]` on."""
     left, slopes, lists = levels.left[level], levels.slopes[level], levels.lists
-    places, nonnegative = levels.places, levels.nonnegative
+    positions, nonnegative = levels.positions, levels.nonnegative
     size = levels.counts[level]
     room = target - levels.gained[level]
     work = 0
-    for i in range(places[level], size):
-        if number + size > found.shape[0]:
-            places[level] = i
+    for i in range(positions[level], size):
+        if number + size > supports.shape[0]:
+            positions[level] = i
             return PAUSED, number, work
         s_i, r_i = left[i, i], slopes[i]
         if s_i <= levels.floors[lists[level, i]]:
@@ -152,10 +152,10 @@ def _last_two(
             # Too close to singular to be judged: left to a closer look.
             if gain > room * det or det <= TINY_PIVOT * s_i * s_j:
                 for k in range(level):
-                    found[number, k] = lists[k, places[k] - 1]
-                found[number, level] = lists[level, i]
+                    supports[number, k] = lists[k, positions[k] - 1]
+                supports[number, level] = lists[level, i]
                 if missing == 2:
-                    found[number, level + 1] = lists[level, j]
+                    supports[number, level + 1] = lists[level, j]
                 number += 1
         work += last - i
     return DONE, number, work
@@ -236,11 +236,11 @@ def _highest(reach: FloatArray, i: int, size: int, missing: int) -> float:
 @compiled
 def _push(top: FloatArray, value: float) -> None:
     """Put a value among the largest, kept in rising order, in the place of the least."""
-    place = 0
-    while place + 1 < top.shape[0] and top[place + 1] < value:
-        top[place] = top[place + 1]
-        place += 1
-    top[place] = value
+    position = 0
+    while position + 1 < top.shape[0] and top[position + 1] < value:
+        top[position] = top[position + 1]
+        position += 1
+    top[position] = value
 
 
 # The dual bound of single supports at the best multiplier of each, in compiled code.
@@ -288,8 +288,8 @@ def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
     along = np.empty(size)
     total = 0.0
     for i in range(size):
-        own = M[i, i] + mu
-        if own <= 0.0:
+        diagonal = M[i, i] + mu
+        if diagonal <= 0.0:
             return np.inf
         along[i] = t[i]
         for j in range(i):
@@ -298,10 +298,10 @@ def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
                 entry -= factor[i, k] * factor[j, k]
             factor[i, j] = entry / factor[j, j]
             along[i] -= factor[i, j] * along[j]
-        pivot = own * (1.0 - MARGIN)
+        pivot = diagonal * (1.0 - MARGIN)
         for k in range(i):
             pivot -= factor[i, k] ** 2
-        if pivot <= MARGIN * own:
+        if pivot <= MARGIN * diagonal:
             return np.inf
         factor[i, i] = np.sqrt(pivot)
         along[i] /= factor[i, i]
@@ -341,8 +341,8 @@ class Enumeration:
             along = solve_triangular(root, self.a[self.given], lower=True)
             left, slopes = left - cross.T @ cross, slopes - cross.T @ along
             gained = float(along @ along)
-        own = np.diag(H)[free]
-        if not (np.diag(left) > TINY_PIVOT * np.abs(own)).all():
+        diagonal = np.diag(H)[free]
+        if not (np.diag(left) > TINY_PIVOT * np.abs(diagonal)).all():
             return False
         # The most promising first: what comes last is skipped together.
         order = np.argsort(-self.domain.promise(slopes) / np.sqrt(np.diag(left)), kind="stable")
@@ -355,8 +355,8 @@ class Enumeration:
             gained=np.full(depth, gained),
             lists=np.zeros((depth, size), dtype=np.int64),
             counts=np.full(depth, -1),
-            places=np.zeros(depth, dtype=np.int64),
-            floors=TINY_PIVOT * np.abs(own[order]),
+            positions=np.zeros(depth, dtype=np.int64),
+            floors=TINY_PIVOT * np.abs(diagonal[order]),
             nonnegative=self.domain.nonnegative,
         )
         self.levels.left[0] = left[np.ix_(order, order)]
@@ -364,7 +364,7 @@ class Enumeration:
         self.levels.lists[0] = np.arange(size)
         self.levels.counts[0] = size
         room = current_budget().enumeration_supports + size
-        self.found = np.empty((room, self.picks), dtype=np.int64)
+        self.open_rows = np.empty((room, self.picks), dtype=np.int64)
         return True
 
     def open_supports(self, cutoff: Callable[[], float]) -> Iterator[IntArray | None]:
@@ -376,12 +376,12 @@ class Enumeration:
                 thin_out(self.levels, 0, self.picks, target - float(self.levels.gained[0]))
             first = False
             state, number, work = walk(
-                self.levels, self.picks, target, self.found, current_budget().enumeration_pause
+                self.levels, self.picks, target, self.open_rows, current_budget().enumeration_pause
             )
             self.work += work
             if state == STUCK:
                 return
-            yield from self._not_closed(self.found[:number], cutoff)
+            yield from self._not_closed(self.open_rows[:number], cutoff)
             yield None
             if state == DONE:
                 self.finished = True
@@ -396,15 +396,15 @@ class Enumeration:
         """
         if self.finished or not self.started:
             return float(self.work)
-        size, place = int(self.levels.counts[0]), int(self.levels.places[0])
-        left = comb(max(size - place, 0), self.picks)
+        size, position = int(self.levels.counts[0]), int(self.levels.positions[0])
+        left = comb(max(size - position, 0), self.picks)
         done = 1 - left / max(comb(max(size, self.picks), self.picks), 1)
         return self.work / done if done > 0 else np.inf
 
-    def _not_closed(self, found: IntArray, cutoff: Callable[[], float]) -> Iterator[IntArray]:
+    def _not_closed(self, open_rows: IntArray, cutoff: Callable[[], float]) -> Iterator[IntArray]:
         """Yield those of some supports that their own best multiplier does not close."""
-        given = np.broadcast_to(self.given, (found.shape[0], self.given.shape[0]))
-        supports = np.hstack([given, self.names[found]])
+        given = np.broadcast_to(self.given, (open_rows.shape[0], self.given.shape[0]))
+        supports = np.hstack([given, self.names[open_rows]])
         if self.domain.on_sphere:
             bounds = dual_bounds(self.M, self.a, supports, self.domain.nonnegative)
             order = np.argsort(-bounds, kind="stable")

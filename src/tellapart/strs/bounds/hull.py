@@ -481,7 +481,7 @@ class HullNode(Node):
         """Return the node of all points, with one shift for all variables."""
         size = problem.n_columns
         q = np.zeros(size)
-        q[problem.best_places(problem.a)] = 1.0
+        q[problem.best_support(problem.a)] = 1.0
         return cls(
             variables=np.arange(size),
             forced=problem.is_required,

@@ -309,14 +309,14 @@ def _watcher(scip: Any, program: Program, value: float, allowance: float, contro
 
 
 def _run(model: Any, watcher: Any, value: float, control: Control) -> bool:
-    """Run SCIP beside the main thread, which watches the clock, tells progress and sees Ctrl-C.
+    """Run SCIP beside the main thread, which watches the clock, reports progress and sees Ctrl-C.
 
     Return whether SCIP gave up with an error of its own, such as an LP it could not solve.
     """
 
     def enough() -> bool:
         if np.isfinite(watcher.bound):
-            control.tell_progress(watcher.nodes, value, watcher.bound)
+            control.report_progress(watcher.nodes, value, watcher.bound)
         return control.out_of_time
 
     # SCIP forgets an interrupt that comes before it has begun: `run_beside` repeats it.
@@ -353,9 +353,9 @@ def solve_socp(
         [sparse.csc_matrix(np.triu(2 * curvature)), sparse.csc_matrix((n, n))], format="csc"
     )
     cost = np.concatenate([-a / scale, nothing])
-    found = program.solve(cost, quadratic, time_limit=control.remaining).x[:n]
+    maximiser = program.solve(cost, quadratic, time_limit=control.remaining).x[:n]
     # z = 0 proves κ + the support function of a, should the answer be useless.
-    return found, min(tangent_bound(A, a, d, kappa, u) for u in (found, nothing))
+    return maximiser, min(tangent_bound(A, a, d, kappa, u) for u in (maximiser, nothing))
 
 
 def tangent_bound(A: FloatArray, a: FloatArray, d: int, kappa: float, u: FloatArray) -> float:

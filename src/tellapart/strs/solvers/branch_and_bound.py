@@ -38,16 +38,16 @@ LEAST_MULTIPLIER = 0.02
 SLACK_OF_BEST = 0.15
 """…and as large as leaves the best support's own bound within this part of its value."""
 ENUMERATION_GAPS = (0.3, 0.1, 0.03, 0.0)
-"""The relative gaps that enumerations prove one after the other, down to the one asked for."""
+"""The relative gaps that enumerations prove one after the other, down to the requested one."""
 SHORT_ENUMERATION = 5
-"""Up to this many variables to pick it takes seconds: the gap asked for is proved at once."""
+"""Up to this many variables to pick it takes seconds: the requested gap is proved at once."""
 JUST_BELOW = 0.999
-"""The part of the allowed gap that it leaves: its end must be within the gap asked for."""
+"""The part of the allowed gap that it leaves: its end must be within the requested gap."""
 
 
 @dataclass(frozen=True)
 class BranchAndBound:
-    """Best-first branch and bound over which variables are in. Exact within the gap asked for.
+    """Best-first branch and bound over which variables are in. Exact within the requested gap.
 
     At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
     scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
@@ -85,7 +85,7 @@ class _HullSearch(TreeSearch[HullNode]):
 
     @property
     def tolerance(self) -> float:
-        """Accuracy of relaxations: a fraction of the gap asked for."""
+        """Accuracy of relaxations: a fraction of the requested gap."""
         return 0.1 * self.control.allowed(self.best.value)
 
     def upper_bound(self) -> float | None:
@@ -110,7 +110,7 @@ class _HullSearch(TreeSearch[HullNode]):
 
         def progress(iterations: int, value: float, bound: float | None) -> None:
             self.iterations, self.semidefinite_bound = visited + iterations, bound
-            self.control.tell_progress(self.iterations, value, self.upper_bound())
+            self.control.report_progress(self.iterations, value, self.upper_bound())
 
         control = replace(self.control, progress=progress)
         rest = Misdp().solve(self.problem, control, self.best.support)
@@ -241,8 +241,8 @@ class _HullSearch(TreeSearch[HullNode]):
         highest = -np.inf
         for support in enumeration.open_supports(lambda: self.enumeration_cutoff(slack)):
             if support is not None:
-                found = self.best.offer_whole(node.variables[support], swaps=True)
-                highest = max(highest, found)
+                bound = self.best.offer_whole(node.variables[support], swaps=True)
+                highest = max(highest, bound)
             elif not enumeration.finished and (
                 self.stop() or enumeration.promised_work > self.budget.enumeration_work
             ):
@@ -250,7 +250,7 @@ class _HullSearch(TreeSearch[HullNode]):
         return max(highest, self.enumeration_cutoff(slack)) if enumeration.finished else None
 
     def enumeration_cutoff(self, slack: float) -> float:
-        """Return what an enumeration may leave: a relative gap, or just below that asked for."""
+        """Return what an enumeration may leave: a relative gap, or just below the requested one."""
         value = self.best.value
         left = max(JUST_BELOW * self.control.allowed(value), slack * abs(value))
         return value + left - self.problem.forming_error

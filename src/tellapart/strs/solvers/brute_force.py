@@ -50,7 +50,7 @@ class BruteForce:
                     # Another support's value may be off by more than the best one's.
                     bound = max(bound, best.offer_whole(support))
                     visited += 1
-                control.tell_progress(visited, best.value, None)
+                control.report_progress(visited, best.value, None)
         proved = bound if visited == count else None
         return best.solution(self.name, visited, proved, interrupted=ctrl_c.caught)
 

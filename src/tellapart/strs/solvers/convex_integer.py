@@ -85,7 +85,7 @@ class _Relaxation(Search):
         top = float(eigenvalues[-1])
         z, self.bound = solve_socp(problem.A, problem.a, problem.d, top, control, name)
         self.iterations = 1
-        self.best.improve(problem.best_places(z))
+        self.best.improve(problem.best_support(z))
         done = control.out_of_time or control.closed(self.best.value, self.bound)
         if self.best.value >= top or done:
             return
@@ -106,4 +106,4 @@ class _Relaxation(Search):
         if outcome.interrupted:
             raise KeyboardInterrupt
         for z in outcome.points[:3]:
-            self.best.improve(problem.best_places(z))
+            self.best.improve(problem.best_support(z))

@@ -73,14 +73,14 @@ def _rows(entries: FloatArray, forced: BoolArray, picks: int) -> FloatArray:
 
     A forced row meets `picks` free columns, a free row one less: it is a pick itself.
     """
-    own = np.diag(entries).copy()
+    diagonal = np.diag(entries).copy()
     others = entries.copy()
     np.fill_diagonal(others, 0.0)
     free = -np.sort(-others[:, ~forced], axis=1)
     sums = np.cumsum(np.hstack([np.zeros((entries.shape[0], 1)), free]), axis=1)
     taken = np.minimum(np.where(forced, picks, picks - 1), free.shape[1])
     rows: FloatArray = (
-        own + others[:, forced].sum(axis=1) + sums[np.arange(entries.shape[0]), taken]
+        diagonal + others[:, forced].sum(axis=1) + sums[np.arange(entries.shape[0]), taken]
     )
     return rows
 

@@ -147,9 +147,9 @@ class _CutSearch(Search):
         self.best.offer(support, swaps=True)
 
     def count_master(self) -> None:
-        """Count one more master problem, and tell how far the work is."""
+        """Count one more master problem, and report progress."""
         self.iterations += 1
-        self.control.tell_progress(self.iterations, self.value, self.upper_bound())
+        self.control.report_progress(self.iterations, self.value, self.upper_bound())
 
     def marked(self, source: CutSource) -> FloatArray:
         """Return the q of the best support, completed within the variables in play."""

@@ -101,8 +101,8 @@ class _Rounding(Search):
             return self.control.out_of_time
         self.iterations = standing.iterations
         self.bound = standing.bound.value + self.problem.forming_error
-        self.best.offer(self.problem.best_places(standing.q))
-        self.control.tell_progress(self.iterations, self.best.value, self.bound)
+        self.best.offer(self.problem.best_support(standing.q))
+        self.control.report_progress(self.iterations, self.best.value, self.bound)
         if self.control.closed(self.best.value, self.bound) or self.control.out_of_time:
             return True
         # Accurate, and far too accurate for the rest to close the gap to the rounded point.

@@ -32,9 +32,9 @@ class Thresholding:
         """Return the best support met on the way from a few starts."""
         curvature = 2.0 * _norm(problem)
         starts = [
-            problem.best_places(problem.a),
+            problem.best_support(problem.a),
             # The signal per unit of its own noise, where A is a penalty on variance.
-            problem.best_places(problem.a / np.sqrt(np.abs(problem.diagonal) + _TINY)),
+            problem.best_support(problem.a / np.sqrt(np.abs(problem.diagonal) + _TINY)),
         ]
         if start is not None:
             starts.append(start)
@@ -56,7 +56,7 @@ class Thresholding:
             best.keep(support, value)
             gradient = problem.a + 2.0 * problem.product(z)
             # L z + length·∇, not z + (length/L)∇: without curvature there is no step to take.
-            support = problem.best_places(curvature * z + length * gradient)
+            support = problem.best_support(curvature * z + length * gradient)
         return len(seen)
 
 

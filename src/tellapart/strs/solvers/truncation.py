@@ -11,7 +11,7 @@ from tellapart.budget import current_budget
 from tellapart.strs.contract import Control, Solution, is_plain
 from tellapart.strs.domains import maximise_on_sphere
 from tellapart.strs.incumbent import Incumbent, fill_up
-from tellapart.strs.problem import SparseQuadratic, truncate
+from tellapart.strs.problem import SparseQuadratic
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,25 @@ class Truncation:
 def candidate_supports(problem: SparseQuadratic, limit: int | None = None) -> list[IntArray]:
     """Return the supports worth polishing: of a, of Truncation I's best, of Truncation II.
 
-    I and II each take an eigendecomposition of order D: above `limit` variables (by default those
+    I and II take an eigendecomposition of order D: above `limit` variables (by default those
     of the budget) they are left out.
     """
     limit = current_budget().dense_columns if limit is None else limit
-    supports = [problem.best_places(problem.a)]
+    supports = [problem.best_support(problem.a)]
     if problem.n_columns <= limit:
-        one = np.flatnonzero(truncation_one(problem))
+        spectrum = np.linalg.eigh(problem.A)
+        one = np.flatnonzero(truncation_one(problem, float(spectrum[0][0])))
         supports.append(one if is_plain(problem) else fill_up(problem, one))
-        unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
-        supports.append(problem.best_places(unconstrained))
+        unconstrained, _ = maximise_on_sphere(problem.A, problem.a, spectrum)
+        supports.append(problem.best_support(unconstrained))
     return supports
 
 
-def truncation_one(problem: SparseQuadratic) -> FloatArray:
-    """Return the best normalised truncation of a column of the PSD-shifted A, or basis vector."""
-    lowest = float(np.linalg.eigvalsh(problem.A)[0])
+def truncation_one(problem: SparseQuadratic, lowest: float) -> FloatArray:
+    """Return the best normalised truncation of a column of the PSD-shifted A, or basis vector.
+
+    `lowest` is the lowest eigenvalue of A.
+    """
     columns = problem.A - min(lowest, 0.0) * np.eye(problem.n_columns)
     kept = np.argsort(-np.abs(columns), axis=0, kind="stable")[: problem.d]
     points = np.zeros_like(columns)
@@ -72,12 +75,3 @@ def truncation_one(problem: SparseQuadratic) -> FloatArray:
     linear = problem.a @ points
     best = int(np.argmax(quadratic + np.abs(linear)))
     return points[:, best] if linear[best] >= 0 else -points[:, best]
-
-
-def truncation_two(problem: SparseQuadratic) -> FloatArray:
-    """Return the normalised d-sparse truncation of the trust region solution without sparsity."""
-    unconstrained, _ = maximise_on_sphere(problem.A, problem.a)
-    support = truncate(unconstrained, problem.d)
-    z = np.zeros(problem.n_columns)
-    z[support] = unconstrained[support] / np.linalg.norm(unconstrained[support])
-    return z
