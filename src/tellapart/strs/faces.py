@@ -73,7 +73,7 @@ def other_local_maximiser(A: FloatArray, a: FloatArray) -> FloatArray | None:
 #
 # A maximiser lies in the interior of some face {z : z_i = 0 for i outside P, ‖z‖₂ = 1}, and there
 # it is a local maximiser on the sphere in the variables P: the global one or the only other one
-# (`local_maximum`). A face needs no further look below it if the sphere's maximiser is in it, or if
+# (`other_local_maximiser`). A face needs no further look below it if the sphere's maximiser is in it, or if
 #
 #     μ + ¼ tᵀ(μI − A)⁻¹t,   t ≥ a,  μI − A positive definite,
 #
@@ -194,7 +194,7 @@ class SphereOrthant(Domain):
     """‖z‖₂ = 1, z ≥ 0.
 
     The sphere's own maximiser where it is nonnegative; else a dual bound that is tight wherever
-    μI − A is positive definite at the maximiser; else the faces, one by one (`faces`).
+    μI − A is positive definite at the maximiser; else the faces, one by one (`FaceSearch`).
     """
 
     on_sphere = True
