@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Neighbouring tests stay in one process, which makes what they share once; who is done early takes
+# over from the others.
+IN_PARALLEL := -n 2 --dist worksteal
 export MPLBACKEND := Agg
 
 .PHONY: demo test test-long test-oldest test-versions packages docs check format benchmark reproduce clean
@@ -18,17 +21,17 @@ demo: $(STAMP)  ## the main job on bundled data
 	$(BIN)/tellapart demo
 
 test: $(STAMP)  ## the suite, doctests included, without the long checks
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-long: $(STAMP)  ## the statistical checks that take minutes
-	$(BIN)/python -m pytest -n 2 -m long
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m long
 
 test-oldest:  ## the suite with the oldest supported version of everything, in .venv-oldest
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip uv
 	VIRTUAL_ENV=$(CURDIR)/.venv-oldest .venv-oldest/bin/uv pip install --quiet \
 		--resolution lowest-direct --editable ".[dev]"
-	.venv-oldest/bin/python -m pytest -n 2
+	.venv-oldest/bin/python -m pytest $(IN_PARALLEL)
 
 test-versions:  ## the suite with oldest and newest versions and pandas 2, on every Python found
 	$(PYTHON) tools/try_versions.py

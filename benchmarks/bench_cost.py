@@ -4,7 +4,7 @@
     python benchmarks/bench_cost.py --no-cluster
 
 Scans of normal columns at many sizes, on one thread, each in a process of its own that runs
-something small before; CPU seconds. The coefficients of `tellapart.scan.cost` are fitted to them by
+something small before; CPU seconds. The coefficients of `tellapart.scan.scan` are fitted to them by
 nonnegative least squares of relative errors, and are to be copied there where they moved. The same
 data on a Dask cluster of this machine (LocalCluster, one thread a worker, rows in the workers'
 memory) are scanned with 1, 2 and 4 workers, answers compared bit by bit. Writes
@@ -23,8 +23,7 @@ from scipy.optimize import nnls
 import tellapart as ta
 from store import store, table
 from tellapart.data.reader import read_samples
-from tellapart.scan.cost import COEFFICIENTS, ScanCost
-from tellapart.scan.scan import scan
+from tellapart.scan.scan import COEFFICIENTS, ScanCost, scan
 
 SIZES = (
     (1_000, 20),
@@ -138,7 +137,7 @@ def main() -> None:
     text = (
         "# What a scan costs\n\n"
         "999 permutations, one thread; `python benchmarks/bench_cost.py`. Coefficients c₀ … c₅ of "
-        "`tellapart.scan.cost`, fitted here: " + ", ".join(f"{c:.2g}" for c in fitted) + "; in the "
+        "`tellapart.scan.scan`, fitted here: " + ", ".join(f"{c:.2g}" for c in fitted) + "; in the "
         "package: " + ", ".join(f"{c:.2g}" for c in COEFFICIENTS) + ".\n\n" + table(rows)
     )
     if not asked.no_cluster:

@@ -27,6 +27,7 @@ from tellapart.permutation.mmd import permutation_test
 from tellapart.search import Annealing
 from tellapart.search.choice import Solvers
 from tellapart.selection.choose import choose
+from tellapart.selection.settings import SelectionSettings
 from tellapart.threads import one_blas_thread
 
 ROWS = (50, 100, 200, 300)
@@ -56,10 +57,11 @@ def trial(case: str, n: int, seed: int) -> dict[str, tuple[bool, float]]:
             selection = choose(
                 train,
                 fitted,
-                n_variables=VARIABLES,
-                regularization=1.0 if kernel.name == "gaussian" else 0.1,
-                solvers=Solvers("local-search", SWIFT),
+                VARIABLES,
+                1.0 if kernel.name == "gaussian" else 0.1,
+                SelectionSettings(kernel=kernel, nonnegative=False),
                 rng=np.random.default_rng(seed),
+                solvers=Solvers("local-search", SWIFT),
             )
             null = permutation_test(
                 held_out,

@@ -12,6 +12,29 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.load_profile("repeatable")
 
 
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """One cluster of two worker processes for all tests of a session: each takes seconds to begin.
+
+    Tests connect to it with a client of their own, which would else serve every later test.
+    """
+    import dask
+    from distributed import LocalCluster
+
+    quiet = {
+        "distributed.logging.distributed": "critical",
+        "distributed.scheduler.allowed-failures": 2,
+        "distributed.worker.daemon": False,
+    }
+    with (
+        dask.config.set(quiet),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+    ):
+        yield cluster
+
+
 @pytest.fixture
 def set_budget():
     """Give a function that sets limits of work, by name, until the test is over."""

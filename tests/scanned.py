@@ -1,5 +1,7 @@
 """A small scan with findings of several kinds, for the tests of what reports say of it."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -35,6 +37,12 @@ def make_tables(n=160, script=SCRIPT):
 def run_scan(left, right, **more):
     settings = {"n_permutations": 199, "random_state": 0, "labels": ("old", "new")}
     return ta.two_sample_test(left, right, **(settings | more))
+
+
+@cache
+def shared_scan(script=SCRIPT):
+    """Return the scan of `make_tables`, made once in a process; nothing writes to a result."""
+    return run_scan(*make_tables(script=script))
 
 
 def make_finding(kind="location", variables=("age",), **more):

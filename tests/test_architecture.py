@@ -1,6 +1,7 @@
 """The rooms of the package: data flows one way, from the first of them to the last."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ def modules():
     return [path for path in sorted(ROOT.rglob("*.py")) if room(path) not in FACES]
 
 
+@cache
 def tree(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from refresh_outputs import FENCE, TAKES_HOURS, blocks, run_shell, same_but_for_seconds
+from tellapart.data import sources
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -29,6 +30,7 @@ RUN = [
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
 def test_blocks_run_and_print_what_is_shown(page, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sources, "SOURCES", list(sources.SOURCES))  # a page may register some
     names = {"__name__": "docs"}
     text = page.read_text(encoding="utf-8")
     for block in blocks(text):

@@ -49,11 +49,11 @@ def test_single_cell(monkeypatch, capsys, tmp_path):
     assert page.stat().st_size > 0
 
 
-def test_paper_figure(monkeypatch, capsys, tmp_path):
-    for ending in ("png", "pdf"):
-        figure = tmp_path / f"figure.{ending}"
-        assert "3.35 inches wide" in told("paper_figure.py", monkeypatch, capsys, figure)
-        assert figure.stat().st_size > 1_000
+@pytest.mark.parametrize("ending", ["pdf", pytest.param("png", marks=pytest.mark.long)])
+def test_paper_figure(monkeypatch, capsys, tmp_path, ending):
+    figure = tmp_path / f"figure.{ending}"
+    assert "3.35 inches wide" in told("paper_figure.py", monkeypatch, capsys, figure)
+    assert figure.stat().st_size > 1_000
 
 
 def test_quickstart(monkeypatch, capsys, tmp_path):

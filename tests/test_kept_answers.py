@@ -30,10 +30,8 @@ import kept_scans
 from kept_answers import calls, differences
 
 FOLDER = Path(__file__).parent
-# Sections of quick calls: those of searches, groups, monitors and baselines take longer, and so do
-# scans of very many columns.
+# Sections of quick calls: those of searches, groups, monitors and baselines take longer.
 QUICK = ("linear_tests", "table_tests", "solvers", "inner")
-SLOW_SCANS = ("sized_scans",)
 
 
 def changed(module, section):
@@ -62,15 +60,7 @@ def test_answers_are_as_they_were(section):
     assert changed(kept_answers, section) == {}
 
 
-@pytest.mark.parametrize(
-    "section",
-    [
-        pytest.param(
-            section.__name__, marks=pytest.mark.long if section.__name__ in SLOW_SCANS else []
-        )
-        for section in kept_scans.TABLE
-    ],
-)
+@pytest.mark.parametrize("section", [section.__name__ for section in kept_scans.TABLE])
 def test_scans_are_as_they_were(section):
     assert changed(kept_scans, section) == {}
 

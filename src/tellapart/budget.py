@@ -57,6 +57,8 @@ class Budget:
         Numbers in one block of what is summed over pairs of rows, and of features of rows.
     witness_block_bytes : int
         Bytes of one block of a witness function.
+    proof_seconds : float
+        Seconds of a proof of optimality where no time limit is given.
     interaction_columns, interaction_features : int
         Columns among which pairs and triples are looked for at most, and features of them all.
     feature_rows, feature_entries : int
@@ -186,6 +188,7 @@ class Budget:
     feature_block_entries: int = 4_194_304
     witness_block_bytes: int = 100_000_000
     # search
+    proof_seconds: float = 10.0
     interaction_columns: int = 5_000
     interaction_features: int = 2_400
     feature_rows: int = 100_000

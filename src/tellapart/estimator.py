@@ -224,13 +224,13 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(labels)
         classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
         if classes.size != 2:
-            some = ", ".join(map(repr, classes[:MOST_CLASSES_NAMED].tolist()))
+            shown = ", ".join(map(repr, classes[:MOST_CLASSES_NAMED].tolist()))
             more = ", …" if classes.size > MOST_CLASSES_NAMED else ""
             noun = "class" if classes.size == 1 else "classes"
             # Only binary classification: the words scikit-learn's checks look for.
             raise InputError(
                 f"y must hold exactly two classes: only binary classification is supported; "
-                f"got {classes.size} {noun}: {some}{more}"
+                f"got {classes.size} {noun}: {shown}{more}"
             )
         if counts.min() < FEWEST_ROWS:
             rare = classes.tolist()[counts.argmin()]

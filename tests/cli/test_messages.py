@@ -13,7 +13,7 @@ from tellapart.cli.options import OPTION_OF, in_options
 
 # Arguments of Python that no option stands for.
 NO_OPTION = {"X", "Y", "table", "labels", "mode", "progress", "nonnegative", "gap"}
-NO_OPTION |= {"strata", "paired", "clusters"}
+NO_OPTION |= {"strata", "paired", "clusters", "design"}
 
 MESSAGES = {
     "alpha must be below 1; got 2": "--alpha must be below 1; got 2",

@@ -6,7 +6,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from scipy import sparse
 
 from row_sums import DyingSums, Sums, numbers, write_parts
@@ -120,16 +120,11 @@ def test_the_threads_of_dask_may_be_one(values, answers):
 
 
 @pytest.mark.long
-def test_clusters_and_a_worker_that_dies(values, answers, tmp_path):
+def test_clusters_and_a_worker_that_dies(dask_cluster, values, answers, tmp_path):
     marker = tmp_path / "died"
     fold = DyingSums(4, row=700, marker=str(marker))
-    quiet = {"distributed.logging.distributed": "critical"}
-    with dask.config.set({**quiet, "distributed.worker.daemon": False}):
-        cluster = LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        )
-        with cluster, Client(cluster):
-            store = store_of(da.from_array(values, chunks=(97, 4)), values)
-            check(store, values, answers, (3,))
-            assert np.array_equal(store.fold(fold, 3), answers[3])
-            assert marker.exists()
+    with Client(dask_cluster):
+        store = store_of(da.from_array(values, chunks=(97, 4)), values)
+        check(store, values, answers, (3,))
+        assert np.array_equal(store.fold(fold, 3), answers[3])
+        assert marker.exists()

@@ -7,11 +7,10 @@ tests/data/test_row_stores.py.
 import os
 from pathlib import Path
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import tellapart as ta
 from tellapart.errors import InputError
@@ -30,19 +29,9 @@ def _die(block, folder, times, block_info=None):
 
 
 @pytest.fixture
-def cluster():
-    settings = {
-        "distributed.scheduler.allowed-failures": 2,
-        "distributed.logging.distributed": "critical",
-    }
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as made,
-        Client(made),
-    ):
-        yield made
+def cluster(dask_cluster):
+    with Client(dask_cluster):
+        yield dask_cluster
 
 
 @pytest.fixture
@@ -85,7 +74,6 @@ def _check_against(x, y):
 
 @pytest.mark.long
 def test_workers_that_die(cluster, dying, samples, monkeypatch, set_budget):
-    """One test for all: whoever runs a part of this file would start a cluster for it."""
     for ask in (_choice, _split, _check, _check_against):
         x, folder = dying(ask.__name__, 1)
         np.testing.assert_array_equal(ask(x, samples[1]), ask(*samples))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,8 +15,12 @@ from tellapart.permutation.forms import permute_rows
 from tellapart.permutation.mmd import permutation_test
 
 BUDGET = 10**9
-SCALED = Linear().fit(Samples(np.zeros((2, 1)), np.ones((2, 1)), ("u",), ("numeric",)))
-"""A Gaussian kernel of bandwidth 1."""
+
+
+@cache
+def scaled():
+    """Return a Gaussian kernel of bandwidth 1, made when it is used: that compiles."""
+    return Linear().fit(Samples(np.zeros((2, 1)), np.ones((2, 1)), ("u",), ("numeric",)))
 
 
 def make_samples(m, n, columns=3, seed=0, shift=0.0, discrete=False, kinds=None):
@@ -231,7 +236,9 @@ def test_pvalues_of_equal_distributions_are_as_uniform_as_can_be(m, n):
         rng = np.random.default_rng(seed)
         x, y = rng.standard_t(2, size=(m, 1)), rng.standard_t(2, size=(n, 1))
         samples = Samples(x, y, ("u",), ("numeric",))
-        null = permutation_test(samples, SCALED, np.ones(1), n_permutations=19, alpha=0.05, rng=rng)
+        null = permutation_test(
+            samples, scaled(), np.ones(1), n_permutations=19, alpha=0.05, rng=rng
+        )
         pvalues.append(null.pvalue)
     for k in (1, 4, 10):
         share = np.mean(np.array(pvalues) <= k / 20 + 1e-9)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tellapart as ta
-from tellapart.permutation.pvalues import rounded_up, rows_for_level, warn_of_few_rows
+from tellapart.data.reader import read_samples
+from tellapart.permutation.pvalues import rounded_up, rows_for_level, warn_of_few_permutations
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_rounded_up(number):
 def test_enough_rows_are_told_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_few_rows(5, 5, 999, 0.05)
+        warn_of_few_permutations(read_samples(np.eye(5), 1 - np.eye(5)), 999, 0.05)
 
 
 def test_five_rows_against_five():

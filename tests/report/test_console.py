@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import tellapart as ta
-from scanned import make_finding, make_tables, run_scan
+from scanned import make_finding, run_scan, shared_scan
 from tellapart.report.console import complain, say, show_groups, show_result
 
 NAME = "[red]a bracketed, very long name of a variable, longer than the console is wide"
@@ -63,8 +63,7 @@ def test_say_leaves_text_alone():
 
 
 def test_a_scan_shows_what_differs():
-    left, right = make_tables(script="[red]dose")
-    found = run_scan(left, right)
+    found = shared_scan("[red]dose")
     text = shown(found, terminal=True)
     assert found.verdict in text.replace("\x1b[1;32m", "").replace("\x1b[0m", "")
     assert found.story()[0] in text

@@ -9,7 +9,7 @@ import pytest
 
 import tellapart as ta
 from html_page import Page
-from scanned import make_finding, make_tables, run_scan
+from scanned import make_finding, shared_scan
 from tellapart.report.notebook import result_card, selection_card
 
 SCRIPT = "<script>alert(1)</script>"
@@ -85,7 +85,7 @@ def test_many_variables_are_cut_short():
 
 @pytest.fixture(scope="module")
 def scanned():
-    return run_scan(*make_tables(script=SCRIPT))
+    return shared_scan(SCRIPT)
 
 
 def test_a_scan_shows_its_story_and_findings(scanned):
@@ -118,7 +118,7 @@ def test_a_scan_that_finds_nothing_has_no_table(scanned):
 
 def test_headings_and_numbers_of_cards_are_not_broken(result):
     """Names may break, and rather after an underscore than within a word."""
-    scanned = run_scan(*make_tables())
+    scanned = shared_scan()
     for text in (result_card(result), result_card(scanned), selection_card(result.selection)):
         headings = re.findall(r'<th scope="col" style="([^"]*)"', text)
         assert headings
@@ -135,5 +135,5 @@ def test_headings_and_numbers_of_cards_are_not_broken(result):
 @pytest.mark.parametrize("what", [None, "findings", "null"])
 def test_notebooks_show_figures_and_single_panels(what):
     """Neither is known to pyplot, whose figures alone a notebook shows by itself."""
-    shown = run_scan(*make_tables()).plot(what) if what else run_scan(*make_tables()).plot()
+    shown = shared_scan().plot(what) if what else shared_scan().plot()
     assert shown._repr_png_().startswith(b"\x89PNG")

@@ -4,6 +4,7 @@ import io
 import math
 import sys
 from dataclasses import replace
+from functools import cache
 from xml.etree import ElementTree
 
 import matplotlib
@@ -31,6 +32,7 @@ from tellapart.selection.stability import Stability
 from tellapart.text import safe
 
 
+@cache
 def make_result(d, name="v{}", seed=0):
     rng = np.random.default_rng(seed)
     columns = max(d, 2)

@@ -10,13 +10,13 @@ import pytest
 
 from browser import find_browser, open_page
 from html_page import Page
-from scanned import SCRIPT, make_finding, make_tables, run_scan
+from scanned import SCRIPT, make_finding, run_scan, shared_scan
 from tellapart.report.page import render_page
 
 
 @pytest.fixture(scope="module")
 def result():
-    return run_scan(*make_tables())
+    return shared_scan()
 
 
 @pytest.fixture(scope="module")

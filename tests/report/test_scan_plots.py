@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from scanned import make_finding, make_tables, run_scan
+from scanned import make_finding, run_scan, shared_scan
 from tellapart.errors import InputError
 from tellapart.report.plots import (
     COLOUR_NULL,
@@ -25,7 +25,7 @@ from tellapart.scan.finding_kinds import POINTS, SD_RATIO, SMD
 
 @pytest.fixture(scope="module")
 def result():
-    return run_scan(*make_tables(script="$dose^$"))
+    return shared_scan("$dose^$")
 
 
 def test_the_figure_is_drawn(result):

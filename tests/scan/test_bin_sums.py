@@ -10,7 +10,6 @@ from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
-from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.features import (
     SINGLES,
     Pairs,
@@ -21,6 +20,7 @@ from tellapart.scan.features import (
     add_triples,
 )
 from tellapart.scan.scores import score_rows
+from tellapart.scan.sums import BinSums
 
 
 def _samples(n_x, n_y, columns=5):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tellapart.scan.cost import ScanCost
+from tellapart.scan.scan import ScanCost
 
 COST = ScanCost(10**6, 10**6, 100)
 

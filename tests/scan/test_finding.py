@@ -5,7 +5,6 @@ import math
 import pytest
 
 from tellapart.scan.finding import Finding, p_text
-from tellapart.scan.finding_kinds import FINDING_KINDS, percent_text
 
 SENTENCES = {
     "location": (
@@ -81,21 +80,7 @@ def test_p_values_at_the_floor_are_bounds():
     assert p_text(0.002, 0.001) == "p = 0.002"
 
 
-def test_every_kind_has_words_and_a_scale():
-    for name, kind in FINDING_KINDS.items():
-        assert kind.name == name
-        assert "{}" in kind.words.many
-        assert kind.words.title
-        assert callable(kind.effect)
-
-
 def test_json_has_no_numbers_that_json_lacks():
     finding = Finding("spread", ("a",), math.nan, math.inf, (0.0, math.inf), (1.0, 0.0), "SD")
     plain = finding.to_dict()
     assert (plain["effect"], plain["interval"], plain["pvalue"]) == (None, [0.0, None], None)
-
-
-def test_percentages_have_the_digits_they_need():
-    assert [percent_text(p) for p in (0.0, 1.0, 0.5, 0.014, 0.0005)] == [
-        "0 %", "100 %", "50 %", "1.4 %", "0.050 %",
-    ]  # fmt: skip

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tellapart.budget import Budget, using_budget
 from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.scan.scan import scan
@@ -35,15 +36,15 @@ def test_of_many_rows_a_share_of_each_sample_is_drawn(set_budget):
 
 
 @pytest.mark.parametrize("nulls", [60, pytest.param(400, marks=pytest.mark.long)])
-def test_the_level_holds_where_tables_are_made_of_drawn_rows(nulls, set_budget):
-    set_budget(pooled_rows=60, complete_rows=10)
+def test_the_level_holds_where_tables_are_made_of_drawn_rows(nulls):
     rejections = 0
     for seed in range(nulls):
         rng = np.random.default_rng(seed)
         x, y = rng.lognormal(size=(70, 4)), rng.lognormal(size=(50, 4))
-        samples = in_chunks(read_samples(x, y), seed=seed)
-        assert not Outline.of(samples).complete
-        found = scan(samples, n_permutations=39, alpha=0.1, rng=rng)
+        with using_budget(Budget(complete_rows=10, pooled_rows=60)):
+            samples = in_chunks(read_samples(x, y), seed=seed)
+            assert not Outline.of(samples).complete
+            found = scan(samples, n_permutations=39, alpha=0.1, rng=rng)
         rejections += found.null.pvalue <= 0.1
     low, high = stats.binom.ppf([5e-4, 1 - 5e-4], nulls, 0.1)
     assert low <= rejections <= high

@@ -14,7 +14,8 @@ from scipy import stats
 
 import tellapart as ta
 from row_sums import write_parts
-from tellapart.scan import differences, sums
+from tellapart.budget import Budget, using_budget
+from tellapart.scan import sums
 
 NAMES = [f"x{s}" for s in range(4)]
 
@@ -23,7 +24,6 @@ NAMES = [f"x{s}" for s in range(4)]
 def small_blocks(monkeypatch):
     """Several lanes of several blocks, though rows are few."""
     monkeypatch.setattr(sums, "block_rows", lambda n_columns: 128)
-    monkeypatch.setattr(differences, "block_rows", lambda n_columns: 128)
 
 
 @pytest.fixture(scope="module")
@@ -92,32 +92,41 @@ def _die_once(block, folder, block_info=None):
     return block
 
 
+def _chunked(x, y):
+    return da.from_array(x, chunks=(300, 4)), da.from_array(y, chunks=(411, 4))
+
+
+@pytest.mark.parametrize("n_workers", [1, pytest.param(4, marks=pytest.mark.long)])
+def test_clusters_of_threads(samples, n_workers):
+    cluster = LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=None,
+        silence_logs=50,
+    )
+    with cluster, Client(cluster):
+        check_same(_ask(*_chunked(*samples)), _ask(*samples))
+
+
 @pytest.mark.long
-def test_clusters_of_1_2_and_4_workers_and_one_that_is_killed(samples, tmp_path):
-    x, y = samples
-    expected = _ask(x, y)
-    for n_workers in (1, 2, 4):
-        # Workers that nobody kills may be threads: a process of its own takes seconds to begin.
-        cluster = LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=n_workers == 2,
-            dashboard_address=None,
-            silence_logs=50,
-        )
-        with cluster, Client(cluster):
-            chunked = da.from_array(x, chunks=(300, 4)), da.from_array(y, chunks=(411, 4))
-            check_same(_ask(*chunked), expected)
-            if n_workers == 2:
-                dying = chunked[0].map_blocks(_die_once, str(tmp_path), dtype=float)
-                check_same(_ask(dying, chunked[1]), expected)
-                assert (tmp_path / "second").exists()
+def test_a_cluster_of_processes_of_which_one_is_killed(dask_cluster, samples, tmp_path):
+    expected = _ask(*samples)
+    with Client(dask_cluster):
+        x, y = _chunked(*samples)
+        check_same(_ask(x, y), expected)
+        check_same(_ask(x.map_blocks(_die_once, str(tmp_path), dtype=float), y), expected)
+        assert (tmp_path / "second").exists()
 
 
-def test_more_rows_than_are_drawn(samples, set_budget):
+def test_more_rows_than_are_drawn(samples):
     """Choices and pictures are then made of drawn rows, single columns judged by all of them."""
-    set_budget(drawn_rows=500, evidence_rows=500)
     x, y = samples
+    with using_budget(Budget(evidence_rows=500, drawn_rows=500)):
+        _check_drawn(x, y)
+
+
+def _check_drawn(x, y):
     in_memory, chunked = _ask(x, y), _ask(da.from_array(x, chunks=(300, 4)), y)
     check_same(chunked, in_memory)
     assert chunked.selection.drawn_rows == (500, 500)

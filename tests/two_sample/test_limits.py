@@ -6,7 +6,7 @@ import pytest
 import tellapart as ta
 from tellapart.budget import current_budget
 from tellapart.errors import InputError
-from tellapart.scan.cost import ScanCost
+from tellapart.scan.scan import ScanCost
 from tellapart.two_sample.settings import Limits
 
 LARGE = ScanCost(10**7, 10**6, 100)

@@ -25,13 +25,11 @@ from tellapart.data.row_order import split_by_content
 from tellapart.data.samples import Samples
 from tellapart.interrupts import interruptible
 from tellapart.kernels.base import FittedKernel
-from tellapart.permutation.draws import least_binned_pvalue
 from tellapart.permutation.forms import RowGroups, permute_samples
 from tellapart.permutation.pvalues import (
     PermutationNull,
     null_of,
-    warn_of_few_rows,
-    warn_of_few_units,
+    warn_of_few_permutations,
 )
 from tellapart.results.result import Method, TestResult
 from tellapart.selection.changes import with_changes
@@ -394,21 +392,8 @@ class Baseline(ABC):
 
     def warn_of_few_rows(self, held_out: Samples) -> None:
         """Warn where no p-value could reach the level."""
-        if held_out.design is not None:
-            warn_of_few_units(
-                held_out.design, self.n_permutations, self.alpha, symmetric=self.symmetric
-            )
-            return
-        least = least_binned_pvalue(held_out.n_x, held_out.n_y, self.n_permutations)
-        if not self.symmetric and held_out.n_x == held_out.n_y:
-            least = max(least / 2, 1 / (self.n_permutations + 1))
-        warn_of_few_rows(
-            held_out.n_x,
-            held_out.n_y,
-            self.n_permutations,
-            self.alpha,
-            least=least,
-            held_out=True,
+        warn_of_few_permutations(
+            held_out, self.n_permutations, self.alpha, symmetric=self.symmetric, held_out=True
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -420,19 +405,19 @@ class Baseline(ABC):
                 continue
             if isinstance(value, np.random.Generator):
                 value = None
-            known = value is None or isinstance(value, bool | int | float | str)
-            plain[field.name] = value if known else repr(value)
+            is_plain = value is None or isinstance(value, bool | int | float | str)
+            plain[field.name] = value if is_plain else repr(value)
         return plain
 
     def call(self) -> str:
         """Return the code that makes this baseline: only what is not the default."""
-        given = []
+        arguments = []
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.random.Generator) or value == field.default:
                 continue
-            given.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
+            arguments.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _keep(self, name: str, value: object) -> None:
         """Hold the checked value, as a plain Python number."""

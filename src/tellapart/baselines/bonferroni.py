@@ -24,8 +24,7 @@ from tellapart.data.samples import Samples, map_columns
 from tellapart.errors import warn_caller
 from tellapart.kernels import Linear
 from tellapart.kernels.base import ScalarKernel
-from tellapart.permutation.design import least_designed_pvalue
-from tellapart.permutation.draws import count_permutations, least_binned_pvalue
+from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.forms import (
     TIE,
     ColumnStatistic,
@@ -36,7 +35,7 @@ from tellapart.permutation.forms import (
     permuted_statistics,
     standardise,
 )
-from tellapart.permutation.pvalues import PermutationNull, holm
+from tellapart.permutation.pvalues import PermutationNull, attainable_pvalue, holm
 from tellapart.results.result import Method
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import check_varying, constant_columns
@@ -338,9 +337,9 @@ class FittedBonferroni(FittedBaseline):
             positions = np.flatnonzero(permuted)
             step = max(TABLE_ENTRIES // bins.count, 1)
             for start in range(0, positions.size, step):
-                few = positions[start : start + step]
-                table = self._table(samples, columns[few], bins)
-                statistics[few], pvalues[few] = table[0], own_pvalues(standardise(table))
+                block = positions[start : start + step]
+                table = self._table(samples, columns[block], bins)
+                statistics[block], pvalues[block] = table[0], own_pvalues(standardise(table))
         adjusted = (
             bonferroni(pvalues) if settings.correction == "bonferroni" else holm(pvalues.tolist())
         )
@@ -364,10 +363,7 @@ def _enough(samples: Samples, n_columns: int, n_permutations: int, alpha: float)
         # Twice the least number: with that itself, one permutation above the observed is too many.
         n_labels = math.ceil(2 * n_columns / alpha) - 1
         n_labels = n_labels if n_labels <= MOST_PERMUTATIONS else n_permutations
-    if samples.design is not None:
-        least = n_columns * least_designed_pvalue(samples.design, n_labels)
-    else:
-        least = n_columns * least_binned_pvalue(samples.n_x, samples.n_y, n_labels)
+    least = n_columns * attainable_pvalue(samples, n_labels)
     if least > alpha:
         _warn_of_reach("p-value of permutations", n_columns, least, alpha)
     elif n_labels > n_permutations:

@@ -220,13 +220,13 @@ class L1MMD(SelectingBaseline):
 
     def learn(self, train: Samples, rng: np.random.Generator) -> FittedMMD:
         """Choose ρ, the weights and the variables by the training rows."""
-        few = train.draw(self.max_rows, rng)
-        kernel = ard_kernel(few, n_jobs=self.n_threads)
-        check_varying(few, kernel.constant)
+        drawn = train.draw(self.max_rows, rng)
+        kernel = ard_kernel(drawn, n_jobs=self.n_threads)
+        check_varying(drawn, kernel.constant)
         regularization = self.regularization
         if regularization is None:
-            regularization = self._choose_regularization(few, rng)
-        ratio = PowerRatio(few, kernel)
+            regularization = self._choose_regularization(drawn, rng)
+        ratio = PowerRatio(drawn, kernel)
         weights, cost = optimise(ratio, regularization, max_iterations=self.max_iterations)
         z = self.cut(weights, kernel)
         selection = self.selection(

@@ -116,12 +116,13 @@ def monitor(
             if earlier is None:
                 monitor.check(batch, label=name, progress=outputs.progress)
                 line = monitor.summary_of(monitor.history[-1])
-                if state is not None:
-                    monitor.save(state)
             else:
                 line = f"{name}: checked before, as check {earlier.number} ({earlier.label})"
+            # Shown first: a state that cannot be written must not hide the answer.
             if outputs.show:
                 say(line)
+            if earlier is None and state is not None:
+                monitor.save(state)
     if outputs.show:
         say(f"{monitor.verdict} {monitor.promise}")
     outputs.write(monitor, options.repeated(context.obj, monitor.settings.seed))

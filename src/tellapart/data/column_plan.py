@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -234,36 +234,6 @@ def checked_keep(keep: object, sources: Sequence[Source]) -> tuple[str, ...]:
 # What decides: the pooled values of all samples, held in memory or summarised in one pass.
 
 
-class PooledColumns(Protocol):
-    """The values of all samples together, as far as rules need them."""
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        ...
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all samples."""
-        ...
-
-    def texts(self, s: int) -> Mapping[str, int] | None:
-        """Return how often each text of a column occurs; None where it is no column of text."""
-        ...
-
-    def excess(self, s: int, *, pooled: bool = False) -> int | None:
-        """Return how many labels can be held, if a sample, or all of them, have more; else None."""
-        ...
-
-    def whole_numbers(self) -> Iterator[WholeColumn]:
-        """Give out columns of whole numbers that may identify rows."""
-        ...
-
-    def varies(self, s: int) -> bool:
-        """Say whether a part of dates or times has more than one value."""
-        ...
-
-
 class WholeColumn(NamedTuple):
     """Whole numbers of all samples: the values that are there, or some and what all add up to."""
 
@@ -435,6 +405,10 @@ def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) 
     if reason is None or not all(map(_LIKE_A_DATE.fullmatch, counts)):
         return reason
     return f"{reason}, to be converted to dates if they are such"
+
+
+PooledColumns = HeldColumns | SurveyedColumns
+"""The values of all samples together, as far as the rules need them."""
 
 
 # Columns as a reference decides: what is left out of it is left out of every batch.

@@ -449,8 +449,8 @@ def open_groups(
             n_rows, n_missing = n_rows + len(column), n_missing + column.null_count
             if pa.types.is_dictionary(column.type):
                 column = column.dictionary_decode()
-            present = column.drop_null()
-            values = present.unique() if values is None else _joined(values, present)
+            present = [column.drop_null()] if values is None else [values, column.drop_null()]
+            values = pa.concat_arrays(present).unique()
     if values is None:
         values = pa.nulls(0)
     check_labelled(by, n_missing, n_rows)
@@ -468,10 +468,6 @@ def open_groups(
         for rows in (of_x, of_y)
     )
     return (x, y), (grouped.labels[first], REST if second is None else grouped.labels[second])
-
-
-def _joined(values: pa.Array, more: pa.Array) -> pa.Array:
-    return pa.concat_arrays([values, more]).unique()
 
 
 def check_labelled(by: str, n_unlabelled: int, n_rows: int) -> None:

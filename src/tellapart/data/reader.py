@@ -147,7 +147,8 @@ def resolve_columns(
     """Return how to read samples in memory, and notes of what is not compared as it is."""
     plan = plan_columns(sources, names, orders, keep)
     readings, notes = plan.resolve(HeldColumns(sources, plan.readings))
-    return readings, notes.with_row_labels(n for source in sources for n in source.row_labels)
+    row_labels = [name for source in sources for name in source.row_labels]
+    return readings, notes.with_row_labels(row_labels) if row_labels else notes
 
 
 def read_opened(

@@ -44,8 +44,8 @@ from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
+from tellapart.scan.family import ScanState, most_varied, tiedness
 from tellapart.scan.scores import Scores, make_scores
-from tellapart.scan.state import ScanState, most_varied, tiedness
 from tellapart.threads import in_threads, one_blas_thread
 
 # Rows that have every column looked at: where values are missing, dependence is judged by them.

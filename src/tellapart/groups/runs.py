@@ -30,8 +30,7 @@ from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import progress_reporter
 from tellapart.results.result import TestResult
-from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan_pool
+from tellapart.scan.scan import Scan, ScanCost, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.text import described, quoted
@@ -75,18 +74,18 @@ def plan_comparisons(
 
     Of two groups each is the rest of the other, so both modes are one comparison.
     """
-    places = _places(grouped, groups)
-    _check_number(grouped, mode, places)
-    with_rows = [place for place, size in enumerate(grouped.sizes) if size]
+    chosen = _places(grouped, groups)
+    _check_number(grouped, mode, chosen)
+    with_rows = [group for group, size in enumerate(grouped.sizes) if size]
     two = len(with_rows) == 2 and mode != "pairwise"
     if mode == "pairwise":
-        every = [Pair(a, b) for i, a in enumerate(places) for b in places[i + 1 :]]
+        every = [Pair(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
     elif two:
-        compared = [place for place in places if place in with_rows]
+        compared = [group for group in chosen if group in with_rows]
         every = [Pair(a, b) for a in compared[:1] for b in with_rows if b != a]
-        every += [Pair(place, None) for place in places if place not in with_rows]
+        every += [Pair(group, None) for group in chosen if group not in with_rows]
     else:
-        every = [Pair(a, None) for a in places]
+        every = [Pair(a, None) for a in chosen]
     pairs, skipped = [], []
     for pair in every:
         reason = _too_small(grouped, pair, fewest)
@@ -123,13 +122,13 @@ def _places(grouped: GroupedTable, groups: Iterable[object] | None) -> list[int]
     return sorted(grouped.labels.index(label) for label in wanted)
 
 
-def _check_number(grouped: GroupedTable, mode: str, places: Sequence[int]) -> None:
+def _check_number(grouped: GroupedTable, mode: str, chosen: Sequence[int]) -> None:
     least = 1 if mode == "one-versus-rest" else 2
-    if len(grouped.labels) < 2 or len(places) < least:
+    if len(grouped.labels) < 2 or len(chosen) < least:
         raise InputError(
             f"by must give at least two groups to compare; column {grouped.by!r} has "
             f"{quoted(grouped.labels) or 'none'}"
-            + ("" if len(grouped.labels) < 2 else f", of which groups asks for {len(places)}")
+            + ("" if len(grouped.labels) < 2 else f", of which groups asks for {len(chosen)}")
         )
 
 
@@ -181,16 +180,16 @@ class SharedScan:
     def run(self, number: int, settings: TestSettings, labels: tuple[str, str]) -> TestResult:
         """Run one comparison, as `tellapart.two_sample.two_sample_test.run_test` would."""
         started = time.perf_counter()
-        part = self.pool.part(number)
-        samples = self._samples(part)
+        comparison = self.pool.part(number)
+        samples = self._samples(comparison)
         settings.check_against(samples)
         with progress_reporter(settings.progress) as progress, one_blas_thread():
             _, _, solve_seed, _ = map(int, step_seeds(settings))
             progress("scan", f"{samples.n_columns:,} columns")
             scanned = scan_pool(
                 samples,
-                part.pool,
-                part.planned,
+                comparison.pool,
+                comparison.planned,
                 alpha=settings.alpha,
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,
@@ -202,26 +201,26 @@ class SharedScan:
                 progress=progress,
                 n_jobs=1,
                 effort=self.effort,
-                known=self._cached_scores(part, scanned, samples.n_columns),
+                known=self._cached_scores(comparison, scanned, samples.n_columns),
             )
             outcome = scan_outcome(scanned, chosen, samples, samples, samples, settings.alpha)
         return outcome.result(settings, labels, time.perf_counter() - started)
 
-    def _samples(self, part: SharedPart) -> Samples:
+    def _samples(self, comparison: SharedPart) -> Samples:
         """Return the two samples of a comparison, whose rows are picked where they are needed."""
         x, y = (
             PickedRows(self.grouped.values, self.labelled[rows])
-            for rows in (part.labels.rows_x, part.labels.rows_y)
+            for rows in (comparison.labels.rows_x, comparison.labels.rows_y)
         )
         return replace(self.whole, x=x, y=y, shared=self.shared)
 
-    def _cached_scores(self, part: SharedPart, scanned: Scan, n_columns: int) -> KnownScores:
+    def _cached_scores(self, comparison: SharedPart, scanned: Scan, n_columns: int) -> KnownScores:
         """Return the scores of all rows, with their z-scores of one comparison."""
-        labels, shifts = part.labels, part.pool.shifts
-        others, varying = None, part.pool.tables.column
+        labels, shifts = comparison.labels, comparison.pool.shifts
+        others, varying = None, comparison.pool.tables.column
         if shifts is not None and self.pool.wide is not None:
-            places = np.flatnonzero(shifts.named)
-            others = OtherColumns(self.pool.wide, places, shifts.zscores[places])
+            named = np.flatnonzero(shifts.named)
+            others = OtherColumns(self.pool.wide, named, shifts.zscores[named])
             varying = np.append(varying, others.columns)
         assert scanned.differences is not None
         order = np.concatenate([labels.rows_x, labels.rows_y])

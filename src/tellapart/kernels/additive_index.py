@@ -112,15 +112,15 @@ class AdditiveIndex:
         return FittedKernel(self.name, scalars, constant, WEIGHTS[self.weight], self)
 
 
-def check_psi(argument: str, psi: Psi, known: Sequence[str]) -> None:
+def check_psi(argument: str, psi: Psi, names: Sequence[str]) -> None:
     """Check the choice of ψ_s: a name, an object with `gram`, or a sequence of these."""
     if isinstance(psi, str):
-        check_choice(argument, psi, known)
+        check_choice(argument, psi, names)
     elif isinstance(psi, Sequence):
-        for i, one in enumerate(psi):
-            check_psi(f"{argument}[{i}]", one, known)
+        for i, choice in enumerate(psi):
+            check_psi(f"{argument}[{i}]", choice, names)
     elif not callable(getattr(psi, "gram", None)):
-        names = ", ".join(map(repr, known))
+        names = ", ".join(map(repr, names))
         raise InputError(
             f"{argument} must be one of {names}, an object with a method gram(u, v), or a "
             f"sequence of these; got {psi!r}"

@@ -154,15 +154,15 @@ def _weighted(ordered: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     # its points for the others, however rare.
     middle = ordered[n // 2]
     start, stop = np.searchsorted(ordered, [middle, np.nextafter(middle, np.inf)])
-    rest = np.concatenate([ordered[:start], ordered[stop:]])
-    thinned = rest
-    if rest.shape[0] > most:
+    others = np.concatenate([ordered[:start], ordered[stop:]])
+    thinned = others
+    if others.shape[0] > most:
         # The middle of each of so many equal slices of the ranks.
-        ranks = (2 * np.arange(most, dtype=np.int64) + 1) * rest.shape[0]
-        thinned = rest[ranks // (2 * most)]
+        ranks = (2 * np.arange(most, dtype=np.int64) + 1) * others.shape[0]
+        thinned = others[ranks // (2 * most)]
     values, weights = _distinct(thinned)
     # Weights count rows in units of rest / thinned; the middle value gets its due share.
-    share = max(1, round((stop - start) * thinned.shape[0] / rest.shape[0]))
+    share = max(1, round((stop - start) * thinned.shape[0] / others.shape[0]))
     position = int(np.searchsorted(values, middle))
     return np.insert(values, position, middle), np.insert(weights, position, share)
 
@@ -358,9 +358,9 @@ def _representative_rows(samples: Samples, bandwidths: FloatArray, varying: IntA
         return np.concatenate([samples.x[:, varying], samples.y[:, varying]])
     # The order of the table must not count: columns by their range, in bandwidths.
     (low_x, high_x), (low_y, high_y) = extremes_of(samples.x), extremes_of(samples.y)
-    halves = np.maximum(high_x, high_y) / 2 - np.minimum(low_x, low_y) / 2
+    half_ranges = np.maximum(high_x, high_y) / 2 - np.minimum(low_x, low_y) / 2
     with np.errstate(over="ignore"):
-        ranges = halves[varying] / bandwidths[varying]
+        ranges = half_ranges[varying] / bandwidths[varying]
     sorted_columns = varying[np.argsort(ranges, kind="stable")]
     # Uneven weights, so that rows of integers or flags rarely tie.
     weights = 0.5 + np.arange(1, varying.shape[0] + 1) * _GOLDEN % 1.0
@@ -471,9 +471,9 @@ def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> 
         farthest = np.where(above, samples.greatest, samples.least)
         values = values.copy(order="F")
         values[0, rare] = farthest[rare]
-    half = values.shape[0] // 2
+    middle = values.shape[0] // 2
     # Fitting pools the two samples: which rows are called x and which y does not matter.
-    pooled = replace(samples.drawn, x=values[:half], y=values[half:], shared=None)
+    pooled = replace(samples.drawn, x=values[:middle], y=values[middle:], shared=None)
     fitted = kernel.fit(pooled, n_jobs=n_jobs)
     for s, scalar in enumerate(fitted.scalars):
         # Rows that were not drawn may lie anywhere.

@@ -367,9 +367,9 @@ class FittedKernel:
         for start in range(0, u.shape[0], rows):
             block = total[start : start + rows]
             for s, column_u, column_v in zip(active, columns_u, columns_v, strict=True):
-                part = self.scalars[s].gram(column_u[start : start + rows], column_v)
-                part *= weights[s]
-                block += part
+                psi = self.scalars[s].gram(column_u[start : start + rows], column_v)
+                psi *= weights[s]
+                block += psi
         return total
 
 

@@ -57,9 +57,9 @@ class Gaussian:
         if not isinstance(self.bandwidth, str):
             check_number("bandwidth", self.bandwidth, 0.0, open_low=True)
         elif self.bandwidth not in (*RULES, TUNED):
-            known = ", ".join(map(repr, (*RULES, TUNED)))
+            rules = ", ".join(map(repr, (*RULES, TUNED)))
             raise InputError(
-                f"bandwidth must be None, one of {known}, or a positive number; "
+                f"bandwidth must be None, one of {rules}, or a positive number; "
                 f"got {self.bandwidth!r}"
             )
 

@@ -98,5 +98,5 @@ class Linear:
         """Return the scalar kernel of a numeric column."""
         make, unit = SCALARS[self.scalar], self.multiplier * bandwidth
         if self.bandwidth == MIXED:
-            return MixedScalar(tuple(make(part * unit) for part in MIXED_MULTIPLIERS))
+            return MixedScalar(tuple(make(multiple * unit) for multiple in MIXED_MULTIPLIERS))
         return make(unit)

@@ -33,10 +33,10 @@ def resolve_kernel(kernel: str | Kernel, *, auto: Kernel | None = None) -> Kerne
         return KERNELS[kernel]()
     if auto is not None and isinstance(kernel, str) and kernel == "auto":
         return auto
-    if isinstance(kernel, str) or not all(hasattr(kernel, part) for part in CONTRACT):
-        known = ", ".join(map(repr, KERNELS if auto is None else ("auto", *KERNELS)))
+    if isinstance(kernel, str) or not all(hasattr(kernel, attribute) for attribute in CONTRACT):
+        names = ", ".join(map(repr, KERNELS if auto is None else ("auto", *KERNELS)))
         raise InputError(
-            f"kernel must be one of {known} or a kernel object, with {', '.join(CONTRACT)}; "
+            f"kernel must be one of {names} or a kernel object, with {', '.join(CONTRACT)}; "
             f"got {kernel!r}"
         )
     return kernel

@@ -259,7 +259,7 @@ class MixedScalar:
     def feature_map(self, drawn: FloatArray, low: float, high: float) -> MixedMap | None:
         """Return the features of all parts, or None where one of them has none."""
         of_parts = [part.feature_map(drawn, low, high) for part in self.parts]
-        held = tuple(one for one in of_parts if one is not None)
+        held = tuple(feature_map for feature_map in of_parts if feature_map is not None)
         return MixedMap(held) if len(held) == len(of_parts) else None
 
     def gram_sums(self, values: FloatArray, starts: IntArray) -> FloatArray:

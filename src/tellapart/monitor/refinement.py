@@ -20,8 +20,8 @@ from tellapart.permutation.draws import binned_sizes, rows_per_bin
 from tellapart.permutation.mmd import permutation_test
 from tellapart.permutation.pvalues import PermutationNull
 from tellapart.results.result import TestResult
+from tellapart.scan.family import BYTES_PER_COLUMN
 from tellapart.scan.scan import BYTES_PER_BIN, scan
-from tellapart.scan.state import BYTES_PER_COLUMN
 
 
 def refine_pvalue(

@@ -366,11 +366,11 @@ class _Joined:
         few, fewer = max(total // MOST_BINS, 1), -(-total // FEWEST_BINS)
         tried = itertools.product((False, True), SHARES, (few, fewer))
         for coarse, share, together in tried:
-            found = cls._of(shapes, together, share, coarse, noise)
-            if found.n_units(shapes) <= most_units:
-                return found
+            joined = cls._of(shapes, together, share, coarse, noise)
+            if joined.n_units(shapes) <= most_units:
+                return joined
         # One bin of either sample in every block: all blocks have one shape.
-        return found
+        return joined
 
     @classmethod
     def _of(
@@ -424,12 +424,12 @@ class _Joined:
         # A random place within the block: so many to each bin, and the rest keep their labels.
         order = np.lexsort((rng.random(block.size), block))
         sizes = np.bincount(block, minlength=self.joint.size)
-        place = np.empty(block.size, dtype=np.intp)
-        place[order] = np.arange(block.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        place //= self.size[block]
-        keeps_label = place >= self.bins[side][block]
-        place[keeps_label] = 0
-        named = np.stack([keeps_label, self.joint[block], place])
+        bin_of = np.empty(block.size, dtype=np.intp)
+        bin_of[order] = np.arange(block.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        bin_of //= self.size[block]
+        keeps_label = bin_of >= self.bins[side][block]
+        bin_of[keeps_label] = 0
+        named = np.stack([keeps_label, self.joint[block], bin_of])
         groups, to = np.unique(named, axis=1, return_inverse=True)
         return to.ravel(), groups
 
@@ -504,18 +504,18 @@ def permute_units(units: Units, n_permutations: int, rng: np.random.Generator) -
     if units.scheme is not None:
         labels[1:] = _drawn_by_scheme(units.scheme, units, n_permutations, rng)
         return Permutations(np.packbits(labels, axis=1), exact=False)
-    places = _places(units)
+    units_of_blocks = _places(units)
     if every is not None:
-        _enumerate(labels, shapes, places)
+        _enumerate(labels, shapes, units_of_blocks)
         return Permutations(np.packbits(labels, axis=1), exact=True)
     kinds, kind = np.unique(shapes, axis=1, return_inverse=True)
     for which, (k, n) in enumerate(kinds.T.tolist()):
         alike = np.flatnonzero(kind.ravel() == which)
-        own = np.array([places[h] for h in alike])
+        moved = np.array([units_of_blocks[h] for h in alike])
         true = np.broadcast_to(
             (np.arange(k + n) < k).astype(np.uint8), (n_permutations, alike.size, k + n)
         )
-        labels[1:, own.ravel()] = rng.permuted(true, axis=2).reshape(n_permutations, -1)
+        labels[1:, moved.ravel()] = rng.permuted(true, axis=2).reshape(n_permutations, -1)
     return Permutations(np.packbits(labels, axis=1), exact=False)
 
 
@@ -556,14 +556,16 @@ def _places(units: Units) -> list[IntArray]:
     return np.split(order, np.cumsum(units.shapes.sum(axis=0))[:-1])
 
 
-def _enumerate(labels: NDArray[np.uint8], shapes: IntArray, places: list[IntArray]) -> None:
+def _enumerate(
+    labels: NDArray[np.uint8], shapes: IntArray, units_of_blocks: list[IntArray]
+) -> None:
     """Write all permutations: every choice in one block beside every choice in the others."""
     repeats = labels.shape[0]
     number = np.arange(labels.shape[0])
-    for (k, n), own in zip(shapes.T.tolist(), places, strict=True):
+    for (k, n), moved in zip(shapes.T.tolist(), units_of_blocks, strict=True):
         chosen = np.array(list(itertools.combinations(range(k + n), k)))
         patterns = np.zeros((chosen.shape[0], k + n), dtype=np.uint8)
         np.put_along_axis(patterns, chosen, 1, axis=1)
         repeats //= patterns.shape[0]
         # The first choice in every block is the true one, as the first of all is.
-        labels[:, own] = patterns[number // repeats % patterns.shape[0]]
+        labels[:, moved] = patterns[number // repeats % patterns.shape[0]]

@@ -298,10 +298,10 @@ def moderated(variances: FloatArray, freedom: float) -> tuple[FloatArray, float]
     >>> bool(np.ptp(drawn) < 0.1 * np.ptp(equal)), freedom > 60
     (True, True)
     """
-    known = variances > 0
-    if np.count_nonzero(known) < FEWEST_VARIANCES:
+    positive = variances > 0
+    if np.count_nonzero(positive) < FEWEST_VARIANCES:
         return variances, freedom
-    logs = np.log(variances[known]) - special.digamma(freedom / 2) + math.log(freedom / 2)
+    logs = np.log(variances[positive]) - special.digamma(freedom / 2) + math.log(freedom / 2)
     excess = float(np.var(logs, ddof=1) - special.polygamma(1, freedom / 2))
     prior = MOST_FREEDOM
     if excess > special.polygamma(1, MOST_FREEDOM / 2):

@@ -168,8 +168,8 @@ class DesignGroups(RowGroups):
     def weights(self, labels: FloatArray) -> FloatArray:
         """Return w with Σ_g w_g S_g = mean_x − mean_y of sums S centred within blocks."""
         weights = self.units.centred_weights(labels)
-        own = self.units.row_weights
-        return weights if own is None else weights * own
+        row_weights = self.units.row_weights
+        return weights if row_weights is None else weights * row_weights
 
     def of_rows(self, labels: FloatArray) -> FloatArray:
         """Return the labels of the pooled rows, in their own order, from those of the groups."""
@@ -261,11 +261,11 @@ class Forms:
         self._row_sums[last:] += beyond.sum(axis=0)
 
         def within(labels: FloatArray) -> FloatArray:
-            mine = labels[:, first:last]
-            sums = mine @ band[:, : band.shape[0]]
+            of_band = labels[:, first:last]
+            sums = of_band @ band[:, : band.shape[0]]
             if beyond.shape[1] > 0:
                 sums += 2.0 * (labels[:, last:] @ beyond.T)
-            return np.asarray(np.einsum("ij,ij->i", sums, mine))
+            return np.asarray(np.einsum("ij,ij->i", sums, of_band))
 
         self._add(within)
 
@@ -409,19 +409,19 @@ def mmd2_of_columns(features: Sequence[FloatArray], bins: RowGroups) -> FloatArr
     kernels with k(v, v) = 1.
     """
     whole = np.concatenate(features, axis=1)
-    edges = np.cumsum([0, *(own.shape[1] for own in features[:-1])])
+    edges = np.cumsum([0, *(table.shape[1] for table in features[:-1])])
     total = whole.sum(axis=0)
     every = np.add.reduceat(np.square(total), edges) - bins.rows.sum()
     m, n = bins.n_x, bins.n_y
-    found = np.empty((len(features), bins.count))
+    statistics = np.empty((len(features), bins.count))
     for which, labels in bins.blocks():
-        embedded, own = labels @ whole, (labels @ bins.rows)[:, np.newaxis]
-        touching = np.add.reduceat(embedded * total, edges, axis=1) - own
-        xx = np.add.reduceat(np.square(embedded), edges, axis=1) - own
+        embedded, rows_of_x = labels @ whole, (labels @ bins.rows)[:, np.newaxis]
+        touching = np.add.reduceat(embedded * total, edges, axis=1) - rows_of_x
+        xx = np.add.reduceat(np.square(embedded), edges, axis=1) - rows_of_x
         xy, yy = touching - xx, every - 2.0 * touching + xx
-        part = xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n)
-        found[:, which] = part.T
-    return found
+        mmd2 = xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n)
+        statistics[:, which] = mmd2.T
+    return statistics
 
 
 # The statistic of every column under every permutation of the rows, or of bins of them.

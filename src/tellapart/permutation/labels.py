@@ -285,10 +285,10 @@ class MinorityBins:
         if min(share, 1 - share) > LARGEST_SHARE:
             return None
         of_x = share <= LARGEST_SHARE
-        rows, places = np.nonzero(labels if of_x else labels == 0)
+        rows, bins = np.nonzero(labels if of_x else labels == 0)
         counts = np.bincount(rows, minlength=labels.shape[0])
         starts = np.concatenate([[0], np.cumsum(counts)])
-        return cls(starts, places.astype(np.int32), of_x)
+        return cls(starts, bins.astype(np.int32), of_x)
 
     def sums(self, features: Singles, permutations: slice) -> Singles:
         """Return the sums over these bins of their features (bins × F), under permutations."""

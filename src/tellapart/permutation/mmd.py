@@ -81,8 +81,8 @@ def _band(
         rows, columns = task
         tile = tiles.tile(rows, columns)
         low, high = max(rows.start, columns.start), min(rows.stop, columns.stop)
-        own = np.arange(low, max(low, high))
-        tile[own - rows.start, own - columns.start] = 0.0
+        diagonal = np.arange(low, max(low, high))
+        tile[diagonal - rows.start, diagonal - columns.start] = 0.0
         of_rows, of_columns = _groups(starts, rows), _groups(starts, columns)
         sums = np.zeros((int(of_rows[-1]) + 1, int(of_columns[-1]) + 1))
         return sums, float(_add_tile(tile, of_rows, of_columns, sums))
@@ -150,15 +150,15 @@ def random_forms(samples: Samples, features: RandomFeatures, bins: RowGroups, n_
     def work(start: int) -> tuple[int, FloatArray]:
         rows = slice(start, min(start + BLOCK_ROWS, pooled.shape[0]))
         values = features.of(pooled[bins.order[rows]], centre)
-        mine = group[rows]
-        part = np.zeros((int(mine[-1] - mine[0]) + 1, values.shape[1]))
-        _add_rows(values, mine - mine[0], part)
-        return int(mine[0]), part
+        groups = group[rows]
+        sums_of_groups = np.zeros((int(groups[-1] - groups[0]) + 1, values.shape[1]))
+        _add_rows(values, groups - groups[0], sums_of_groups)
+        return int(groups[0]), sums_of_groups
 
     with one_blas_thread():
         for i in range(0, len(starts), 4 * n_jobs):
-            for first, part in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
-                sums[first : first + part.shape[0]] += part
+            for first, sums_of_groups in in_threads(work, starts[i : i + 4 * n_jobs], n_jobs):
+                sums[first : first + sums_of_groups.shape[0]] += sums_of_groups
     forms = bins.forms(n_jobs)
     forms.add_features(sums, np.tile(features.weights, 2))
     forms.leave_out_diagonal(np.multiply(features.diagonal, bins.rows))
@@ -420,8 +420,8 @@ class FeatureSums:
         edges = np.cumsum([0, *(one.size for one in self.maps)])
 
         def sum_column(i: int) -> None:
-            found = self.maps[i].sums(values[rows, self.columns[i]], starts)
-            held[bins, edges[i] : edges[i + 1]] += found
+            sums = self.maps[i].sums(values[rows, self.columns[i]], starts)
+            held[bins, edges[i] : edges[i + 1]] += sums
 
         in_threads(sum_column, range(len(self.maps)), self.n_jobs)
         return held
@@ -434,6 +434,6 @@ class FeatureSums:
 
 def _map_of(samples: ChunkedSamples, kernel: FittedKernel, s: int) -> FeatureMap:
     low, high = float(samples.least[s]), float(samples.greatest[s])
-    found = kernel.scalar_kernels[s].feature_map(samples.pooled.values[:, s], low, high)
-    assert found is not None, "a kernel whose sums add up has features that chunks share"
-    return found
+    features = kernel.scalar_kernels[s].feature_map(samples.pooled.values[:, s], low, high)
+    assert features is not None, "a kernel whose sums add up has features that chunks share"
+    return features

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.design import Design
+from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.samples import Samples
 from tellapart.errors import warn_caller
 from tellapart.permutation.design import least_designed_pvalue
 from tellapart.permutation.draws import least_binned_pvalue
@@ -137,20 +138,34 @@ def holm(pvalues: Sequence[float], n_tests: int | None = None) -> FloatArray:
     return adjusted
 
 
-# Which p-values so few rows can give, and what would help where none of them is small enough.
+# Which p-values few rows can give, and what would help where none of them is small enough.
 
 
 # Rows to add to each sample before giving up: far more than any level asks for.
 MOST_ADDED = 1000
 
 
-def warn_of_few_rows(
-    n_x: int,
-    n_y: int,
+def attainable_pvalue(
+    samples: Samples | ChunkedSamples, n_permutations: int, *, symmetric: bool = True
+) -> float:
+    """Return the smallest p-value that permutations of the samples' labels can give.
+
+    `symmetric` says whether swapping the samples leaves the statistic as it is.
+    """
+    if samples.design is not None:
+        return least_designed_pvalue(samples.design, n_permutations, symmetric)
+    least = least_binned_pvalue(samples.n_x, samples.n_y, n_permutations)
+    if symmetric or samples.n_x != samples.n_y:
+        return least
+    return max(least / 2, 1 / (n_permutations + 1))
+
+
+def warn_of_few_permutations(
+    samples: Samples | ChunkedSamples,
     n_permutations: int,
     alpha: float,
     *,
-    least: float | None = None,
+    symmetric: bool = True,
     held_out: bool = False,
     remedy: str = "",
 ) -> None:
@@ -158,45 +173,41 @@ def warn_of_few_rows(
 
     Parameters
     ----------
-    n_x, n_y : int
-        Rows whose labels are permuted.
-    least : float or None
-        The smallest p-value they can give; None where it is that of all permutations.
+    samples : Samples or ChunkedSamples
+        The rows whose labels are permuted.
+    symmetric : bool
+        Whether swapping the samples leaves the statistic as it is.
     held_out : bool
-        Whether they are those held out by a split.
+        Whether the rows are those held out by a split.
     remedy : str
         What else would help, after "or".
     """
-    if least is None:
-        least = least_binned_pvalue(n_x, n_y, n_permutations)
+    least = attainable_pvalue(samples, n_permutations, symmetric=symmetric)
     if least <= alpha:
         return
-    enough = rows_for_level(n_x, n_y, n_permutations, alpha)
+    never = (
+        f"no p-value can fall below {least:.3g}, so alpha = {alpha:g} is never reached: use more"
+    )
+    level = f"an alpha of at least {rounded_up(least):g}"
+    design = samples.design
+    if design is not None:
+        warn_caller(
+            f"the design ({design.describe()}) has so few permutations that {never}: use more "
+            f"{design.units_name} or {level}"
+        )
+        return
+    enough = rows_for_level(samples.n_x, samples.n_y, n_permutations, alpha)
     rows = "held-out rows" if held_out else "rows"
-    ways = ["use more rows" + (f" ({enough[0]} and {enough[1]} {rows} would do)" if enough else "")]
+    ways = ["rows" + (f" ({enough[0]} and {enough[1]} {rows} would do)" if enough else "")]
     if held_out:
         ways.append("a greater test_size")
-    ways.append(f"an alpha of at least {rounded_up(least):g}")
+    ways.append(level)
     if remedy:
         ways.append(remedy)
     warn_caller(
-        f"{n_x} and {n_y} {rows} have so few permutations that no p-value can fall below "
-        f"{least:.3g}, so alpha = {alpha:g} is never reached: "
+        f"{samples.n_x} and {samples.n_y} {rows} have so few permutations that {never}: use more "
         f"{', '.join(ways[:-1])} or {ways[-1]}"
     )
-
-
-def warn_of_few_units(
-    design: Design, n_permutations: int, alpha: float, *, symmetric: bool = True
-) -> None:
-    """Warn where no permutation of a design can give a p-value that reaches the level."""
-    least = least_designed_pvalue(design, n_permutations, symmetric)
-    if least > alpha:
-        warn_caller(
-            f"the design ({design.describe()}) has so few permutations that no p-value can fall "
-            f"below {least:.3g}, so alpha = {alpha:g} is never reached: use more "
-            f"{design.units_name} or an alpha of at least {rounded_up(least):g}"
-        )
 
 
 def rows_for_level(n_x: int, n_y: int, n_permutations: int, alpha: float) -> tuple[int, int] | None:

@@ -158,18 +158,18 @@ class RowOrders:
 def _add_few(values, orders, begin, end, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up all features of a few rows of every order."""
     for k in range(orders.shape[0]):
-        own, order = out[k], orders[k]
+        total, order = out[k], orders[k]
         i = begin
         while i + 4 <= end:
             a, b = values[order[i]], values[order[i + 1]]
             c, d = values[order[i + 2]], values[order[i + 3]]
-            for q in range(own.size):
-                own[q] += (a[q] + b[q]) + (c[q] + d[q])
+            for q in range(total.size):
+                total[q] += (a[q] + b[q]) + (c[q] + d[q])
             i += 4
         while i < end:
             a = values[order[i]]
-            for q in range(own.size):
-                own[q] += a[q]
+            for q in range(total.size):
+                total[q] += a[q]
             i += 1
 
 
@@ -177,13 +177,13 @@ def _add_few(values, orders, begin, end, out):  # type: ignore[no-untyped-def]  
 def _whole(matrix, per_unit):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return a symmetric matrix in whole units, by its part below the diagonal."""
     n_rows = matrix.shape[0]
-    found = np.empty((n_rows, n_rows), dtype=np.int32)
+    whole = np.empty((n_rows, n_rows), dtype=np.int32)
     for top in range(0, n_rows, TILE):
         for left in range(0, top + 1, TILE):
             for i in range(top, min(top + TILE, n_rows)):
                 for j in range(left, min(left + TILE, i + 1)):
-                    found[i, j] = found[j, i] = np.int32(np.rint(matrix[i, j] * per_unit))
-    return found
+                    whole[i, j] = whole[j, i] = np.int32(np.rint(matrix[i, j] * per_unit))
+    return whole
 
 
 @compiled
@@ -195,16 +195,16 @@ def _form_sums(matrix, orders, sizes, out):  # type: ignore[no-untyped-def]  # p
     order = np.empty(orders.shape[1], dtype=np.uint32)
     for k in range(orders.shape[0]):
         total, begin = 0, 0
-        for place in range(sizes.size):
-            end = sizes[place]
+        for at in range(sizes.size):
+            end = sizes[at]
             order[begin:end] = np.sort(orders[k, begin:end])
             for t in range(begin, end):
                 row = matrix[order[t]]
-                own = 0
+                across = 0
                 for s in range(t):
-                    own += row[order[s]]
-                total += 2 * own + row[order[t]]
-            out[place, k] = total
+                    across += row[order[s]]
+                total += 2 * across + row[order[t]]
+            out[at, k] = total
             begin = end
 
 
@@ -380,15 +380,15 @@ class SharedOrders(Labels):
 
         def over_x(permutations: slice) -> Singles:
             begin, end, _ = permutations.indices(self.count)
-            found = np.zeros((end - begin, last - first), dtype=np.float32)
+            of_x = np.zeros((end - begin, last - first), dtype=np.float32)
             true = int(begin == 0)
             if true:
-                self.true_order.add(pooled.values, 0, self.size, found[:1], slice(1), some)
+                self.true_order.add(pooled.values, 0, self.size, of_x[:1], slice(1), some)
             drawn = slice(begin + true - 1, end - 1)
-            found[true:] = pooled.sums(self.orders, self.size, drawn, some)
+            of_x[true:] = pooled.sums(self.orders, self.size, drawn, some)
             if not self.of_x:
-                np.subtract(sums.total()[some].astype(np.float32), found, out=found)
-            return found
+                np.subtract(sums.total()[some].astype(np.float32), of_x, out=of_x)
+            return of_x
 
         return over_x
 

@@ -198,8 +198,8 @@ class Planner:
         def rows_at(size: float) -> tuple[int, int]:
             return sizes.rows(size if strength_at is None else size / strength_at(size) ** 2)
 
-        def successes(wanted: Sequence[float]) -> list[float]:
-            tasks = [Task(draw_at(size), *rows_at(size)) for size in wanted]
+        def successes(simulated: Sequence[float]) -> list[float]:
+            tasks = [Task(draw_at(size), *rows_at(size)) for size in simulated]
             outcomes = self.tests.run(tasks, "power")
             if self.settings.target == "named":
                 return [outcome.named for outcome in outcomes]

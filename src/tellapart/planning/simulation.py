@@ -176,11 +176,11 @@ def tilt(
     """
     mean = probabilities @ scores
     z = (scores - mean) / np.sqrt(probabilities @ (scores - mean) ** 2)
-    moments, wanted = z[:, None], np.array([location])
+    moments, target = z[:, None], np.array([location])
     if spread is not None:
         moments = np.column_stack([z, (z - location) ** 2])
-        wanted = np.array([location, spread**2])
-    centred, log_p = moments - wanted, np.log(probabilities)
+        target = np.array([location, spread**2])
+    centred, log_p = moments - target, np.log(probabilities)
 
     def weights(theta: FloatArray) -> FloatArray:
         return np.asarray(softmax(centred @ theta + log_p))
@@ -197,7 +197,7 @@ def tilt(
         return float(logsumexp(centred @ theta + log_p))
 
     # A convex function whose gradient is what the moments are off by.
-    start = np.zeros(wanted.size)
+    start = np.zeros(target.size)
     solution = minimize(cost, start, jac=error, hess=curvature, method="trust-exact", tol=CONVERGED)
     return weights(solution.x)
 
@@ -355,8 +355,8 @@ class SimulatedTests:
             null = scan(samples, n_permutations=n_permutations, alpha=NAMES_NOTHING, rng=rng).null
             return Outcome(null.statistic, null.pvalue)
         seed = int(rng.integers(2**32))
-        given = {"random_state": seed, "n_jobs": 1}
-        result = run_test(samples, settings_from(TestSettings, {**vars(self.settings), **given}))
+        own = {"random_state": seed, "n_jobs": 1}
+        result = run_test(samples, settings_from(TestSettings, {**vars(self.settings), **own}))
         null_mean = float(result.null_distribution.mean())
         spread = float(result.null_distribution.std()) or 1.0
         return Outcome((result.statistic - null_mean) / spread, result.pvalue)

@@ -102,6 +102,13 @@ def plain(axes: Axes) -> Axes:
     return axes
 
 
+def small_ticks(axes: Axes, nbins: int) -> None:
+    """Write few small numbers along the axis across."""
+    axes.locator_params(axis="x", nbins=nbins)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.xaxis.get_offset_text().set_fontsize(7)
+
+
 def name_rows(axes: Axes, names: Sequence[str], width: int = 28, fontsize: float = 8) -> None:
     """Write a name beside each of the rows 0, 1, …, the first on top."""
     labels = [literal(short(name, width)) for name in names]
@@ -114,10 +121,14 @@ def wrapped(text: str, width: int) -> str:
     return literal("\n".join(textwrap.wrap(text, width)))
 
 
-def sample_patches(labels: Sequence[str], width: int = 24) -> list[Patch]:
+def sample_patches(labels: Sequence[str]) -> list[Patch]:
     """Return the colours of the samples with their labels, for a legend."""
-    sides = zip((COLOUR_X, COLOUR_Y), labels, strict=True)
-    return [Patch(color=colour, label=literal(short(label, width))) for colour, label in sides]
+    sides = zip((COLOUR_X, COLOUR_Y), _legend_names(labels), strict=True)
+    return [Patch(color=colour, label=name) for colour, name in sides]
+
+
+def _legend_names(labels: Sequence[str]) -> list[str]:
+    return [literal(short(label, 24)) for label in labels]
 
 
 def draw_weights(axes: Axes, result: TestResult) -> Axes:
@@ -171,9 +182,7 @@ def _enlarge_null(axes: Axes, result: TestResult, bins: int) -> None:
         inset.axvline(result.threshold, color="black", linestyle="--", linewidth=1.2)
     inset.set_title("the left end, enlarged", fontsize=8)
     inset.set_yticks([])
-    inset.locator_params(axis="x", nbins=4)
-    inset.tick_params(axis="x", labelsize=7)
-    inset.xaxis.get_offset_text().set_fontsize(7)
+    small_ticks(inset, 4)
     inset.patch.set_alpha(0.0)
     plain(inset)
 
@@ -184,12 +193,12 @@ def draw_marginal(axes: Axes, marginal: Marginal, labels: tuple[str, str] | None
     With a legend if labels are given.
     """
     if marginal.bars:
-        places = np.arange(len(marginal.bars))
-        axes.bar(places - 0.2, marginal.x, 0.4, color=COLOUR_X)
-        axes.bar(places + 0.2, marginal.y, 0.4, color=COLOUR_Y)
+        positions = np.arange(len(marginal.bars))
+        axes.bar(positions - 0.2, marginal.x, 0.4, color=COLOUR_X)
+        axes.bar(positions + 0.2, marginal.y, 0.4, color=COLOUR_Y)
         slanted = max(map(len, marginal.bars)) * len(marginal.bars) > 18
         axes.set_xticks(
-            places,
+            positions,
             [literal(short(label, 12)) for label in marginal.bars],
             rotation=40 if slanted else 0,
             ha="right" if slanted else "center",
@@ -199,9 +208,7 @@ def draw_marginal(axes: Axes, marginal: Marginal, labels: tuple[str, str] | None
         for heights, colour in ((marginal.x, COLOUR_X), (marginal.y, COLOUR_Y)):
             axes.stairs(heights, marginal.edges, fill=True, alpha=0.35, color=colour)
             axes.stairs(heights, marginal.edges, color=colour, linewidth=1.2)
-        axes.locator_params(axis="x", nbins=4)
-        axes.tick_params(axis="x", labelsize=7)
-        axes.xaxis.get_offset_text().set_fontsize(7)
+        small_ticks(axes, 4)
     axes.set_yticks([])
     axes.set_title(wrapped(short(marginal.name, 50), 28), fontsize=8)
     if labels is not None:
@@ -242,10 +249,8 @@ def draw_scatter(axes: Axes, view: Scatter, labels: tuple[str, str] | None = Non
     axes.set_title(wrapped(short(view.where, 60), 32), fontsize=8)
     if labels is not None:
         handles = [
-            Line2D([], [], linestyle="none", color=colour, marker=marker, label=literal(label))
-            for (colour, marker), label in zip(
-                SIDES, (short(label, 24) for label in labels), strict=True
-            )
+            Line2D([], [], linestyle="none", color=colour, marker=marker, label=name)
+            for (colour, marker), name in zip(SIDES, _legend_names(labels), strict=True)
         ]
         axes.legend(
             handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False
@@ -289,12 +294,12 @@ def draw_side(axes: Axes, view: Scatter, side: int) -> Axes:
 
 def draw_crosstab(axes: Axes, view: Crosstab, labels: tuple[str, str] | None = None) -> Axes:
     """Draw the proportions of pairs of categories as bars, the largest differences on top."""
-    places = np.arange(len(view.cells))
+    positions = np.arange(len(view.cells))
     names = labels or ("X", "Y")
     for side, shift in ((0, -0.2), (1, 0.2)):
         shares = [100 * cell[2 + side] for cell in view.cells]
         label = literal(short(names[side], 24))
-        axes.barh(places + shift, shares, 0.4, color=SIDES[side][0], label=label)
+        axes.barh(positions + shift, shares, 0.4, color=SIDES[side][0], label=label)
     name_rows(axes, [f"{short(a, 12)}, {short(b, 12)}" for a, b, _, _ in view.cells], fontsize=7)
     axes.tick_params(axis="x", labelsize=7)
     axes.set_xlabel("proportion, %", fontsize=8)
@@ -449,10 +454,10 @@ def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) ->
     """
     _draw_field(axes, embedding)
     sides = ((embedding.x, COLOUR_X, "o"), (embedding.y, COLOUR_Y, "^"))
-    for (places, colour, marker), label in zip(sides, labels, strict=True):
+    for (positions, colour, marker), label in zip(sides, labels, strict=True):
         axes.plot(
-            places[:, 0],
-            places[:, 1],
+            positions[:, 0],
+            positions[:, 1],
             linestyle="none",
             marker=marker,
             markersize=4,

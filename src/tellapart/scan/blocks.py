@@ -4,7 +4,7 @@ What a scan holds of every column under every permutation grows with both, and f
 and 1,000 permutations it would be tens of gigabytes. But the families of single columns need a few
 of the largest statistics only (`tellapart.scan.blocks`), those of whole rows a matrix of the
 rows (`tellapart.scan.row_forms`), and pairs and more look at 4,000 columns at most, chosen
-without labels (`tellapart.scan.state`). So one look at all columns, part by part, one at
+without labels (`tellapart.scan.family`). So one look at all columns, part by part, one at
 those of pairs and one at those that are named give what a scan of the whole table gives, for every
 permutation and the true labels alike.
 """
@@ -22,7 +22,6 @@ from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, silent
-from tellapart.scan.bin_sums import SampleSums
 from tellapart.scan.column_changes import ColumnContest, column_changes
 from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
@@ -33,13 +32,15 @@ from tellapart.scan.family import (
     FamilyResult,
     Planned,
     WholeRowSums,
+    most_varied,
+    tiedness,
 )
 from tellapart.scan.features import N_DERIVED, SINGLES, Requests, full_lengths
 from tellapart.scan.pool import Pool
 from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.row_forms import RowProducts, points_per_bin
 from tellapart.scan.scores import Scores, score_rows
-from tellapart.scan.state import most_varied, tiedness
+from tellapart.scan.sums import SampleSums
 from tellapart.scan.tables import Outline
 from tellapart.threads import in_threads
 

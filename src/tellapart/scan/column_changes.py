@@ -242,7 +242,7 @@ class OtherUnits:
 
     def __init__(self, shifts: WideShifts) -> None:
         named = np.flatnonzero(shifts.named)
-        self._order = named[np.argsort(-shifts.own[named], kind="stable")]
+        self._order = named[np.argsort(-shifts.true_scores[named], kind="stable")]
         self._shifts = shifts
         self._n_taken = 0
 
@@ -250,7 +250,7 @@ class OtherUnits:
         """Return the largest score at the true labels; None if all were taken."""
         if self._n_taken == self._order.size:
             return None
-        return float(self._shifts.own[self._order[self._n_taken]])
+        return float(self._shifts.true_scores[self._order[self._n_taken]])
 
     def maxima(self) -> FloatArray:
         """Return the largest score of what is left, under every permutation."""
@@ -262,8 +262,8 @@ class OtherUnits:
 
     def adjusted(self, named: Named) -> FloatArray:
         """Return the adjusted p-values of the columns that are named here, 1 for the others."""
-        adjusted = np.ones(self._shifts.own.size)
+        adjusted = np.ones(self._shifts.true_scores.size)
         taken, left = np.split(self._order, [self._n_taken])
         adjusted[taken] = named.pvalues
-        adjusted[left] = named.rest(self._shifts.own[left])
+        adjusted[left] = named.rest(self._shifts.true_scores[left])
         return adjusted

@@ -61,19 +61,20 @@ STANDARDISED = ", standardised to the strata"
 
 
 @dataclass(frozen=True, eq=False)
-class DescribedColumn:
-    """The effects of one column by kind, with unadjusted p-values.
+class Described:
+    """The effects of a column, pair or triple by kind, with unadjusted p-values.
 
-    `statistics` are mean, standard deviation and median of a numeric column in both samples.
+    `rows` are those of each sample that have values, `statistics` mean, standard deviation and
+    median of a numeric column in both samples.
     """
 
-    name: str
+    variables: tuple[str, ...]
     effects: Mapping[str, Estimate]
     rows: tuple[int, int]
-    statistics: Mapping[str, tuple[float, float]]
+    statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, column: Column, orders: Sequence[int]) -> DescribedColumn:
+    def of(cls, name: str, column: Column, orders: Sequence[int]) -> Described:
         """Compute the effects of the kinds that are reported in these turns (`FindingKind.order`).
 
         The total variation distance of many levels is computed in any turn.
@@ -96,48 +97,35 @@ class DescribedColumn:
                 if column.sampling.standardised and (kind.order == ALONE or column.type == LEVELS):
                     estimate = replace(estimate, measure=f"{estimate.measure}{STANDARDISED}")
                 effects[kind.name] = estimate
-        return cls(name, effects, (x.n, y.n), statistics)
+        return cls((name,), effects, (x.n, y.n), statistics)
 
-    def finding(self, kind: str, pvalue: float, n_effects: int, floor: float = 0.0) -> Finding:
-        """Return the finding of one kind."""
-        return finding_of(
+    def finding(
+        self,
+        kind: str,
+        pvalue: float,
+        n_effects: int,
+        floor: float = 0.0,
+        estimate: Estimate | None = None,
+    ) -> Finding:
+        """Return the finding of one kind, one of `n_effects` effects that were looked at.
+
+        `estimate` is that of the kind if None.
+        """
+        estimate = estimate or self.effects[kind]
+        return Finding(
             kind,
-            (self.name,),
-            self.effects[kind],
+            self.variables,
             pvalue,
-            n_effects=n_effects,
+            estimate.effect,
+            estimate.interval,
+            estimate.values,
+            estimate.measure,
+            simultaneous=estimate.interval_for(n_effects),
             rows=self.rows,
             statistics=self.statistics,
+            detail=estimate.detail,
             floor=floor,
         )
-
-
-def finding_of(
-    kind: str,
-    variables: tuple[str, ...],
-    estimate: Estimate,
-    pvalue: float,
-    *,
-    n_effects: int,
-    rows: tuple[int, int],
-    statistics: Mapping[str, tuple[float, float]] | None = None,
-    floor: float = 0.0,
-) -> Finding:
-    """Return an estimate as a finding, one of `n_effects` that were looked at."""
-    return Finding(
-        kind,
-        variables,
-        pvalue,
-        estimate.effect,
-        estimate.interval,
-        estimate.values,
-        estimate.measure,
-        simultaneous=estimate.interval_for(n_effects),
-        rows=rows,
-        statistics=statistics or {},
-        detail=estimate.detail,
-        floor=floor,
-    )
 
 
 class Describer:
@@ -153,7 +141,7 @@ class Describer:
 
     def each(
         self, columns: Sequence[int], orders: Sequence[int]
-    ) -> Iterator[tuple[int, DescribedColumn]]:
+    ) -> Iterator[tuple[int, Described]]:
         """Yield the effects of some columns, in their order, of kinds reported in these turns."""
         self._raw.gather(columns)
         start = 0
@@ -168,7 +156,7 @@ class Describer:
                 categorical = self._raw.kinds[column] == "categorical"
                 labels = self._raw.categories[name] if categorical else None
                 values = Column.of(x[:, k], y[:, k], self._raw.sampling, labels)
-                yield column, DescribedColumn.of(name, values, orders)
+                yield column, Described.of(name, values, orders)
             start += step
 
     def columns(
@@ -187,7 +175,7 @@ class Describer:
         described = dict(self.each([*pvalue_of], (ALONE,)))
         significant: dict[int, dict[str, float]] = {column: {} for column in described}
 
-        def judge(kind: FindingKind, columns: Mapping[int, DescribedColumn]) -> None:
+        def judge(kind: FindingKind, columns: Mapping[int, Described]) -> None:
             raw = {
                 column: about.effects[kind.name].pvalue
                 for column, about in columns.items()
@@ -237,10 +225,8 @@ class Describer:
         estimate = value_proportions(x, y, ranges, self._raw.sampling)
         kind = NEW_VALUES if 0 in estimate.values else SHARE
         rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
-        names = (self.names[column],)
-        return finding_of(
-            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
-        )
+        about = Described((self.names[column],), {kind: estimate}, rows)
+        return about.finding(kind, pvalue, n_compared, floor)
 
     def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
         """Describe the proportion of missing values of a column of the pattern."""
@@ -249,23 +235,22 @@ class Describer:
         x, y = self._raw.missing(place)
         estimate = FINDING_KINDS[MISSING].effect(Column.of(x, y, self._raw.sampling))
         assert estimate is not None
-        about = DescribedColumn(pattern.names[place], {MISSING: estimate}, (x.size, y.size), {})
+        about = Described((pattern.names[place],), {MISSING: estimate}, (x.size, y.size))
         return about.finding(MISSING, pvalue, n_compared, floor)
 
-    def group(
-        self, columns: Sequence[int], levels: Sequence[str | None]
-    ) -> tuple[Mapping[str, Estimate], tuple[int, int]]:
-        """Return the effects of two or three columns together, and the rows that have them all.
+    def group(self, columns: Sequence[int], levels: Sequence[str | None]) -> Described:
+        """Return the effects of two or three columns together, in the rows that have them all.
 
         Of a categorical column the indicator of a level takes part; there are no effects where it
         stands for several levels.
         """
+        variables = tuple(self.names[column] for column in columns)
         sides: list[list[FloatArray]] = [[], []]
         for column, level in zip(columns, levels, strict=True):
             read = self._raw.values([column])
             values = read if level is None else self._raw.indicator(column, level)
             if values is None:
-                return {}, (0, 0)
+                return Described(variables, {}, (0, 0))
             for side, of_sample in zip(sides, values, strict=True):
                 side.append(of_sample[:, 0])
         x, y = (np.column_stack(side) for side in sides)
@@ -294,7 +279,7 @@ class Describer:
             if sampling.standardised:
                 measure += " within strata"
             effects[kind.name] = replace(estimate, measure=measure)
-        return effects, (rows[0], rows[1])
+        return Described(variables, effects, (rows[0], rows[1]))
 
 
 @dataclass(frozen=True)
@@ -324,27 +309,22 @@ def describe_groups(
     kinds = [kind.name for kind in kinds_of(PAIRS, TRIPLES)]
     adjusted: dict[str, dict[int, float]] = {}
     for kind in kinds:
-        having = [q for q, (effects, _) in enumerate(every) if kind in effects]
-        raw = [every[q][0][kind].pvalue for q in having]
+        having = [q for q, described in enumerate(every) if kind in described.effects]
+        raw = [every[q].effects[kind].pvalue for q in having]
         adjusted[kind] = dict(zip(having, holm(raw, n_compared).tolist(), strict=True))
     findings = []
-    for q, (group, (effects, rows)) in enumerate(zip(named, every, strict=True)):
-        names = tuple(describer.names[column] for column in group.columns)
+    for q, (group, described) in enumerate(zip(named, every, strict=True)):
         pvalues = {
-            kind: max(adjusted[kind].get(q, 1.0), group.pvalue) for kind in kinds if kind in effects
+            kind: max(adjusted[kind][q], group.pvalue) for kind in kinds if q in adjusted[kind]
         }
-        significant = [kind for kind, p in pvalues.items() if p <= alpha]
-        if significant:
-            kind = significant[0]
-            estimate, pvalue = effects[kind], pvalues[kind]
-        elif effects and not explained & set(group.columns):
-            kind, pvalue = DISTRIBUTION, group.pvalue
-            estimate = min(effects.values(), key=lambda estimate: estimate.pvalue)
+        kind = next((kind for kind, p in pvalues.items() if p <= alpha), DISTRIBUTION)
+        if kind != DISTRIBUTION:
+            finding = described.finding(kind, pvalues[kind], n_compared, floor)
+        elif described.effects and not explained & set(group.columns):
+            clearest = min(described.effects.values(), key=lambda estimate: estimate.pvalue)
+            finding = described.finding(kind, group.pvalue, n_compared, floor, clearest)
         else:
             continue
-        finding = finding_of(
-            kind, names, estimate, pvalue, n_effects=n_compared, rows=rows, floor=floor
-        )
         findings.append((group, finding))
     return findings
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, IntArray, Singles
-from tellapart.interrupts import check_interrupts
 from tellapart.scan.features import Pairs, Product
 from tellapart.scan.loops import correlation_changes, keep_largest, present_correlation_changes
-from tellapart.scan.pool import Moments, Pool
+from tellapart.scan.pool import Moments, Pool, Receive
 from tellapart.scan.sums import CorrelationSums
 
 WHOLE = {"normal", "clipped"}
 """Scores whose moments are needed of every column."""
-# Entries (permutation × pair) at a time, 16 MB.
-BLOCK_ENTRIES = 4_000_000
-
-Receive = Callable[[slice, slice, Singles], None]
-"""Takes which permutations, which pairs, and their changes (permutations × pairs)."""
 
 
 def each_pair(pool: Pool, product: Product, receive: Receive) -> None:
@@ -31,58 +24,43 @@ def each_pair(pool: Pool, product: Product, receive: Receive) -> None:
     values are missing, products are those of rows that have both, and means and deviations those
     of rows that have the one. Threads call `receive`, each with permutations of its own.
     """
-    sums = pool.sums.feature(product)
     pairs, (a, b) = _with_moments(pool, product)
-    n_x, n_y = pool.labels.counts
     correlations = CorrelationSums(pool.sums, product, pool.labels.n_rows)
     scale = pool.labels.null_scale(correlations)
-    total = sums.total().astype(np.float32)
-    both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
-    share = np.float32(pool.labels.n_x / pool.labels.n_rows)
-    present = sums.present
-    n_rows = total if present is None else present.total().astype(np.float32)
-    step = max(BLOCK_ENTRIES // pool.count, 1)
-    for start in range(0, pairs.size, step):
-        check_interrupts()
-        block = slice(start, min(start + step, pairs.size))
-        left, right, totals = pairs.s[block], pairs.t[block], total[block]
-        of_products = pool.labels.sums_over_x(sums, block)
-        if present is not None:
-            of_rows = pool.labels.sums_over_x(present, block)
 
-        def change(rows: slice) -> None:
-            of_x = of_products(rows)  # noqa: B023
-            moments = (
-                a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
-                b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
-            )  # fmt: skip
-            if present is None:
-                correlation_changes(of_x, totals, left, right, n_x[rows], n_y[rows], *moments)  # noqa: B023
-            else:
-                counts = of_rows(rows)  # noqa: B023
-                every = n_rows[block]  # noqa: B023
-                present_correlation_changes(
-                    of_x, counts, totals, every, left, right, both, share, *moments,  # noqa: B023
-                )  # fmt: skip
-            if scale is not None:
-                of_x *= scale[block]  # noqa: B023
-            receive(rows, block, of_x)  # noqa: B023
+    def moments(rows: slice) -> tuple[Singles, ...]:
+        return (
+            a.mean_x[rows], a.mean_y[rows], a.inverse_x[rows], a.inverse_y[rows],
+            b.mean_x[rows], b.mean_y[rows], b.inverse_x[rows], b.inverse_y[rows],
+        )  # fmt: skip
 
-        pool.each_slice(change)
+    def receive_scaled(rows: slice, block: slice, changes: Singles) -> None:
+        if scale is not None:
+            changes *= scale[block]
+        receive(rows, block, changes)
+
+    pool.each_change(
+        pool.sums.feature(product),
+        (correlation_changes, present_correlation_changes),
+        lambda block: (pairs.s[block], pairs.t[block]),
+        moments,
+        receive_scaled,
+    )
 
 
 def _with_moments(pool: Pool, product: Product) -> tuple[Pairs, tuple[Moments, Moments]]:
     """Return the pairs, by where their columns stand among the moments of both scores."""
     pairs, names = Pairs(*product.columns), product.scores
-    columns, places = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)
+    columns, column_of = np.unique(np.concatenate([pairs.s, pairs.t]), return_inverse=True)
     if pool.labels.shared and not set(names) <= WHOLE:
         # Of many comparisons each makes the moments that it needs.
-        own = {name: pool.moments_of(name, columns) for name in names}
+        moments = {name: pool.moments_of(name, columns) for name in names}
     elif columns.size == pool.tables.size:
         return pairs, (pool.moments(names[0]), pool.moments(names[1]))
     else:
-        own = {name: pool.moments(name).some(columns) for name in names}
-    return Pairs(places[: pairs.size], places[pairs.size :]), (own[names[0]], own[names[1]])
+        moments = {name: pool.moments(name).some(columns) for name in names}
+    among = Pairs(column_of[: pairs.size], column_of[pairs.size :])
+    return among, (moments[names[0]], moments[names[1]])
 
 
 # The largest squares of each permutation, and which pair or triple each belongs to.

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
+from tellapart.interrupts import check_interrupts
 from tellapart.permutation.labels import PERMUTATIONS_AT_A_TIME, Labels, TwoSampleSums
 from tellapart.scan.features import Requests
 from tellapart.scan.loops import mean_changes, noise_ratios
@@ -20,6 +24,10 @@ from tellapart.threads import MadeOnce, in_slices
 
 # A deviation below this share of the pooled one is rounding: the column does not vary there.
 FLAT = 1e-3
+
+
+Receive = Callable[[slice, slice, Singles], None]
+"""Takes which permutations, which products, and their changes (permutations × products)."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +172,60 @@ class Pool:
             scale = self.precision(self.sums.present)
         difference = of_x - of_y
         return difference if scale is None else np.asarray(difference * scale)
+
+    def each_change(
+        self,
+        sums: TwoSampleSums,
+        loops: tuple[Callable[..., None], Callable[..., None]],
+        places: Callable[[slice], tuple[NDArray[Any], ...]],
+        moments: Callable[[slice], tuple[Singles, ...]],
+        receive: Receive,
+    ) -> None:
+        """Give the changes of products of columns under all permutations, block by block.
+
+        Parameters
+        ----------
+        sums : TwoSampleSums
+            The sums of the products.
+        loops : pair of functions
+            What turns sums over x into changes, in place: where no value is missing, and where the
+            rows behind each product are counted (`tellapart.scan.loops`).
+        places : callable
+            From some of the products to what the loops need of them.
+        moments : callable
+            From some of the permutations to the moments of the columns that the loops need.
+        receive : callable
+            Takes the changes; threads call it, each with permutations of its own.
+        """
+        labels, present = self.labels, sums.present
+        loop, present_loop = loops
+        n_x, n_y = labels.counts
+        both = 1 / np.float32(labels.n_x) + 1 / np.float32(labels.n_y)
+        share = np.float32(labels.n_x / labels.n_rows)
+        total = sums.total().astype(np.float32)
+        n_rows = total if present is None else present.total().astype(np.float32)
+        step = max(current_budget().block_entries // self.count, 1)
+
+        def changes_of(block: slice) -> Callable[[slice], None]:
+            over_x = labels.sums_over_x(sums, block)
+            rows_of_x = None if present is None else labels.sums_over_x(present, block)
+            fixed = places(block)
+
+            def change(rows: slice) -> None:
+                of_x = over_x(rows)
+                if rows_of_x is None:
+                    loop(of_x, total[block], *fixed, n_x[rows], n_y[rows], *moments(rows))
+                else:
+                    counted = rows_of_x(rows), total[block], n_rows[block]
+                    present_loop(of_x, *counted, *fixed, both, share, *moments(rows))
+                receive(rows, block, of_x)
+
+            return change
+
+        for start in range(0, sums.size, step):
+            check_interrupts()
+            block = slice(start, min(start + step, sums.size))
+            self.each_slice(changes_of(block))
 
     def each_slice(self, work: Callable[[slice], None]) -> None:
         """Do the work on slices of the permutations, in threads."""

@@ -18,12 +18,11 @@ from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins
 from tellapart.progress import Progress, silent
-from tellapart.scan.family import Family, Planned, plan_families
+from tellapart.scan.family import Family, Planned, ScanState, plan_families
 from tellapart.scan.features import Requests
 from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import points_per_bin
 from tellapart.scan.scores import Scores, score_rows
-from tellapart.scan.state import ScanState
 from tellapart.scan.sums import sum_bins
 from tellapart.scan.tables import OUTLINED, Outline, Tables, tables_of, tables_of_columns
 

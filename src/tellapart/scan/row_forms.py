@@ -112,8 +112,8 @@ def inverse_definite(matrix: FloatArray) -> FloatArray:
 
 def crowd(parent: IntArray) -> Singles:
     """Return what score columns are divided by: the levels of one column count as one column."""
-    _, place, counts = np.unique(parent, return_inverse=True, return_counts=True)
-    return np.sqrt(counts[place]).astype(np.float32)
+    _, column, counts = np.unique(parent, return_inverse=True, return_counts=True)
+    return np.sqrt(counts[column]).astype(np.float32)
 
 
 # Inner products of whole rows, added up over blocks of columns that are never held together.

@@ -21,15 +21,13 @@ from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.permutation.shared_orders import PooledFeatures, PooledSums, RowOrders, SharedOrders
-from tellapart.scan.bin_sums import BinSums
 from tellapart.scan.families import registered_families
 from tellapart.scan.families.values import Values, ValuesPlan
-from tellapart.scan.family import Planned, plan_families
+from tellapart.scan.family import Planned, ScanState, plan_families
 from tellapart.scan.features import SINGLES, Feature, Requests
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
-from tellapart.scan.state import ScanState
-from tellapart.scan.sums import Sums
+from tellapart.scan.sums import BinSums, Sums
 from tellapart.scan.tables import Outline, Tables, tables_of
 from tellapart.scan.wide import WideScores, WideShifts, wide_shifts
 from tellapart.threads import MadeOnce, one_blas_thread
@@ -76,8 +74,8 @@ class SharedSums(Sums):
         return self._features(("derived", place), lambda: function(self.x.singles[kind, :-1]))
 
     def _features(self, key: object, make: Callable[[], Singles]) -> TwoSampleSums:
-        found = self.made.get(key, lambda: PooledFeatures(make()))
-        return PooledSums.of(found, self.rows_x, self.rows_y)
+        features = self.made.get(key, lambda: PooledFeatures(make()))
+        return PooledSums.of(features, self.rows_x, self.rows_y)
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ class SharedPool:
         self._seeds = np.random.default_rng(seed).integers(2**63, size=2)
         self._effort, self._n_jobs = effort, n_jobs
         n_rows = whole.n_x + whole.n_y
-        sizes = np.array([min(own.size, n_rows - own.size) for own in rows], dtype=np.intp)
+        sizes = np.array([min(rows_x.size, n_rows - rows_x.size) for rows_x in rows], dtype=np.intp)
         self._orders = RowOrders.draw(n_rows, sizes, n_permutations, int(self._seeds[0]))
         self._rows = rows
         self._shifts: list[WideShifts] | None = None
@@ -139,21 +137,21 @@ class SharedPool:
 
     def _score(self, whole: Samples, columns: IntArray) -> None:
         """Score all rows of the columns that are looked at in full."""
-        part = whole if columns.size == whole.n_columns else whole.columns(columns)
-        pooled = Outline.of_all_rows(part)
-        local = tables_of(part, pooled, self._n_jobs)
+        in_full = whole if columns.size == whole.n_columns else whole.columns(columns)
+        pooled = Outline.of_all_rows(in_full)
+        local = tables_of(in_full, pooled, self._n_jobs)
         if local.size == 0 and (self.wide is None or self.wide.size == 0):
             raise InputError(
                 f"X and Y must have a column that varies; all {whole.n_columns} are constant"
             )
         scores = score_rows(local, pooled.values, self._n_jobs)
         self._values, self._local = pooled.values, local
-        self._names, self._kinds = part.names, part.kinds
+        self._names, self._kinds = in_full.names, in_full.kinds
         self.in_full = pooled.values, columns
         # From here on columns are told by their places among all columns of the samples.
-        own = columns[local.column]
-        self._tables = replace(local, column=own, constant=columns[local.constant])
-        self.scores = replace(scores, column=own, constant=columns[local.constant])
+        parent = columns[local.column]
+        self._tables = replace(local, column=parent, constant=columns[local.constant])
+        self.scores = replace(scores, column=parent, constant=columns[local.constant])
 
     def part(self, number: int) -> SharedPart:
         """Return what one comparison takes."""

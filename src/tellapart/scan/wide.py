@@ -35,7 +35,7 @@ from tellapart.threads import in_threads
 
 
 # So many columns are taken at a time, whatever the number of threads.
-WIDE_SCORES_COLUMNS_AT_A_TIME = 512
+SCORED_COLUMNS_AT_A_TIME = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +74,12 @@ class WideScores:
         numeric = np.flatnonzero([kind == "numeric" for kind in samples.kinds])
 
         def score(begin: int) -> tuple[NDArray[Any], ...]:
-            return _scored_of_wide_scores(
-                samples, numeric[begin : begin + WIDE_SCORES_COLUMNS_AT_A_TIME]
-            )
+            return _score_columns(samples, numeric[begin : begin + SCORED_COLUMNS_AT_A_TIME])
 
-        begins = range(0, max(numeric.size, 1), WIDE_SCORES_COLUMNS_AT_A_TIME)
+        begins = range(0, max(numeric.size, 1), SCORED_COLUMNS_AT_A_TIME)
         columns, common, counts, rows, more, ties, skewness, kurtosis = (
-            np.concatenate(part) for part in zip(*in_threads(score, begins, n_jobs), strict=True)
+            np.concatenate(arrays)
+            for arrays in zip(*in_threads(score, begins, n_jobs), strict=True)
         )
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         n_rows = samples.n_x + samples.n_y
@@ -96,17 +95,13 @@ class WideScores:
         deviation = np.ones(self.size)
         return BinMoments(self.n_rows, share, deviation, self.skewness, self.kurtosis)
 
-    def dense(self, places: IntArray) -> Singles:
+    def dense(self, columns: IntArray) -> Singles:
         """Return U of some of the columns (N × k)."""
-        found = np.repeat(self.common[places][np.newaxis], self.n_rows, axis=0)
-        for k, place in enumerate(places):
-            own = slice(self.starts[place], self.starts[place + 1])
-            found[self.rows[own], k] += self.more[own]
-        return found
-
-
-def _sparse(values: Values) -> bool:
-    return isinstance(values, SparseColumns)
+        scores = np.repeat(self.common[columns][np.newaxis], self.n_rows, axis=0)
+        for k, column in enumerate(columns):
+            entries = slice(self.starts[column], self.starts[column + 1])
+            scores[self.rows[entries], k] += self.more[entries]
+        return scores
 
 
 def _entries(values: Values, columns: IntArray) -> sparse.csc_array:
@@ -116,7 +111,7 @@ def _entries(values: Values, columns: IntArray) -> sparse.csc_array:
     return sparse.csc_array(values[:, columns])
 
 
-def _scored_of_wide_scores(samples: Samples, columns: IntArray) -> tuple[NDArray[Any], ...]:
+def _score_columns(samples: Samples, columns: IntArray) -> tuple[NDArray[Any], ...]:
     """Return place, common score, number of entries, rows, entries, ties, moments of columns."""
     parts = [_entries(values, columns) for values in (samples.x, samples.y)]
     held = sparse.csc_array(sparse.vstack(parts, format="csc"))
@@ -197,16 +192,16 @@ def _standardise(indptr, n_rows, score, common, varies, powers):  # type: ignore
         common[q] = (common[q] - mean) / deviation
         third, fourth = zeros * common[q] ** 3, zeros * common[q] ** 4
         for k in range(first, last):
-            own = (score[k] - mean) / deviation
-            third += own * own * own
-            fourth += own * own * own * own
-            score[k] = own - common[q]
+            z = (score[k] - mean) / deviation
+            third += z * z * z
+            fourth += z * z * z * z
+            score[k] = z - common[q]
         powers[0, q], powers[1, q] = third / n_rows, fourth / n_rows
 
 
 KEPT_SHIFTS, KEPT_SCORES = 5, 8
 """Of each permutation: largest δ², and largest scores with their columns."""
-COLUMNS_AT_A_TIME = 256
+SUMMED_COLUMNS_AT_A_TIME = 256
 """What a byte can tell apart, and the entries of which a core keeps at hand."""
 LANES = 4
 """Parts of the columns that are looked at side by side: the same for any number of threads."""
@@ -223,7 +218,7 @@ class WideShifts:
     scores, places : arrays of shape (B + 1, KEPT_SCORES)
         The largest scores of the columns that are named here, rising, and their places among the
         columns of the scores; −1 where there are fewer.
-    own : array of length C
+    true_scores : array of length C
         The score of every column at the true labels.
     zscores : array of length C
         δ/√var(δ) there, of x less y.
@@ -236,7 +231,7 @@ class WideShifts:
     largest: Singles
     scores: Singles
     places: NDArray[np.int32]
-    own: FloatArray
+    true_scores: FloatArray
     zscores: FloatArray
     named: BoolArray
     columns: IntArray
@@ -266,14 +261,14 @@ def wide_shifts(
 ) -> list[WideShifts]:
     """Return the shifts of the comparison of each set of rows with all others."""
     count, n_rows = orders.count + 1, scores.n_rows
-    n_x = np.array([own.size for own in rows])
-    places = np.searchsorted(orders.sizes, np.minimum(n_x, n_rows - n_x))
+    n_x = np.array([sample_rows.size for sample_rows in rows])
+    size_of = np.searchsorted(orders.sizes, np.minimum(n_x, n_rows - n_x))
     longest = int(np.minimum(n_x, n_rows - n_x).max())
     true = np.zeros((len(rows), longest), dtype=np.int32)
-    for k, own in enumerate(rows):
-        if 2 * own.size > n_rows:
-            own = np.setdiff1d(np.arange(n_rows), own, assume_unique=True)
-        true[k, : own.size] = orders.true_order(own).first[0]
+    for k, sample_rows in enumerate(rows):
+        if 2 * sample_rows.size > n_rows:
+            sample_rows = np.setdiff1d(np.arange(n_rows), sample_rows, assume_unique=True)
+        true[k, : sample_rows.size] = orders.true_order(sample_rows).first[0]
     signs = np.where(2 * n_x > n_rows, -1.0, 1.0)
     shapes = np.array([scores.moments(size / n_rows).of_sum().shape for size in orders.sizes])
     cuts = np.linspace(0, scores.size, LANES + 1).astype(np.intp)
@@ -283,73 +278,75 @@ def wide_shifts(
         largest = np.zeros((len(rows), count, KEPT_SHIFTS), dtype=np.float32)
         best = np.zeros((len(rows), count, KEPT_SCORES), dtype=np.float32)
         where = np.full((len(rows), count, KEPT_SCORES), -1, dtype=np.int32)
-        own, sums = np.zeros((len(rows), size)), np.zeros((len(rows), size))
-        for begin in range(int(cuts[which]), int(cuts[which + 1]), COLUMNS_AT_A_TIME):
+        true_scores, sums = np.zeros((len(rows), size)), np.zeros((len(rows), size))
+        for begin in range(int(cuts[which]), int(cuts[which + 1]), SUMMED_COLUMNS_AT_A_TIME):
             check_interrupts()
-            end = min(begin + COLUMNS_AT_A_TIME, int(cuts[which + 1]))
-            part = slice(begin - int(cuts[which]), end - int(cuts[which]))
+            end = min(begin + SUMMED_COLUMNS_AT_A_TIME, int(cuts[which + 1]))
+            of_lane = slice(begin - int(cuts[which]), end - int(cuts[which]))
             _shifts(
                 n_rows, scores.starts[begin : end + 1], scores.rows, scores.more,
                 scores.common[begin:end],
-                orders.first, orders.sizes, true, places, named[begin:end], begin,
+                orders.first, orders.sizes, true, size_of, named[begin:end], begin,
                 np.ascontiguousarray(shapes[:, :, begin:end]), largest, best, where,
-                own[:, part], sums[:, part],
+                true_scores[:, of_lane], sums[:, of_lane],
             )  # fmt: skip
-        return largest, best, where, own, sums
+        return largest, best, where, true_scores, sums
 
     parts = in_threads(lane, range(LANES), n_jobs)
     largest = np.sort(np.concatenate([p[0] for p in parts], axis=2), axis=2)[..., -KEPT_SHIFTS:]
     best, where = (np.concatenate([p[k] for p in parts], axis=2) for k in (1, 2))
     order = np.argsort(best, axis=2, kind="stable")[..., -KEPT_SCORES:]
     best, where = (np.take_along_axis(table, order, axis=2) for table in (best, where))
-    own, sums = (np.concatenate([p[k] for p in parts], axis=1) for k in (3, 4))
+    true_scores, sums = (np.concatenate([p[k] for p in parts], axis=1) for k in (3, 4))
     # δ = S·N/(mn), and var(δ) = N²/(mn(N − 1)) over permutations.
     units = signs * np.sqrt((n_rows - 1) / (n_x * (n_rows - n_x)))
     return [
-        WideShifts(largest[k], best[k], where[k], own[k], sums[k] * units[k], named, scores.columns)
+        WideShifts(
+            largest[k], best[k], where[k], true_scores[k], sums[k] * units[k], named, scores.columns
+        )
         for k in range(len(rows))
     ]
 
 
 @compiled
 def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
-    n_rows, starts, rows, more, common, orders, sizes, true, places, named, first, shapes,
-    largest, best, where, own, sums,
+    n_rows, starts, rows, more, common, orders, sizes, true, size_of, named, first, shapes,
+    largest, best, where, true_scores, sums,
 ):  # fmt: skip
     """Take a block of columns into what is kept of every comparison."""
     width = common.size
     begin, at, extra = _by_row(starts, rows, more, n_rows)
-    held, found = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
+    held, sums_of_x = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
     for c in range(true.shape[0]):
-        n = sizes[places[c]]
+        n = sizes[size_of[c]]
         held[:] = 0.0
         for row in true[c, :n]:
             for e in range(begin[row], begin[row + 1]):
                 held[at[e]] += extra[e]
-        shape, size = shapes[places[c]], np.float32(n)
+        shape, size = shapes[size_of[c]], np.float32(n)
         for q in range(width):
-            found[q] = held[q] + size * common[q]
-            sums[c, q] = found[q]
+            sums_of_x[q] = held[q] + size * common[q]
+            sums[c, q] = sums_of_x[q]
             if named[q]:
-                own[c, q] = _scored(found[q], _unit(n, n_rows), shape, q)
-        _keep(found, n, n_rows, shape, named, first, largest[c, 0], best[c, 0], where[c, 0])
+                true_scores[c, q] = _scored(sums_of_x[q], _unit(n, n_rows), shape, q)
+        _keep(sums_of_x, n, n_rows, shape, named, first, largest[c, 0], best[c, 0], where[c, 0])
     # Sums of what the first rows of an order have more, on to every size.
     for k in range(orders.shape[0]):
         held[:] = 0.0
         t = 0
-        for place in range(sizes.size):
-            n = sizes[place]
+        for at_size in range(sizes.size):
+            n = sizes[at_size]
             for row in orders[k, t:n]:
                 for e in range(begin[row], begin[row + 1]):
                     held[at[e]] += extra[e]
             t = n
             size = np.float32(n)
             for q in range(width):
-                found[q] = held[q] + size * common[q]
-            for c in range(places.size):
-                if places[c] == place:
+                sums_of_x[q] = held[q] + size * common[q]
+            for c in range(size_of.size):
+                if size_of[c] == at_size:
                     _keep(
-                        found, n, n_rows, shapes[place], named, first,
+                        sums_of_x, n, n_rows, shapes[at_size], named, first,
                         largest[c, k + 1], best[c, k + 1], where[c, k + 1],
                     )  # fmt: skip
 
@@ -391,7 +388,7 @@ def _scored(total, unit, shape, q):  # type: ignore[no-untyped-def]  # pragma: n
 
 
 @compiled
-def _keep(found, n, n_rows, shape, named, first, largest, best, where):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _keep(sums_of_x, n, n_rows, shape, named, first, largest, best, where):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Merge the sums of a block of columns under one permutation into what is kept of it.
 
     Nearly all of them are too small to be kept, which one look at their size tells: s is at most
@@ -403,21 +400,21 @@ def _keep(found, n, n_rows, shape, named, first, largest, best, where):  # type:
     cut = min(math.sqrt(largest[0]) / scale, math.sqrt(2.0 * best[0]) / light / unit)
     # Rounding must not keep any out.
     cut = np.float32(cut * (1 - 1e-5))
-    if _largest_size(found) <= cut:
+    if _largest_size(sums_of_x) <= cut:
         return
-    for q in range(found.size):
-        if abs(found[q]) <= cut:
+    for q in range(sums_of_x.size):
+        if abs(sums_of_x[q]) <= cut:
             continue
-        square = np.float32((found[q] * scale) ** 2)
+        square = np.float32((sums_of_x[q] * scale) ** 2)
         if square > largest[0]:
             largest[_place(largest, square)] = square
         if named[q]:
-            score = np.float32(_scored(found[q], unit, shape, q))
+            score = np.float32(_scored(sums_of_x[q], unit, shape, q))
             if score > best[0]:
-                place = _place(best, score)
-                for i in range(place):
+                at = _place(best, score)
+                for i in range(at):
                     where[i] = where[i + 1]
-                best[place], where[place] = score, first + q
+                best[at], where[at] = score, first + q
 
 
 @compiled(fastmath={"nnan", "nsz"})
@@ -432,8 +429,8 @@ def _largest_size(values):  # type: ignore[no-untyped-def]  # pragma: no cover
 @compiled
 def _place(rising, value):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Move what is smaller than a value down by one, the least of all out; return its place."""
-    place = 0
-    while place + 1 < rising.size and rising[place + 1] < value:
-        rising[place] = rising[place + 1]
-        place += 1
-    return place
+    at = 0
+    while at + 1 < rising.size and rising[at + 1] < value:
+        rising[at] = rising[at + 1]
+        at += 1
+    return at

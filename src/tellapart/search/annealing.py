@@ -133,10 +133,10 @@ def best_of_model(
     # One unit for all entries changes nothing, and a row far out may have made them huge.
     unit = max(float(np.abs(matrix).max()), float(np.abs(line).max())) or 1.0
     size = min(n_variables, together.shape[0])
-    part = SparseTrustRegion(matrix / unit, line / unit, size, nonnegative=nonnegative)
+    problem = SparseTrustRegion(matrix / unit, line / unit, size, nonnegative=nonnegative)
     inside = np.arange(support.shape[0])
     point = np.zeros_like(z)
-    point[together] = polish(part, improve_by_swaps(part, inside, control)[0])[0]
+    point[together] = polish(problem, improve_by_swaps(problem, inside, control)[0])[0]
     return point
 
 

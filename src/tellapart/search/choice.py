@@ -16,6 +16,7 @@ import numpy as np
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
@@ -32,8 +33,6 @@ from tellapart.strs.solvers.thresholding import Thresholding
 SEARCH = "annealing"
 AUTO = "auto"
 REGULARIZED, RATIO = "regularized", "ratio"
-PROOF_SECONDS = 10.0
-"""What a proof of optimality may take where no time limit is given."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +198,7 @@ def _searched_and_bounded(
 
 
 def _proof_limit(control: Control) -> float:
-    return PROOF_SECONDS if control.time_limit is None else control.time_limit
+    return current_budget().proof_seconds if control.time_limit is None else control.time_limit
 
 
 def _searched(

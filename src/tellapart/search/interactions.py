@@ -148,10 +148,10 @@ def _triples(
     samples: Samples, landmarks: Sequence[Landmarks], rank: int, centre: FloatArray
 ) -> dict[int, FloatArray]:
     """Return I of the triples, a matrix of the columns after each that leads."""
-    everything = np.arange(len(landmarks))
+    all_columns = np.arange(len(landmarks))
     sides = []
     for values in (samples.x, samples.y):
-        features = features_of(values[:, everything], landmarks, rank)
+        features = features_of(values[:, all_columns], landmarks, rank)
         sides.append(features - centre.astype(np.float32))
     scores = {}
     for leader in range(len(landmarks) - 2):

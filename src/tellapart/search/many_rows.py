@@ -121,9 +121,9 @@ def polished(
 ) -> Peak:
     """Return the best weights of the variables of z, near z."""
     used = np.flatnonzero(z)
-    part = objective.columns(used)
-    peak = climb(part, z[used], to_beat=to_beat, tolerance=tolerance, control=control)
-    peak = pruned(part, peak, control, tolerance=tolerance)
+    restricted = objective.columns(used)
+    peak = climb(restricted, z[used], to_beat=to_beat, tolerance=tolerance, control=control)
+    peak = pruned(restricted, peak, control, tolerance=tolerance)
     full = np.zeros_like(z)
     full[used] = peak.z
     return Peak(full, peak.value)
@@ -198,11 +198,11 @@ class Goal:
         fourier = FourierObjective.draw(rows, kernel, regularization, rng)
         if fourier is not None:
             few = few.draw(SEARCHED_ROWS, rng)
-            part = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
-            return cls(part, fourier, rows, drawn, fourier.n_features)
-        some = samples.draw(most_exact_rows, rng)
-        part = FittedObjective(some, kernel, regularization, nonnegative=nonnegative)
-        return cls(part, None, rows, (some.n_x, some.n_y))
+            objective = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
+            return cls(objective, fourier, rows, drawn, fourier.n_features)
+        few = samples.draw(most_exact_rows, rng)
+        objective = FittedObjective(few, kernel, regularization, nonnegative=nonnegative)
+        return cls(objective, None, rows, (few.n_x, few.n_y))
 
 
 def _affordable(samples: Samples, control: Control) -> int:
@@ -266,11 +266,11 @@ def _exchanged(
         z = peak.z.copy()
         z[leaving] = 0.0
         # Where the newcomer is looked for need not be a maximum.
-        rest = polished(rough, z / np.linalg.norm(z), control, tolerance=_TOLERANCE)
+        without = polished(rough, z / np.linalg.norm(z), control, tolerance=_TOLERANCE)
         to_beat = peak.value + _GAIN * abs(peak.value)
         exchanged = with_newcomer(
             objective,
-            rest.z,
+            without.z,
             control,
             leaving=int(leaving),
             to_beat=to_beat,

@@ -264,9 +264,9 @@ class Annealing:
         `scored`, by default those searched on; where `final` is given it decides in the end.
         """
         with one_blas_thread():
-            part = on_some_rows(objective, self.most_rows, control.rng)
+            searched = on_some_rows(objective, self.most_rows, control.rng)
             scores = score_columns(
-                part.samples if scored is None else scored,
+                searched.samples if scored is None else scored,
                 n_variables,
                 objective.regularization,
                 control,
@@ -274,14 +274,14 @@ class Annealing:
                 n_jobs=n_jobs,
                 nonnegative=objective.within_orthant,
             )
-            result = self._search(part, scores, n_variables, control, n_jobs, known)
+            result = self._search(searched, scores, n_variables, control, n_jobs, known)
             if final is not None:
                 peak, made = finished_by_frequencies(
                     final, scores, result.finalists, n_variables, control
                 )
                 exchanges = result.exchanges + made
                 return replace(result, z=peak.z, value=peak.value, exchanges=exchanges)
-            if part is objective:
+            if searched is objective:
                 return result
             peak = finished_on_all_rows(objective, result.finalists, n_variables, control)
             z = np.abs(peak.z) if objective.squares_weights else peak.z
@@ -303,20 +303,20 @@ class Annealing:
         others: list[FloatArray] = []
         exchanges = 0
         while True:
-            part = screen.objective
-            starts = self._starts(part, screen, scores, n_variables, best, known, control)
-            part.prepare()
+            candidates = screen.objective
+            starts = self._starts(candidates, screen, scores, n_variables, best, known, control)
+            candidates.prepare()
             # Among few columns a run is cheap, and a start that looks poor may lead to the best.
-            few = screen.columns.shape[0] <= FEW_COLUMNS and self.iterations > 0
-            annealed = len(starts) if few else self.n_annealed
-            starts = _best(_polished(part, starts, control, n_jobs), annealed)
-            peaks = self._anneal_all(part, starts, n_variables, control, n_jobs, traces)
+            is_cheap = screen.columns.shape[0] <= FEW_COLUMNS and self.iterations > 0
+            annealed = len(starts) if is_cheap else self.n_annealed
+            starts = _best(_polished(candidates, starts, control, n_jobs), annealed)
+            peaks = self._anneal_all(candidates, starts, n_variables, control, n_jobs, traces)
             others = others or [screen.embedded(peak.z) for peak in peaks]
             if best is not None:
                 peaks.append(Peak(best.z[screen.columns], best.value))
-            top, made = self._exchange(part, peaks, n_variables, control)
+            top, made = self._exchange(candidates, peaks, n_variables, control)
             exchanges += made
-            top = pruned(part, top, control)
+            top = pruned(candidates, top, control)
             best = Peak(screen.embedded(top.z), top.value)
             wider = widened(screen, objective, best.z, n_variables)
             if wider is None or control.out_of_time:
@@ -327,7 +327,7 @@ class Annealing:
 
     def _starts(
         self,
-        part: FittedObjective,
+        candidates: FittedObjective,
         screen: Screen,
         scores: Scores,
         n_variables: int,
@@ -337,9 +337,11 @@ class Annealing:
     ) -> list[Start]:
         if best is not None:
             return [Start("best so far", best.z[screen.columns])]
-        given = [Start(start.origin, feasible(part, start.z[screen.columns])) for start in known]
-        return given + make_starts(
-            part,
+        feasible_starts = [
+            Start(start.origin, feasible(candidates, start.z[screen.columns])) for start in known
+        ]
+        return feasible_starts + make_starts(
+            candidates,
             n_variables,
             screen.restricted(scores),
             n_random=self.n_random,
@@ -408,14 +410,14 @@ def _polished(
         return Start(start.origin, peak.z), peak.value
 
     polished = in_threads(polish, starts, n_jobs)
-    return [start for start, _ in sorted(polished, key=lambda one: -one[1])]
+    return [start for start, _ in sorted(polished, key=lambda start_and_value: -start_and_value[1])]
 
 
 def _best(starts: list[Start], count: int) -> list[Start]:
     """Return the first few whose weights differ: two climbs may end on one peak."""
     kept: list[Start] = []
     for start in starts:
-        if not any(np.allclose(np.abs(start.z), np.abs(one.z), atol=_SAME) for one in kept):
+        if not any(np.allclose(np.abs(start.z), np.abs(other.z), atol=_SAME) for other in kept):
             kept.append(start)
     return kept[:count]
 
@@ -467,11 +469,11 @@ class QuickSearch:
 
     def weights(self, n_variables: int, regularization: float) -> FloatArray:
         """Return the best of the polished starts, a point of all columns."""
-        part = self.screen.objective.at(regularization)
+        candidates = self.screen.objective.at(regularization)
         size = min(n_variables, self.screen.columns.shape[0])
         with one_blas_thread():
             starts = make_starts(
-                part,
+                candidates,
                 size,
                 self.scores,
                 n_random=0,
@@ -479,7 +481,8 @@ class QuickSearch:
                 control=Control(),
             )
             peaks = [
-                climb(part, start.z, most_steps=MOST_STEPS, tolerance=TOLERANCE) for start in starts
+                climb(candidates, start.z, most_steps=MOST_STEPS, tolerance=TOLERANCE)
+                for start in starts
             ]
         return self.screen.embedded(max(peaks, key=lambda peak: peak.value).z)
 

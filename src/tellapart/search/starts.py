@@ -295,8 +295,8 @@ class Screen:
         By slope: ∂F/∂ω_s at equal weights, where every column has its say.
         """
         size = scores.single.shape[0]
-        wanted = max(most, 4 * n_variables)
-        if size <= wanted:
+        n_candidates = max(most, 4 * n_variables)
+        if size <= n_candidates:
             return cls(np.arange(size), objective, size)
         lift = objective.lift(objective.weight_slopes(np.full(size, 1 / np.sqrt(size))))
         first = [*must, *(s for group in scores.groups for s in group)]
@@ -304,8 +304,8 @@ class Screen:
         ranked = zip(np.argsort(-scores.single), np.argsort(-lift), strict=True)
         queue = [*first, *(int(s) for pair in ranked for s in pair)]
         # Starts are never cut short, however few candidates were requested.
-        wanted = max(wanted, len(set(first)))
-        columns = np.sort(np.array(list(dict.fromkeys(queue))[:wanted]))
+        n_candidates = max(n_candidates, len(set(first)))
+        columns = np.sort(np.array(list(dict.fromkeys(queue))[:n_candidates]))
         return cls(columns, objective.columns(columns), size)
 
     def restricted(self, scores: Scores) -> Scores:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.evidence.evidence import Evidence, gather_evidence
@@ -29,15 +30,14 @@ from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
-from tellapart.scan.state import ScanState
-from tellapart.search.choice import PROOF_SECONDS
+from tellapart.scan.family import ScanState
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
 from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
 from tellapart.strs.contract import Control, Solution
 from tellapart.strs.problem import SparseRatio
-from tellapart.text import safe
+from tellapart.text import joined
 
 MOST_VARIABLES = 10
 """Variables at most where their number is left open."""
@@ -129,7 +129,7 @@ def weigh_evidence(
     if control.time_limit is None:
         # Proofs end by the clock, the number of variables does not depend on it: a slow machine,
         # or one that compiles for the first time, selects as many.
-        control = replace(control, time_limit=control.elapsed + PROOF_SECONDS)
+        control = replace(control, time_limit=control.elapsed + current_budget().proof_seconds)
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
     if effort == 1.0:
         best, runner_up = find_runner_up(samples.names, evidence, best, number)
@@ -199,11 +199,11 @@ def enough_variables(evidence: Evidence, control: Control) -> int:
     More variables carry no less, so that halving the numbers in question finds it.
     """
     most = min(MOST_VARIABLES, evidence.n_columns)
-    wanted = ENOUGH * best_of(evidence, most, control, HEURISTIC).value
+    least = ENOUGH * best_of(evidence, most, control, HEURISTIC).value
     too_few, enough = 0, most
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        if best_of(evidence, middle, control, HEURISTIC).value >= wanted:
+        if best_of(evidence, middle, control, HEURISTIC).value >= least:
             enough = middle
         else:
             too_few = middle
@@ -374,9 +374,9 @@ class RunnerUp:
         >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).description()
         'Runner-up subset (heuristic): b instead of a, with 99.8 % of the criterion'
         """
-        change = f"{_listed(self.taken_in)} instead of" if self.taken_in else "the same without"
+        change = f"{joined(self.taken_in)} instead of" if self.taken_in else "the same without"
         text = (
-            f"Runner-up subset (heuristic): {change} {_listed(self.left_out)}, with "
+            f"Runner-up subset (heuristic): {change} {joined(self.left_out)}, with "
             f"{_percent(self.share)} of the criterion"
         )
         near = sum(share >= NEAR for share in self.without.values())
@@ -454,9 +454,9 @@ def _best_without(evidence: Evidence, position: int, n_variables: int) -> Best:
     kept = np.flatnonzero(np.arange(evidence.n_columns) != position)
     column = evidence.columns[position]
     groups = [g for g, group in enumerate(evidence.groups) if column not in group.columns]
-    rest = _part(evidence, kept, groups)
+    others = _part(evidence, kept, groups)
     # A control of its own: the draws of whatever comes after stay what they are.
-    alternative = best_of(rest, min(n_variables, rest.n_columns), Control(), HEURISTIC)
+    alternative = best_of(others, min(n_variables, others.n_columns), Control(), HEURISTIC)
     z = np.zeros(evidence.n_columns)
     z[kept] = alternative.z
     return replace(alternative, z=z, groups=tuple(groups[g] for g in alternative.groups))
@@ -486,8 +486,3 @@ def _percent(share: float) -> str:
         return "over 99.99 %"
     digits = 2 if 0.999 <= share < 1 else 1
     return f"{100 * share:.{digits}f} %"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    *first, last = map(safe, names)
-    return f"{', '.join(first)} and {last}" if first else last

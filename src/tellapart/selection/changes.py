@@ -18,7 +18,7 @@ from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import ALONE, LOCATION, MISSING, OTHERWISE, SHAPE, SHARE, SPREAD
-from tellapart.scan.findings import UNTESTED, Describer, finding_of
+from tellapart.scan.findings import UNTESTED, Described, Describer
 from tellapart.selection.selection import Selection
 
 MOST_JOINT = 10
@@ -144,61 +144,54 @@ class _Effects:
         self._raw = RawColumns(samples)
         self._describer = Describer(self._raw)
         self._n_effects = n_effects
-        self._findings: dict[tuple[int, ...], dict[str, Finding]] = {}
-        self._pvalues: dict[tuple[int, ...], dict[str, float]] = {}
+        self._described: dict[tuple[int, ...], Described] = {}
 
     def read(self, columns: Sequence[int]) -> None:
         """Compute the effects of single columns."""
-        for column, about in self._describer.each(columns, (ALONE, OTHERWISE)):
-            self._findings[column,] = {
-                kind: about.finding(kind, UNTESTED, self._n_effects) for kind in about.effects
-            }
-            self._pvalues[column,] = {kind: e.pvalue for kind, e in about.effects.items()}
-            pattern = self._raw.pattern
-            name = self._raw.names[column]
-            if pattern is not None and name in pattern.names:
-                k = pattern.names.index(name)
-                finding = self._describer.missing(k, UNTESTED, self._n_effects, 0.0)
-                self._findings[column,][MISSING] = finding
+        for column, described in self._describer.each(columns, (ALONE, OTHERWISE)):
+            self._described[column,] = described
 
-    def _of(self, columns: tuple[int, ...]) -> dict[str, Finding]:
-        if columns not in self._findings:
-            levels = [None] * len(columns)
-            numeric = all(self._raw.kinds[column] == "numeric" for column in columns)
-            effects, rows = self._describer.group(columns, levels) if numeric else ({}, (0, 0))
-            names = tuple(self._raw.names[column] for column in columns)
-            self._findings[columns] = {
-                kind: finding_of(
-                    kind, names, estimate, UNTESTED, n_effects=self._n_effects, rows=rows
-                )
-                for kind, estimate in effects.items()
-            }
-            self._pvalues[columns] = {kind: e.pvalue for kind, e in effects.items()}
-        return self._findings[columns]
+    def _pvalues(self, columns: tuple[int, ...]) -> dict[str, float]:
+        """Return the unadjusted p-values by kind; none of groups with a categorical column."""
+        if columns not in self._described:
+            described = Described((), {}, (0, 0))
+            if all(self._raw.kinds[column] == "numeric" for column in columns):
+                described = self._describer.group(columns, [None] * len(columns))
+            self._described[columns] = described
+        effects = self._described[columns].effects
+        return {kind: estimate.pvalue for kind, estimate in effects.items()}
+
+    def _in_pattern(self, columns: tuple[int, ...]) -> int | None:
+        """Return the number of a column among those with missing values; None of others."""
+        pattern, name = self._raw.pattern, self._raw.names[columns[0]]
+        if pattern is None or len(columns) > 1 or name not in pattern.names:
+            return None
+        return pattern.names.index(name)
 
     def least(self, columns: tuple[int, ...]) -> float:
         """Return the smallest p-value of a column or group."""
-        self._of(columns)
-        return min(self._pvalues[columns].values(), default=1.0)
+        return min(self._pvalues(columns).values(), default=1.0)
 
     def kind(self, columns: tuple[int, ...], preferred: tuple[str, ...]) -> str | None:
-        """Return the kind to report: of the mean, of what it was chosen for, or the clearest."""
-        findings = self._of(columns)
-        if MISSING in preferred and MISSING in findings:
+        """Return the kind to report: of the mean, a preferred one, or the most significant."""
+        if MISSING in preferred and self._in_pattern(columns) is not None:
             return MISSING
-        pvalues = self._pvalues[columns]
+        pvalues = self._pvalues(columns)
         first = [kind for kind in FIRST if pvalues.get(kind, 1.0) <= SIGNIFICANT]
         fitting = [kind for kind in preferred if kind in pvalues]
-        clearest = sorted(pvalues, key=lambda kind: pvalues[kind])
-        return next(iter([*first, *fitting, *clearest]), None)
+        by_pvalue = sorted(pvalues, key=lambda kind: pvalues[kind])
+        return next(iter([*first, *fitting, *by_pvalue]), None)
 
     def finding(self, columns: tuple[int, ...], kind: str | None) -> Finding | None:
-        """Return the finding of a kind, or the clearest where these rows have none of it."""
-        findings = self._of(columns)
-        if kind in findings:
-            return findings[kind]
-        other = self.kind(columns, ())
-        return None if other is None else findings[other]
+        """Return the finding of a kind, or the most significant one if these rows have none."""
+        k = self._in_pattern(columns)
+        if kind == MISSING and k is not None:
+            return self._describer.missing(k, UNTESTED, self._n_effects, 0.0)
+        if kind not in self._pvalues(columns):
+            kind = self.kind(columns, ())
+        if kind is None:
+            return None
+        return self._described[columns].finding(kind, UNTESTED, self._n_effects)
 
 
 def _judged(finding: Finding, name: str, scanned: ScanFindings | None) -> Finding:

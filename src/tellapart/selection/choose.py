@@ -19,8 +19,8 @@ from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
 from tellapart.search.choice import Choice, Solvers, choose_weights
 from tellapart.search.starts import Start, equal
-from tellapart.selection.selection import REGULARIZED, Selection
-from tellapart.selection.settings import check_varying
+from tellapart.selection.selection import Selection
+from tellapart.selection.settings import SelectionSettings, check_varying
 from tellapart.statistics.coefficients import (
     LinearCoefficients,
     coefficients_in_chunks,
@@ -32,50 +32,70 @@ from tellapart.strs.contract import Control
 def choose(
     samples: Samples,
     kernel: FittedKernel,
-    *,
     n_variables: int,
     regularization: float,
-    solvers: Solvers,
+    settings: SelectionSettings,
+    *,
     rng: np.random.Generator,
-    gap: float = 1e-4,
     time_limit: float | None = None,
-    n_jobs: int = 1,
     progress: Progress = silent,
-    estimator: str = "unbiased",
-    known: Sequence[tuple[int, ...]] = (),
-    nonnegative: bool = False,
-    objective: str = REGULARIZED,
+    solvers: Solvers | None = None,
+    groups: Sequence[tuple[int, ...]] = (),
     coefficients: LinearCoefficients | None = None,
 ) -> Selection:
     """Choose variables of checked samples with a fitted kernel; see `tellapart.select_variables`.
 
     Columns that `kernel` found constant are left out of the problem and named in a warning.
-    `known` are groups of columns to search from, beside those that the data suggest; `objective`
-    is "regularized" or "ratio", see `tellapart.selection.selection.Selection`. `coefficients` are
-    those of the columns that vary, where they are known already.
+
+    Parameters
+    ----------
+    samples : Samples
+        The two samples.
+    kernel : FittedKernel
+        The kernel of their columns.
+    n_variables, regularization : int, float
+        d and λ.
+    settings : SelectionSettings
+        Objective, sign of the weights, estimator, gap and threads.
+    rng : numpy Generator
+        Random steps of the solver.
+    time_limit : float or None
+        Seconds that are left for the choice.
+    progress : callable
+        Called with what is being done.
+    solvers : Solvers or None
+        Other solvers than those of the settings.
+    groups : sequence of int tuples
+        Columns to search from, beside those that the data suggest.
+    coefficients : LinearCoefficients or None
+        Those of the columns that vary, where they are known already.
     """
     progress("select", "computing coefficients")
+    n_jobs = settings.threads
     keep = check_varying(samples, kernel.constant)
-    part = samples.columns(keep)
+    varying = samples.columns(keep)
     # A search draws rows and starts: by content, so that the order of the table says nothing.
-    order = None if kernel.abilities.exact else canonical_order(part, n_jobs)
+    order = None if kernel.abilities.exact else canonical_order(varying, n_jobs)
     if order is not None:
         keep = keep[order.columns]
-        part = in_order(part, order).columns(order.columns)
+        varying = in_order(varying, order).columns(order.columns)
     choice = choose_weights(
-        part,
+        varying,
         kernel.columns(keep),
         min(n_variables, keep.size),
         regularization,
-        solvers=solvers,
+        solvers=settings.solvers if solvers is None else solvers,
         control=Control(
-            gap=gap, time_limit=time_limit, rng=rng, progress=solver_progress(progress, "select")
+            gap=settings.gap,
+            time_limit=time_limit,
+            rng=rng,
+            progress=solver_progress(progress, "select"),
         ),
         n_jobs=n_jobs,
-        estimator=estimator,
-        known=_starts(known, keep, n_variables),
-        nonnegative=nonnegative,
-        objective=objective,
+        estimator=settings.estimator,
+        known=_starts(groups, keep, n_variables),
+        nonnegative=settings.nonnegative,
+        objective=settings.kernel_objective,
         coefficients=coefficients,
     )
     if order is not None and order.swapped and choice.drawn_rows is not None:
@@ -83,7 +103,10 @@ def choose(
         choice = replace(choice, drawn_rows=(n_y, n_x))
     selection = _selection_of(choice, samples, kernel, keep, n_variables)
     return replace(
-        selection, regularization=regularization, nonnegative=nonnegative, objective=objective
+        selection,
+        regularization=regularization,
+        nonnegative=settings.nonnegative,
+        objective=settings.kernel_objective,
     )
 
 
@@ -192,8 +215,8 @@ def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
     if samples.pattern is not None or not kernel.abilities.fast_sums:
         return False
     # Any bandwidth shows it.
-    few = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
-    return adds_up(with_multiplier(kernel, 1.0).fit(samples.drawn.rows(few, few)))
+    rows = np.arange(min(FEW_ROWS, samples.drawn.n_x, samples.drawn.n_y))
+    return adds_up(with_multiplier(kernel, 1.0).fit(samples.drawn.rows(rows, rows)))
 
 
 def sum_over_chunks(

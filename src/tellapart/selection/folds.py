@@ -198,16 +198,16 @@ class ObjectiveMoments:
 
 def make_folds(
     kernel: Kernel,
-    halves: Sequence[tuple[Samples, Samples]],
+    splits: Sequence[tuple[Samples, Samples]],
     n_jobs: int,
     nonnegative: bool = False,
 ) -> list[Fold]:
     """Fit the kernel on the first part of every split; splits without a varying column are left."""
     folds: list[Fold] = []
-    for train, rest in halves:
+    for train, held_out in splits:
         fitted = kernel.fit(train, n_jobs=n_jobs)
         make = LinearFold if fitted.abilities.fast_sums else SearchFold
-        folds.append(make(train, rest, fitted, n_jobs, nonnegative))
+        folds.append(make(train, held_out, fitted, n_jobs, nonnegative))
     return [fold for fold in folds if fold.keep.size > 0]
 
 
@@ -222,11 +222,13 @@ def split_in_halves(
     """Split the training half in two, several times; no splits where there are too few rows."""
     if min(samples.n_units) < FEWEST_ROWS:
         return []
-    halves = [samples.split(0.5, rng) for _ in range(count)]
+    splits = [samples.split(0.5, rng) for _ in range(count)]
     if most_rows is None:
-        return halves
+        return splits
     # The rows of a part stand in their old order, which may mean something: draw again.
-    return [(one.draw(most_rows, rng), other.draw(most_rows, rng)) for one, other in halves]
+    return [
+        (train.draw(most_rows, rng), held_out.draw(most_rows, rng)) for train, held_out in splits
+    ]
 
 
 def ratio(moments: LinearCoefficients | ObjectiveMoments, z: FloatArray) -> float:
@@ -295,8 +297,8 @@ class BinnedRows:
     def sums(self, column: int) -> ColumnSums:
         """Return the kernel sums of one column, and keep them: few columns are needed."""
         if column not in self._held:
-            one = np.array([column])
-            pooled = np.concatenate([self.samples.x[:, one], self.samples.y[:, one]])[:, 0]
+            index = np.array([column])
+            pooled = np.concatenate([self.samples.x[:, index], self.samples.y[:, index]])[:, 0]
             scalar = self.kernel.scalar_kernels[column]
             self._held[column] = ColumnSums(scalar, pooled[self.order], self.starts)
         return self._held[column]
@@ -406,7 +408,7 @@ class BinnedFold(Split):
 
     def _drawn(self, seed: int) -> RowGroups:
         if seed not in self._bins:
-            of_x, of_y = (part.size for part in self.second)
+            of_x, of_y = (bins.size for bins in self.second)
             size = self.rows.sizes[2]
             rng = np.random.default_rng(seed)
             self._bins[seed] = RowGroups(

@@ -40,7 +40,7 @@ def tune_fit_choose(
     tune_rng, solve_rng : numpy Generator
         One for each step, so that how much randomness one uses does not move the other.
     progress : callable
-        Told how far the work is.
+        Called with the progress of the work.
     """
     held = samples.drawn if isinstance(samples, ChunkedSamples) else samples
     if settings.by_evidence:
@@ -77,17 +77,12 @@ def tune_fit_choose(
     selection = choose(
         held,
         fitted,
-        n_variables=tuning.n_variables,
-        regularization=tuning.regularization,
-        solvers=settings.solvers,
+        tuning.n_variables,
+        tuning.regularization,
+        settings,
         rng=solve_rng,
-        gap=settings.gap,
         time_limit=None if left is None else max(left, LEAST_SECONDS),
-        n_jobs=threads,
         progress=progress,
-        estimator=settings.estimator,
-        nonnegative=settings.nonnegative,
-        objective=settings.kernel_objective,
         coefficients=coefficients,
     )
     if drawn_rows is not None:

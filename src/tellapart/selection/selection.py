@@ -13,7 +13,7 @@ from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
 from tellapart.strs.contract import Status, relative_gap
-from tellapart.text import listed, safe
+from tellapart.text import counted, listed, safe
 
 if TYPE_CHECKING:
     from tellapart.selection.by_evidence import RunnerUp
@@ -246,8 +246,8 @@ class Selection:
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
-                names = listed(others, FEW_SUBSTITUTES)
-                remarks.append(f"{safe(name)} is interchangeable with {names}")
+                shown = listed(others, FEW_SUBSTITUTES)
+                remarks.append(f"{safe(name)} is interchangeable with {shown}")
         return remarks
 
     @property
@@ -258,14 +258,14 @@ class Selection:
     @property
     def certificate(self) -> str:
         """What is proved about the choice, in words."""
-        chosen = f"{self.support.size} variable{'s' if self.support.size > 1 else ''}"
+        chosen = counted(self.support.size, "variable")
         by = f"{self.solver}, {self.seconds:.2f} s"
         if self.method:
             return self._certificate_of_method(chosen)
         if self.gap is None or not math.isfinite(self.gap):
             return f"a heuristic subset of {chosen}, not proved to be optimal ({by})"
         allowed = self.support.size if self.n_variables is None else self.n_variables
-        chosen = f"{allowed} variable{'s' if allowed > 1 else ''}"
+        chosen = counted(allowed, "variable")
         if self.n_candidates is not None and self.n_candidates < len(self.names) - len(
             self.constant
         ):

@@ -184,10 +184,10 @@ def check_varying(samples: Samples, constant: BoolArray, *, warn: bool = True) -
             f"X and Y must have a column that varies; all {samples.n_columns} are constant "
             "in the rows that variables are chosen from"
         )
-    names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
-    if names and warn:
-        message = f"constant columns get weight 0: {listed(names, NAMES_SHOWN)}"
-        warn_caller(message, ConstantColumnWarning)
+    if warn and constant.any():
+        names = [repr(samples.names[s]) for s in np.flatnonzero(constant)]
+        shown = listed(names, NAMES_SHOWN)
+        warn_caller(f"constant columns get weight 0: {shown}", ConstantColumnWarning)
     return varying
 
 

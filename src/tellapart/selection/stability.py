@@ -23,12 +23,13 @@ from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError
 from tellapart.evidence.evidence import gather_evidence
 from tellapart.interrupts import interruptible
-from tellapart.kernels import FittedKernel
+from tellapart.kernels import FittedKernel, Linear
 from tellapart.progress import Progress, check_progress, progress_reporter
 from tellapart.search.choice import HEURISTICS
 from tellapart.selection.by_evidence import HEURISTIC, best_of
 from tellapart.selection.choose import choose
 from tellapart.selection.selection import EVIDENCE, REGULARIZED
+from tellapart.selection.settings import SelectionSettings
 from tellapart.strs.contract import Control
 from tellapart.text import safe
 
@@ -87,8 +88,8 @@ class Stability:
     @property
     def others(self) -> dict[str, int]:
         """Count of each other variable that was chosen at least once, the most frequent first."""
-        rest = np.setdiff1d(np.flatnonzero(self.counts), self.support)
-        return self._ordered(rest)
+        others = np.setdiff1d(np.flatnonzero(self.counts), self.support)
+        return self._ordered(others)
 
     def frequency(self, name: str) -> float:
         """Return the share of resamples in which a variable was chosen."""
@@ -108,10 +109,10 @@ class Stability:
 
     def summary(self) -> str:
         """Return the counts as plain text, one line per variable."""
-        shown = [(safe(name), count) for name, count in self.chosen.items()]
-        rest = [(f"{safe(name)} (not selected)", count) for name, count in self.others.items()]
-        width = max(len(name) for name, _ in shown + rest)
-        lines = [f"  {name:<{width}}  {count:>3}" for name, count in shown + rest]
+        chosen = [(safe(name), count) for name, count in self.chosen.items()]
+        others = [(f"{safe(name)} (not selected)", count) for name, count in self.others.items()]
+        width = max(len(name) for name, _ in chosen + others)
+        lines = [f"  {name:<{width}}  {count:>3}" for name, count in chosen + others]
         return "\n".join([f"Selection frequency in {self.n_resamples} resamples:", *lines])
 
     def __repr__(self) -> str:
@@ -172,6 +173,11 @@ def measure_stability(
     rng = check_random_state(random_state)
     threads = check_n_jobs(n_jobs)
     shown = check_progress(progress)
+    settings = None
+    if objective != EVIDENCE:
+        settings = SelectionSettings(
+            kernel=Linear.name, objective=objective, nonnegative=nonnegative, n_jobs=threads
+        )
     n_x, n_y = train.n_units
     if min(n_x, n_y) < FEWEST_ROWS:
         units = "rows" if train.design is None else train.design.units_name
@@ -186,30 +192,28 @@ def measure_stability(
     with progress_reporter(shown) as tell, warnings.catch_warnings():
         # What is constant was said when the variables were chosen.
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        for part in _halves(train, requested, most_rows, rng):
+        for resample in _halves(train, requested, most_rows, rng):
             left = None if seconds is None else seconds - (clock() - started)
             if made and left is not None and left < 0:
                 break
             tell("stability", f"resample {made + 1} of {requested}")
             # The first resample is always made.
             limit = None if left is None else max(0.1, left)
-            if objective == EVIDENCE:
-                again = _by_evidence(part, n_variables, rng, limit, threads)
+            if settings is None:
+                again = _by_evidence(resample, n_variables, rng, limit, threads)
             else:
                 again = choose(
-                    part,
+                    resample,
                     kernel,
-                    n_variables=n_variables,
-                    regularization=regularization,
-                    solvers=HEURISTICS,
-                    time_limit=limit,
+                    n_variables,
+                    regularization,
+                    settings,
                     rng=rng,
-                    n_jobs=threads,
-                    nonnegative=nonnegative,
-                    objective=objective,
+                    time_limit=limit,
+                    solvers=HEURISTICS,
                 ).support
             counts[again] += 1
-            largest = (max(largest[0], part.n_x), max(largest[1], part.n_y))
+            largest = (max(largest[0], resample.n_x), max(largest[1], resample.n_y))
             made += 1
     return Stability(
         names=train.names,
@@ -223,10 +227,10 @@ def measure_stability(
 
 
 def _by_evidence(
-    part: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
+    resample: Samples, n_variables: int, rng: np.random.Generator, limit: float | None, n_jobs: int
 ) -> IntArray:
     """Return the columns chosen by evidence, none where no column varies in the resample."""
-    evidence = gather_evidence(part, n_variables, rng=rng, n_jobs=n_jobs)
+    evidence = gather_evidence(resample, n_variables, rng=rng, n_jobs=n_jobs)
     if evidence.n_columns == 0:
         return np.empty(0, dtype=np.intp)
     number = min(n_variables, evidence.n_columns)

@@ -474,8 +474,8 @@ def _splits(
             return split_bins(rows, plan.n_splits, same, nonnegative)
 
         return cache(of_bins)
-    halves = split_in_halves(samples, plan.n_splits, rng, plan.most_rows)
-    folds = make_folds(with_multiplier(kernel, first), halves, n_jobs, nonnegative)
+    row_splits = split_in_halves(samples, plan.n_splits, rng, plan.most_rows)
+    folds = make_folds(with_multiplier(kernel, first), row_splits, n_jobs, nonnegative)
 
     def of_rows(multiplier: float) -> Sequence[Split]:
         if multiplier == first:
@@ -505,9 +505,9 @@ def _score(
     seeds = [int(rng.integers(2**32)) for _ in range(n_splits)]
 
     def scored(
-        some: Mapping[float, Sequence[Split]], grid: Sequence[float]
+        compared: Mapping[float, Sequence[Split]], grid: Sequence[float]
     ) -> tuple[RegularizationScore, ...]:
-        return score_regularizations(some, n_variables, grid, seeds, progress, deadline)
+        return score_regularizations(compared, n_variables, grid, seeds, progress, deadline)
 
     if regularization is not None:
         return scored(families, [regularization])
@@ -517,8 +517,8 @@ def _score(
     if not first:
         return ()
     best = best_ratio(first).multiplier
-    rest = [value for value in plan.grid if value != MIDDLE_REGULARIZATION]
-    more = scored({best: families[best]}, rest)
+    other_values = [value for value in plan.grid if value != MIDDLE_REGULARIZATION]
+    more = scored({best: families[best]}, other_values)
     # Scores of fewer splits, for which time was over, compare with no others.
     return first + more if more and len(more[0].ratios) == len(first[0].ratios) else first
 

@@ -383,12 +383,12 @@ class MomentSums:
         if values.shape[0] == 0:
             return held
 
-        def some(part: slice) -> None:
-            for i in range(part.start, part.stop):
+        def add_some(positions: slice) -> None:
+            for i in range(positions.start, positions.stop):
                 moments = self.scalars[i].moments(values[:, self.columns[i]])
                 held[i] = _merged(held[i], moments)
 
-        in_slices(some, len(self.columns), COLUMNS_AT_A_TIME, self.n_jobs)
+        in_slices(add_some, len(self.columns), COLUMNS_AT_A_TIME, self.n_jobs)
         return held
 
     def merge(

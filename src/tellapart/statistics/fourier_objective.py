@@ -220,8 +220,10 @@ class FourierObjective:
         difference = x - y
         m, n = self.samples.n_x, self.samples.n_y
         total = difference.product(difference)
-        for one, count in ((x, m), (y, n)):
-            total = total + (one.product(one) - Derivatives.constant(1.0, size)) * (1 / (count - 1))
+        for wave, count in ((x, m), (y, n)):
+            total = total + (wave.product(wave) - Derivatives.constant(1.0, size)) * (
+                1 / (count - 1)
+            )
         statistic = total * self._height
         variance = self._variance(difference, angles, variables)
         return statistic - variance * self.regularization
@@ -263,8 +265,8 @@ class FourierObjective:
         """Both samples in units of τ_s about the pooled medians: rows × columns."""
         scales = self.kernel.squared_scales
         assert scales is not None  # `draw` says so
-        everything = np.arange(self.samples.n_columns)
-        x, y = self.samples.x[:, everything], self.samples.y[:, everything]
+        all_columns = np.arange(self.samples.n_columns)
+        x, y = self.samples.x[:, all_columns], self.samples.y[:, all_columns]
         middle = np.median(np.concatenate([x, y]), axis=0)
 
         def scaled(values: FloatArray) -> Singles:
@@ -319,11 +321,11 @@ class FourierObjective:
         scale = self._height / frequencies.shape[1] if size else self._height / a.shape[0]
         for group, weight in zip(self._groups, self._group_weights, strict=True):
             rows = np.empty((group.shape[0], 1 + size))
-            for part, cosine, sine in angles.blocks(group):
+            for block, cosine, sine in angles.blocks(group):
                 turned = cosine @ with_cosine + sine @ with_sine
-                rows[part, 0] = turned[:, 0]
-                chosen = group[part][:, variables]
-                rows[part, 1:] = chosen * turned[:, 1 : 1 + size] + turned[:, 1 + size :]
+                rows[block, 0] = turned[:, 0]
+                chosen = group[block][:, variables]
+                rows[block, 1:] = chosen * turned[:, 1 : 1 + size] + turned[:, 1 + size :]
             rows *= scale
             rows -= rows.mean(axis=0)
             products = weight * (rows.T @ rows)
@@ -334,10 +336,10 @@ class FourierObjective:
 
     def _row_sums(self, group: Singles, angles: _Angles, difference: FloatArray) -> FloatArray:
         """Return r_i / φ(0) of the rows of one sample."""
-        a, b = (part.astype(np.float32) for part in difference)
+        a, b = (block.astype(np.float32) for block in difference)
         sums = np.empty(group.shape[0])
-        for part, cosine, sine in angles.blocks(group):
-            sums[part] = cosine @ a + sine @ b
+        for block, cosine, sine in angles.blocks(group):
+            sums[block] = cosine @ a + sine @ b
         return sums / self.n_features
 
     def _pair_slopes(self, one: FloatArray, other: FloatArray) -> FloatArray:
@@ -361,9 +363,9 @@ class _Angles:
         step = max(1, current_budget().pair_block_entries // self.turned.shape[1])
         for start in range(0, group.shape[0], step):
             check_interrupts()
-            part = slice(start, min(start + step, group.shape[0]))
-            angles = group[part][:, self.used] @ self.turned
-            yield part, np.cos(angles), np.sin(angles)
+            block = slice(start, min(start + step, group.shape[0]))
+            angles = group[block][:, self.used] @ self.turned
+            yield block, np.cos(angles), np.sin(angles)
 
 
 @dataclass(frozen=True)
@@ -396,10 +398,10 @@ def _sums(
 ) -> FloatArray:
     """Return Σ_i g_i (cos θ_i, sin θ_i) times each moment of the row: of shape (2, q, R)."""
     total: FloatArray | None = None
-    for part, cosine, sine in angles.blocks(group):
-        rows = moments(group[part])
+    for block, cosine, sine in angles.blocks(group):
+        rows = moments(group[block])
         if weights is not None:
-            rows = rows * weights[part, None]
+            rows = rows * weights[block, None]
         sums = np.stack([rows.T @ cosine, rows.T @ sine]).astype(np.float64)
         total = sums if total is None else total + sums
     assert total is not None

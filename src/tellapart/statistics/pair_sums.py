@@ -170,8 +170,8 @@ class PairSums:
     def prepare(self) -> None:
         """Make what is kept from call to call."""
         if self._keep:
-            everything = np.arange(self.varying.shape[0])
-            self._kept = {k: self._stack(tile, everything) for k, tile in enumerate(self._tiles)}
+            all_columns = np.arange(self.varying.shape[0])
+            self._kept = {k: self._stack(tile, all_columns) for k, tile in enumerate(self._tiles)}
 
     def value(self, z: FloatArray) -> float:
         """Return F(z)."""
@@ -179,8 +179,8 @@ class PairSums:
 
     def weight_slopes(self, z: FloatArray) -> FloatArray:
         """Return ∂F/∂ω_s of all columns."""
-        everything = np.arange(self.varying.shape[0])
-        return self._of_columns(self.first_order(z, everything).slopes, everything)
+        all_columns = np.arange(self.varying.shape[0])
+        return self._of_columns(self.first_order(z, all_columns).slopes, all_columns)
 
     def local(self, z: FloatArray, variables: IntArray) -> Derivatives:
         """Return F(z), and ∇F(z) and ∇²F(z) in `variables`, by the chain rule through ω."""
@@ -238,11 +238,11 @@ class PairSums:
 
     def statistic_form(self) -> tuple[FloatArray, FloatArray]:
         """Return 𝒜 and 𝒯 of the varying columns, MMD² = ωᵀ𝒜ω + 𝒯ᵀω, where φ is a square."""
-        everything = np.arange(self.varying.shape[0])
+        all_columns = np.arange(self.varying.shape[0])
         nowhere = np.zeros(self.kernel.constant.shape[0])
         free = self.at(0.0)
-        first = free.first_order(nowhere, everything)
-        return free.second_order(nowhere, everything, first) / 2, first.slopes
+        first = free.first_order(nowhere, all_columns)
+        return free.second_order(nowhere, all_columns, first) / 2, first.slopes
 
     def _first_order(self, z: FloatArray, variables: IntArray) -> FirstOrder:
         weights = self.kernel.weights(z)[self.varying]
@@ -451,8 +451,8 @@ class SquaredSums(PairSums):
         moments = np.concatenate([values, squares], axis=1)
         # So many products u_s u_r at a time as an eighth of the budget holds; made once if all.
         width = max(1, self.memory_budget // (64 * values.shape[0]))
-        parts = [slice(i, i + width) for i in range(0, left.shape[0], width)]
-        crosses = values[:, left[parts[0]]] * values[:, right[parts[0]]]
+        chunks = [slice(i, i + width) for i in range(0, left.shape[0], width)]
+        crosses = values[:, left[chunks[0]]] * values[:, right[chunks[0]]]
         pulls, signs = self._variance_weight * first.pulls, self._signs
         paired = np.zeros(left.shape[0])
         mixed = np.zeros((size, size))
@@ -466,10 +466,10 @@ class SquaredSums(PairSums):
             totals, own_squares = weights.sum(axis=1)[:, None], squares[rows]
             hessian += 2 * own_squares.T @ (totals * own_squares + products[:, size:])
             mixed += own_squares.T @ (values[rows] * products[:, :size])
-            for part in parts:
-                if len(parts) > 1:
-                    crosses = values[:, left[part]] * values[:, right[part]]
-                paired[part] += np.einsum("ip,ip->p", crosses[rows], weights @ crosses)
+            for chunk in chunks:
+                if len(chunks) > 1:
+                    crosses = values[:, left[chunk]] * values[:, right[chunk]]
+                paired[chunk] += np.einsum("ip,ip->p", crosses[rows], weights @ crosses)
         hessian -= 4 * (mixed + mixed.T)
         crossed = np.zeros((size, size))
         crossed[left, right] = crossed[right, left] = 4 * paired

@@ -140,12 +140,12 @@ class RowMoments(PairSums):
         statistic = float(w @ moments.matrix[np.ix_(active, active)] @ w)
         statistic += 2 * c * float(moments.vector[active] @ w)
         # Σ_r R_i,sr ω_r for the requested columns, and for the active ones: r needs those.
-        wanted = np.arange(weights.shape[0]) if all_columns else np.union1d(active, variables)
-        pulled = moments.row_matrices[:, wanted[:, None], active] @ w
-        lines = moments.row_vectors[:, wanted]
-        inside = np.isin(wanted, active)
+        needed = np.arange(weights.shape[0]) if all_columns else np.union1d(active, variables)
+        pulled = moments.row_matrices[:, needed[:, None], active] @ w
+        lines = moments.row_vectors[:, needed]
+        inside = np.isin(needed, active)
         sums = (pulled[:, inside] + 2 * c * lines[:, inside]) @ w
-        chosen = np.searchsorted(wanted, variables)
+        chosen = np.searchsorted(needed, variables)
         jacobian = np.ascontiguousarray(2 * (pulled[:, chosen] + c * lines[:, chosen]).T)
         slopes = 2 * (moments.matrix[np.ix_(variables, active)] @ w + c * moments.vector[variables])
         return self._regularized(statistic, sums, slopes, jacobian)
@@ -222,8 +222,8 @@ def place_landmarks(
 def features_of(values: FloatArray, landmarks: Sequence[Landmarks], rank: int) -> Singles:
     """Return the features of some rows, of shape (rows, D, r); 0 where a column has fewer."""
     block = np.zeros((values.shape[0], len(landmarks), rank), dtype=np.float32)
-    for s, one in enumerate(landmarks):
-        block[:, s, : one.rank] = one.features(np.ascontiguousarray(values[:, s]))
+    for s, column in enumerate(landmarks):
+        block[:, s, : column.rank] = column.features(np.ascontiguousarray(values[:, s]))
     return block
 
 
@@ -231,11 +231,11 @@ def blocks_of(values: Values, landmarks: Sequence[Landmarks], rank: int) -> Iter
     """Yield the features of one sample, a block of rows at a time."""
     n_columns = len(landmarks)
     step = max(64, current_budget().feature_block_entries // (n_columns * max(rank, 1)))
-    everything = np.arange(n_columns)
+    all_columns = np.arange(n_columns)
     for start in range(0, values.shape[0], step):
         check_interrupts()
         rows = np.arange(start, min(start + step, values.shape[0]))
-        yield features_of(rows_of(values, rows)[:, everything], landmarks, rank)
+        yield features_of(rows_of(values, rows)[:, all_columns], landmarks, rank)
 
 
 def products_of(
@@ -266,18 +266,18 @@ def products_of(
 def squared_difference(x: Tensor, y: Tensor) -> FloatArray:
     """Return the unbiased MMD² of k_s k_r for every two columns, of shape (D, D)."""
     total = -2 * np.einsum("sarb,sarb->sr", x.products, y.products)
-    for one in (x, y):
-        squares = np.einsum("sarb,sarb->sr", one.products, one.products)
-        total += _without_own(squares, one.self_products, one.count)
+    for tensor in (x, y):
+        squares = np.einsum("sarb,sarb->sr", tensor.products, tensor.products)
+        total += _without_own(squares, tensor.self_products, tensor.count)
     return np.asarray(total)
 
 
 def squared_shift(x: Products, y: Products) -> FloatArray:
     """Return the unbiased MMD² of k_s for every column, of shape (D,)."""
     total = -2 * np.einsum("sa,sa->s", x.means, y.means)
-    for one in (x, y):
-        squares = np.einsum("sa,sa->s", one.means, one.means)
-        total += _without_own(squares, one.self_means, one.tensor.count)
+    for products in (x, y):
+        squares = np.einsum("sa,sa->s", products.means, products.means)
+        total += _without_own(squares, products.self_means, products.tensor.count)
     return np.asarray(total)
 
 
@@ -359,12 +359,14 @@ def has_feature_moments(drawn: Samples, kernel: FittedKernel, memory_budget: int
 def _has_short_features(samples: Samples, kernel: FittedKernel) -> bool:
     """Whether features stand for every k_s: a function of the user's own need not be a kernel."""
     varying = np.flatnonzero(~kernel.constant)
-    part = samples.columns(varying)
-    for s, one in enumerate(place_landmarks(part, [kernel.scalars[i] for i in varying], RANK)):
+    held = samples.columns(varying)
+    for s, landmarks in enumerate(
+        place_landmarks(held, [kernel.scalars[i] for i in varying], RANK)
+    ):
         column = np.array([s])
-        values = np.concatenate([part.x[:_CHECKED, column], part.y[:_CHECKED, column]]).ravel()
-        features = one.features(values)
-        error = features @ features.T - one.scalar.gram(values, values)
+        values = np.concatenate([held.x[:_CHECKED, column], held.y[:_CHECKED, column]]).ravel()
+        features = landmarks.features(values)
+        error = features @ features.T - landmarks.scalar.gram(values, values)
         if np.sqrt(np.mean(np.square(error))) > ACCURACY:
             return False
     return True

@@ -73,7 +73,8 @@ def other_local_maximiser(A: FloatArray, a: FloatArray) -> FloatArray | None:
 #
 # A maximiser lies in the interior of some face {z : z_i = 0 for i outside P, ‖z‖₂ = 1}, and there
 # it is a local maximiser on the sphere in the variables P: the global one or the only other one
-# (`other_local_maximiser`). A face needs no further look below it if the sphere's maximiser is in it, or if
+# (`other_local_maximiser`). A face needs no further look below it if the sphere's maximiser is in
+# it, or if
 #
 #     μ + ¼ tᵀ(μI − A)⁻¹t,   t ≥ a,  μI − A positive definite,
 #
@@ -181,9 +182,6 @@ class FaceSearch:
             self.point = np.zeros(self.a.shape[0])
             self.point[face] = entries
         return value
-
-
-# The part of the sphere with z ≥ 0.
 
 
 QUICK = 200

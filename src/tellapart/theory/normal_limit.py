@@ -147,10 +147,10 @@ def kolmogorov_bound(sigma2: float, third_moment: float, variance_h: float, n: i
     check_number("third_moment", third_moment, 0.0)
     check_number("variance_h", variance_h, 0.0)
     check_integer("n", n, 2)
-    half = math.sqrt(sigma2) / 2
-    linear = 6.1 * third_moment / (math.sqrt(n) * half**3)
-    rest = (1 + math.sqrt(2)) * math.sqrt(variance_h) / (math.sqrt(2 * (n - 1)) * half)
-    return linear + rest
+    half_sigma = math.sqrt(sigma2) / 2
+    linear = 6.1 * third_moment / (math.sqrt(n) * half_sigma**3)
+    second = (1 + math.sqrt(2)) * math.sqrt(variance_h) / (math.sqrt(2 * (n - 1)) * half_sigma)
+    return linear + second
 
 
 def power_bound(

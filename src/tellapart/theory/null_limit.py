@@ -76,9 +76,9 @@ class WeightedChiSquares:
     def sf(self, q: float) -> float:
         """Return P(Q > q)."""
         kept = self.weights > NEGLIGIBLE * self.weights.max()
-        rest = float(self.weights[~kept].sum())
+        constant = float(self.weights[~kept].sum())
         scale = float(self.weights.max())
-        at = (q - rest) / scale
+        at = (q - constant) / scale
         if at <= 0:
             return 1.0
         return _tail(self.weights[kept] / scale, at)

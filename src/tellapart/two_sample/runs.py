@@ -15,13 +15,15 @@ from tellapart.data.row_order import drawn_by_content, split_by_content
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.kernels import FittedKernel
-from tellapart.permutation.draws import least_binned_pvalue
 from tellapart.permutation.mmd import permutation_test, permutation_test_in_chunks
-from tellapart.permutation.pvalues import PermutationNull, warn_of_few_rows, warn_of_few_units
+from tellapart.permutation.pvalues import (
+    PermutationNull,
+    attainable_pvalue,
+    warn_of_few_permutations,
+)
 from tellapart.progress import Progress
 from tellapart.results.result import TestResult
-from tellapart.scan.cost import ScanCost
-from tellapart.scan.scan import Scan, scan
+from tellapart.scan.scan import Scan, ScanCost, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import ScanFindings, with_changes
 from tellapart.selection.choose import choose, choose_nonnegative, sum_over_chunks, sums_add_up
@@ -92,10 +94,7 @@ def _run_scan(
 ) -> Outcome:
     """Test all rows for every kind of difference, then select variables on all rows."""
     draw_seed, _, solve_seed, permute_seed = map(int, step_seeds(settings))
-    if samples.design is None:
-        warn_of_few_rows(samples.n_x, samples.n_y, settings.n_permutations, settings.alpha)
-    else:
-        warn_of_few_units(samples.design, settings.n_permutations, settings.alpha)
+    warn_of_few_permutations(samples, settings.n_permutations, settings.alpha)
     n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
     all_rows = samples.n_read if isinstance(samples, Samples) else (samples.n_x, samples.n_y)
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
@@ -221,17 +220,13 @@ def select_after_scan(
         selection = choose(
             samples,
             fitted,
-            n_variables=n_variables,
-            regularization=regularization,
-            solvers=settings.solvers,
+            n_variables,
+            regularization,
+            settings,
             rng=rng,
-            gap=settings.gap,
             time_limit=settings.time_limit,
-            n_jobs=settings.threads,
             progress=progress,
-            estimator=settings.estimator,
-            known=(*scan.pairs, *scan.triples),
-            nonnegative=settings.nonnegative,
+            groups=(*scan.pairs, *scan.triples),
             coefficients=coefficients,
         )
     if drawn:
@@ -381,20 +376,11 @@ def _rows_for_split(n_columns: int, limits: Limits) -> int:
 
 def _warn_of_few_held_out(samples: Samples, held_out: Samples, settings: TestSettings) -> None:
     """Warn where the holdout cannot reach the level, and say where a scan could."""
-    if held_out.design is not None:
-        warn_of_few_units(held_out.design, settings.n_permutations, settings.alpha)
-        return
-    least = least_binned_pvalue(samples.n_x, samples.n_y, settings.n_permutations)
-    remedy = ""
+    least, remedy = attainable_pvalue(samples, settings.n_permutations), ""
     if least <= settings.alpha:
         remedy = f"method='scan', which tests with all rows (p-values down to {least:.3g})"
-    warn_of_few_rows(
-        held_out.n_x,
-        held_out.n_y,
-        settings.n_permutations,
-        settings.alpha,
-        held_out=True,
-        remedy=remedy,
+    warn_of_few_permutations(
+        held_out, settings.n_permutations, settings.alpha, held_out=True, remedy=remedy
     )
 
 

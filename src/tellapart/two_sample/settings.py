@@ -21,7 +21,7 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
 from tellapart.permutation.draws import binned_sizes, check_attainable, check_memory
-from tellapart.scan.cost import ScanCost
+from tellapart.scan.scan import ScanCost
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
 METHODS = ("scan", "split")

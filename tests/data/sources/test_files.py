@@ -280,12 +280,13 @@ def test_wide_text_through_a_pipe_or_gzip_reads_the_same(tmp_path, set_budget):
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_a_header_of_many_megabytes_is_read(tmp_path, ending):
-    names = [f"a rather long name {s:06d}" for s in range(220_000)]
+    names = [f"a rather long name {s:06d}" for s in range(60_000)]
     text = ",".join(names) + "\n" + "\n".join(",".join(["0.5"] * len(names)) for _ in range(2))
     path = tmp_path / f"wide.{ending}"
     path.write_bytes(gzip.compress(text.encode(), 1) if ending.endswith("gz") else text.encode())
     table = read_table(path)
-    assert table.shape == (2, 220_000)
+    assert len(text) > 1 << 20
+    assert table.shape == (2, 60_000)
     assert table.column_names[-1] == names[-1]
     assert table.schema.types[-1] == pa.float64()
 

@@ -22,11 +22,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from queue import Empty, Full, Queue
-from threading import Event, Thread
 from typing import Any, ClassVar, TypeVar
 
 import narwhals as nw
@@ -194,11 +193,9 @@ class StreamedRows(RowStore):
 
 
 T = TypeVar("T")
-# How long the thread waits before it looks whether anyone still wants what it has read.
-_LOOK_SECONDS = 0.1
 
 
-def ahead(items: Iterable[T], depth: int = 1) -> Generator[T]:
+def ahead(items: Iterable[T]) -> Generator[T]:
     """Give out items in order, the next read by a thread; an error comes out in its turn.
 
     Examples
@@ -206,46 +203,12 @@ def ahead(items: Iterable[T], depth: int = 1) -> Generator[T]:
     >>> list(ahead(iter(range(4))))
     [0, 1, 2, 3]
     """
-    waiting: Queue[tuple[T | None, BaseException | None]] = Queue(depth)
-    closed = Event()
-
-    def put(item: T | None, error: BaseException | None = None) -> None:
-        while not closed.is_set():
-            try:
-                return waiting.put((item, error), timeout=_LOOK_SECONDS)
-            except Full:
-                continue
-        return None
-
-    def read() -> None:
-        try:
-            for item in items:
-                put(item)
-                if closed.is_set():
-                    return
-        except BaseException as error:  # whatever it is, the caller gets it
-            put(None, error)
-        else:
-            put(None, StopIteration())
-
-    reader = Thread(target=read, name="tellapart-ahead", daemon=True)
-    reader.start()
-    try:
-        while True:
-            item, error = waiting.get()
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1, thread_name_prefix="tellapart-ahead") as thread:
+        waiting = thread.submit(next, iterator, end)
+        while (item := waiting.result()) is not end:
+            waiting = thread.submit(next, iterator, end)
             yield item  # type: ignore[misc]
-    finally:
-        closed.set()
-        while not waiting.empty():
-            try:
-                waiting.get_nowait()
-            except Empty:
-                break
-        reader.join()
 
 
 @dataclass(frozen=True, eq=False)

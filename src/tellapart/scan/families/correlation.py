@@ -13,12 +13,19 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, GroupCandidates, Skipped
+from tellapart.scan.family import (
+    Family,
+    FamilyPlan,
+    FamilyResult,
+    GroupCandidates,
+    ScanState,
+    Skipped,
+    columns_for_pairs,
+)
 from tellapart.scan.features import Pairs, Product
 from tellapart.scan.loops import spectral_norms
 from tellapart.scan.pairs import Largest, each_pair
 from tellapart.scan.pool import Pool
-from tellapart.scan.state import ScanState, columns_for_pairs
 
 # Values kept of each permutation, for the maxima of what is not named: of all pairs, and of those
 # looked at apart.

@@ -20,11 +20,10 @@ from tellapart.budget import Budget
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.labels import TwoSampleSums
 from tellapart.scan.families.triple import SCORES, usable_scores
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, ScanState, Skipped
 from tellapart.scan.features import Directions, Feature, Product
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
-from tellapart.scan.state import ScanState
 
 # Columns among which fours are sought: their pairs are multiplied with their pairs.
 FOUR_COLUMNS = 40

@@ -13,10 +13,9 @@ import numpy as np
 
 from tellapart.arrays import Singles
 from tellapart.budget import Budget
-from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
+from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, ScanState, WholeRowSums
 from tellapart.scan.loops import N_WAVES, PERIOD
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.state import ScanState
 from tellapart.scan.tails import tail_pvalues
 
 NUMBERS = (1, 3, 8)

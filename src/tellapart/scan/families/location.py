@@ -12,10 +12,9 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, Singles
 from tellapart.budget import Budget
-from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
+from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, ScanState, WholeRowSums
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.row_forms import RowProducts, row_forms
-from tellapart.scan.state import ScanState
 
 FEW = 5
 LARGEST = (1, FEW)

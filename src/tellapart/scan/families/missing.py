@@ -14,11 +14,10 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, Singles
 from tellapart.budget import Budget
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, ScanState, Skipped
 from tellapart.scan.features import MissingValues
 from tellapart.scan.loops import FEWEST_UNEVEN
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.state import ScanState
 from tellapart.scan.tails import BinMoments
 
 FEW = 5

@@ -13,11 +13,18 @@ import numpy as np
 
 from tellapart.budget import Budget
 from tellapart.scan.families.correlation import ProductKind, all_pairs
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, GroupCandidates, Skipped
+from tellapart.scan.family import (
+    Family,
+    FamilyPlan,
+    FamilyResult,
+    GroupCandidates,
+    ScanState,
+    Skipped,
+    columns_for_pairs,
+)
 from tellapart.scan.features import Pairs, Product
 from tellapart.scan.pairs import Largest, each_pair
 from tellapart.scan.pool import Pool
-from tellapart.scan.state import ScanState, columns_for_pairs
 
 # Values kept of each permutation, for the maxima of what is not named.
 SOME_KEPT = 8

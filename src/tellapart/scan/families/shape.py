@@ -16,11 +16,10 @@ from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
 from tellapart.permutation.labels import TwoSampleSums
 from tellapart.permutation.pvalues import beyond_rounding
-from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, WholeRowSums
+from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, ScanState, WholeRowSums
 from tellapart.scan.features import KNOWN_LENGTHS, RowScore, full_lengths
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.scores import Scores
-from tellapart.scan.state import ScanState
 
 FEW = 3
 # Rows for each column without which a regression fits noise.

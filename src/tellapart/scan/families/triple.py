@@ -18,13 +18,20 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import Budget
 from tellapart.interrupts import check_interrupts
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, GroupCandidates, Skipped
+from tellapart.scan.family import (
+    Family,
+    FamilyPlan,
+    FamilyResult,
+    GroupCandidates,
+    ScanState,
+    Skipped,
+    columns_for_triples,
+)
 from tellapart.scan.features import Pairs, Product, Segments, Triples, add_triples
 from tellapart.scan.loops import cumulant_changes, present_cumulant_changes
-from tellapart.scan.pairs import BLOCK_ENTRIES, Largest
+from tellapart.scan.pairs import Largest
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
-from tellapart.scan.state import ScanState, columns_for_triples
 from tellapart.scan.sums import CumulantSums
 
 # Values kept of each permutation, for the maxima of what is not named.
@@ -253,44 +260,20 @@ def _each_triple(pool: Pool, group: TripleGroup, kept: Largest) -> None:
     sums = pool.sums.feature(group.products)
     if group.within is not None:
         sums = sums.some(group.within)
-    total = sums.total().astype(np.float32)
     plain, pairs = pool.sums.of(SCORES[group.score]), pool.sums.feature(group.pairs)
     # Of the columns in use only: then those of neighbouring triples lie side by side.
     used, place = np.unique(np.concatenate(group.triples), return_inverse=True)
     members = place.reshape(3, -1)
     mean_x, mean_y = (np.take(mean, used, axis=1) for mean in pool.score_means(SCORES[group.score]))
     pairs_x, pairs_y = pool.means(pairs)
-    n_x, n_y = pool.labels.counts
     triples, opposite = group.triples, group.opposite
     cumulants = CumulantSums(sums, plain, pairs, triples, opposite, pool.labels.n_rows)
     scale = pool.labels.null_scale(cumulants, group.scale)
     assert scale is not None
-    present = sums.present
-    n_rows = total if present is None else present.total().astype(np.float32)
-    both = 1 / np.float32(pool.labels.n_x) + 1 / np.float32(pool.labels.n_y)
-    share = np.float32(pool.labels.n_x / pool.labels.n_rows)
-    step = max(BLOCK_ENTRIES // pool.count, 1)
-    for start in range(0, group.triples.size, step):
-        check_interrupts()
-        block = slice(start, start + step)
-        s, t, u = (member[block] for member in members)
-        tu, su, st = (member[block] for member in group.opposite)
-        of_products = pool.labels.sums_over_x(sums, block)
-        if present is not None:
-            of_rows = pool.labels.sums_over_x(present, block)
-
-        def change(rows: slice) -> None:
-            of_x = of_products(rows)  # noqa: B023
-            places = (scale[block], s, t, u, tu, su, st)  # noqa: B023
-            means = mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows]
-            if present is None:
-                cumulant_changes(of_x, total[block], *places, n_x[rows], n_y[rows], *means)  # noqa: B023
-            else:
-                counts = of_rows(rows)  # noqa: B023
-                every = n_rows[block]  # noqa: B023
-                present_cumulant_changes(
-                    of_x, counts, total[block], every, *places, both, share, *means,  # noqa: B023
-                )  # fmt: skip
-            kept.add(rows, block, of_x)  # noqa: B023
-
-        pool.each_slice(change)
+    pool.each_change(
+        sums,
+        (cumulant_changes, present_cumulant_changes),
+        lambda block: (scale[block], *(columns[block] for columns in (*members, *opposite))),
+        lambda rows: (mean_x[rows], mean_y[rows], pairs_x[rows], pairs_y[rows]),
+        kept.add,
+    )

@@ -20,10 +20,9 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import Budget
 from tellapart.effects.values import Candidate, candidate_values, may_stand_apart
 from tellapart.permutation.labels import TwoSampleSums
-from tellapart.scan.family import Family, FamilyPlan, FamilyResult, Skipped
+from tellapart.scan.family import Family, FamilyPlan, FamilyResult, ScanState, Skipped
 from tellapart.scan.features import ValueRanges
 from tellapart.scan.pool import Pool, top_sums
-from tellapart.scan.state import ScanState
 from tellapart.scan.tails import BinMoments
 from tellapart.threads import in_threads
 
