@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """The sphere within z ≥ 0: the other local maximum, and the search over faces."""
 
 import numpy as np
@@ -6,12 +5,6 @@ from slow_oracle import TRUST_REGION_KINDS, any_trust_region, nonnegative_optimu
 
 from tellapart.strs.domains import maximise_on_sphere
 from tellapart.strs.faces import FaceSearch, SphereOrthant, other_local_maximiser
-=======
-import numpy as np
-from slow_oracle import TRUST_REGION_KINDS, any_trust_region, nonnegative_optimum
-
-from tellapart.strs.faces import FaceSearch, SphereOrthant
->>>>>>> aa4780cec918d8a975f8d6242e870bbfcbaf1766
 
 
 def test_value_and_bound_of_one_support():
@@ -45,7 +38,6 @@ def test_a_cutoff_ends_the_work_early():
     assert domain.maximise(A, a, above=10.0)[1] == -np.inf
     assert value <= domain.bound(A, a, value, cutoff=10.0, error=0.0) <= 10.0
     assert domain.bound(A, a, value, cutoff=value, error=0.5) >= value + 0.5
-<<<<<<< HEAD
 
 
 def ascend(A, a, z):
@@ -89,5 +81,3 @@ def test_none_without_a_second_maximum():
     assert other_local_maximiser(np.diag([1.0, 1.0]), np.array([0.3, 0.1])) is None
     assert other_local_maximiser(np.zeros((2, 2)), np.zeros(2)) is None
     assert other_local_maximiser(np.diag([1.0, 0.0]), np.array([0.0, 9.0])) is None
-=======
->>>>>>> aa4780cec918d8a975f8d6242e870bbfcbaf1766

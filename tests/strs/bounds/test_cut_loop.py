@@ -1,23 +1,15 @@
-<<<<<<< HEAD
 """The master problem against enumeration, and the cut loop on a toy."""
-=======
-"""The cut loop on a toy: f(q) given support by support, each with the cut that is exact there."""
->>>>>>> aa4780cec918d8a975f8d6242e870bbfcbaf1766
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
 from held_clock import stopped_after
-=======
->>>>>>> aa4780cec918d8a975f8d6242e870bbfcbaf1766
 
 from tellapart.strs.bounds.cut_loop import Master, close_gap
 from tellapart.strs.bounds.cuts import Cut
 from tellapart.strs.contract import Control
 
-<<<<<<< HEAD
 
 def some_cuts(seed, size, count):
     rng = np.random.default_rng(seed)
@@ -84,8 +76,6 @@ def test_stopped_at_once_the_bound_still_holds():
     assert master.solve(stopped_after(0), tolerance=0.0).bound >= best
 
 
-=======
->>>>>>> aa4780cec918d8a975f8d6242e870bbfcbaf1766
 SIZE, PICKS = 7, 3
 
 
