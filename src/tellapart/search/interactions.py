@@ -152,21 +152,25 @@ def _triples(
     sides = []
     for values in (samples.x, samples.y):
         features = features_of(values[:, all_columns], landmarks, rank)
-        sides.append(features - centre.astype(np.float32))
+        features -= centre.astype(np.float32)
+        sides.append((features, np.einsum("isa,isa->is", features, features)))
     scores = {}
     for leader in range(len(landmarks) - 2):
         total = np.zeros((len(landmarks) - leader - 1,) * 2)
         for a in range(rank):
-            x, y = (_led(side[:, leader, a], side[:, leader + 1 :]) for side in sides)
+            x, y = (
+                _led(features[:, leader, a], features[:, leader + 1 :], squares[:, leader + 1 :])
+                for features, squares in sides
+            )
             total += squared_difference(x, y)
         scores[leader + 1] = total
     return scores
 
 
-def _led(leading: Singles, features: Singles) -> Tensor:
+def _led(leading: Singles, features: Singles, squares: Singles) -> Tensor:
     """Return the mean of g f̃_s ⊗ f̃_r over the rows, g one feature of the column that leads."""
     count, n_columns, rank = features.shape
-    flat, squares = features.reshape(count, -1), np.einsum("isa,isa->is", features, features)
+    flat = features.reshape(count, -1)
     products = (flat * leading[:, None]).T @ flat / count
     self_products = (squares * np.square(leading)[:, None]).T @ squares / count
     return Tensor(count, products.reshape(n_columns, rank, n_columns, rank), self_products)

@@ -20,6 +20,9 @@ from tellapart.interrupts import check_interrupts, interrupt_handled, is_interru
 from tellapart.strs.problem import SparseQuadratic, polish
 from tellapart.threads import one_blas_thread
 
+# What a solver returns.
+
+
 Status = Literal["optimal", "feasible", "time_limit"]
 
 WHAT_NEXT: dict[Status, str] = {
@@ -82,6 +85,9 @@ def relative_gap(value: float, upper_bound: float) -> float:
     if distance == 0.0:
         return 0.0
     return distance / abs(value) if value != 0.0 else float("inf")
+
+
+# When it may stop.
 
 
 Progress = Callable[[int, float, float | None], None]
@@ -147,6 +153,9 @@ class Control:
         """Report progress to the caller's callback, if there is one."""
         if self.progress is not None:
             self.progress(iterations, value, upper_bound)
+
+
+# What it is, and what it accepts.
 
 
 class Solver(Protocol):
@@ -257,6 +266,9 @@ def finish(
         seconds=control.elapsed,
         interrupted=interrupted,
     )
+
+
+# Libraries that are installed on request: imported when needed, with a hint when absent.
 
 
 DISTRIBUTIONS = {"clarabel": "clarabel", "highspy": "highspy", "pyscipopt": "PySCIPOpt"}

@@ -74,6 +74,9 @@ def checked_symmetric(name: str, values: ArrayLike) -> FloatArray:
     return np.ascontiguousarray(matrix / 2 + matrix.T / 2)
 
 
+# Sums of products, rounded once: however much cancels, no more is lost.
+
+
 SPLITTER = 2.0**27 + 1
 """Times this, a number falls into two halves of 26 bits (Dekker, Veltkamp)."""
 
@@ -150,6 +153,9 @@ def factored_value(shift: float, B: FloatArray, a: FloatArray, z: FloatArray) ->
     terms = squares[0] + squares[1] + linear_terms(np.ldexp(a, -e), z)
     terms += factor_terms(np.ldexp(B, -e // 2), z)
     return ldexp(fsum(terms), e)
+
+
+# The problems.
 
 
 SMALLEST = 1e-100
