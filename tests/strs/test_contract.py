@@ -11,6 +11,7 @@ import pytest
 from held_clock import HeldClock, stopped_after
 
 from tellapart.errors import MissingDependencyError
+from tellapart.strs import SparseTrustRegion
 from tellapart.strs.contract import OLDEST, WHAT_NEXT, Control, Solution, load, relative_gap
 
 
@@ -141,3 +142,14 @@ def test_oldest_versions_are_those_of_the_project():
         entry.split(">=") for entry in project["project"]["optional-dependencies"]["solvers"]
     )
     assert stated == OLDEST
+
+
+def test_the_former_names_of_a_solver_s_tools_still_work():
+    seen = []
+    control = Control(progress=lambda *arguments: seen.append(arguments))
+    with pytest.warns(DeprecationWarning, match="report_progress"):
+        control.tell_progress(1, 2.0, None)
+    assert seen == [(1, 2.0, None)]
+    problem = SparseTrustRegion(np.eye(3), np.array([1.0, 3.0, -2.0]), 2)
+    with pytest.warns(DeprecationWarning, match="best_support"):
+        assert problem.best_places(problem.a).tolist() == [1, 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -153,6 +154,12 @@ class Control:
         """Report progress to the caller's callback, if there is one."""
         if self.progress is not None:
             self.progress(iterations, value, upper_bound)
+
+    def tell_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
+        """Call `report_progress`, under a deprecated name."""
+        message = "tell_progress is deprecated: use report_progress"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        self.report_progress(iterations, value, upper_bound)
 
 
 # What it is, and what it accepts.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, ldexp, log10, sqrt
@@ -337,6 +338,12 @@ class SparseQuadratic:
         if self.required.shape[0] > 0:
             order = np.concatenate([self.required, order[~self.is_required[order]]])
         return np.sort(order[: self.d])
+
+    def best_places(self, slopes: FloatArray) -> IntArray:
+        """Return `best_support`, under a deprecated name."""
+        message = "best_places is deprecated: use best_support"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.best_support(slopes)
 
 
 def _typical(sizes: FloatArray) -> float:
