@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from row_sums import Sums, numbers
-from tellapart.data.chunked_samples import Halves, as_chunked
+from tellapart.data.chunked_samples import Holdout, as_chunked
 from tellapart.data.reader import read_chunked
 from tellapart.data.row_order import places_of, shuffled
 from tellapart.data.samples import Samples
@@ -28,13 +28,13 @@ def test_places_of_any_rows_are_those_of_all_rows(n_rows):
 
 def test_parts_are_the_rows_they_say(set_budget):
     x, y, samples = make_chunks(most=60, set_budget=set_budget)
-    halves = Halves.of(samples, 0.25, seed=5)
-    assert halves.n_held_out == (75, 50)
+    holdout = Holdout.of(samples, 0.25, seed=5)
+    assert holdout.n_held_out == (75, 50)
     sums = Sums(3)
     for held_out in (False, True):
-        part = halves.part(samples, held_out=held_out)
+        part = holdout.part(samples, held_out=held_out)
         for sample, (values, store) in enumerate(((x, part.x), (y, part.y))):
-            inside = halves.held_out(sample, np.arange(values.shape[0])) == held_out
+            inside = holdout.held_out(sample, np.arange(values.shape[0])) == held_out
             assert store.shape == (inside.sum(), 3)
             mine = sums.add(sums.start(), 0, np.asfortranarray(values[inside]))
             found = store.fold(sums, 16)
@@ -50,10 +50,10 @@ def test_parts_are_the_rows_they_say(set_budget):
 def test_parts_do_not_depend_on_chunks_and_tell_how_far_they_are():
     x, y, samples = make_chunks()
     chunked = read_chunked(da.from_array(x, chunks=(77, 3)), da.from_array(y, chunks=(200, 1)))
-    halves = Halves.of(samples, 0.5, seed=1)
+    holdout = Holdout.of(samples, 0.5, seed=1)
     told = []
     found = [
-        halves.part(one, held_out=True).x.fold(Sums(3), 32, told.append)
+        holdout.part(one, held_out=True).x.fold(Sums(3), 32, told.append)
         for one in (samples, chunked)
     ]
     np.testing.assert_array_equal(found[0], found[1])
@@ -63,4 +63,4 @@ def test_parts_do_not_depend_on_chunks_and_tell_how_far_they_are():
 def test_too_few_rows_are_refused():
     samples = make_chunks(n_x=3)[2]
     with pytest.raises(InputError, match="X must have at least 4 rows"):
-        Halves.of(samples, 0.5, seed=1)
+        Holdout.of(samples, 0.5, seed=1)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tellapart.data.identifiers import (
-    is_named_like_one,
+    is_named_like_identifier,
     may_be_consecutive,
-    why_numbers_name_rows,
-    why_text_names_rows,
+    why_numbers_identify_rows,
+    why_text_identifies_rows,
 )
 
 RNG = np.random.default_rng(0)
@@ -20,14 +20,14 @@ HASHES = {str(uuid.UUID(int=int(k), version=4)): 1 for k in RNG.integers(2**60, 
     "name", ["id", "ID", "patient_id", "Customer ID", "user-id", "PassengerId", "orderKey", "uuid"]
 )
 def test_names_of_identifiers(name):
-    assert is_named_like_one(name)
+    assert is_named_like_identifier(name)
 
 
 @pytest.mark.parametrize(
     "name", ["covid", "paid", "acid", "humid", "idle", "id_count", "Grid", "age", "monkey"]
 )
 def test_names_of_measurements(name):
-    assert not is_named_like_one(name)
+    assert not is_named_like_identifier(name)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_names_of_measurements(name):
     ],
 )
 def test_numbers_that_name_rows(name, values):
-    assert why_numbers_name_rows(name, values.astype(float), 2) is not None
+    assert why_numbers_identify_rows(name, values.astype(float), 2) is not None
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_numbers_that_name_rows(name, values):
     ],
 )
 def test_numbers_that_measure(name, values):
-    assert why_numbers_name_rows(name, values.astype(float), 2) is None
+    assert why_numbers_identify_rows(name, values.astype(float), 2) is None
 
 
 def test_the_order_of_rows_and_whose_they_are_play_no_part():
     for values in (np.arange(60.0), RNG.poisson(20, 60).astype(float)):
-        answers = {why_numbers_name_rows("n", RNG.permutation(values), 2) for _ in range(5)}
+        answers = {why_numbers_identify_rows("n", RNG.permutation(values), 2) for _ in range(5)}
         assert len(answers) == 1
 
 
@@ -86,4 +86,4 @@ def test_extremes_never_rule_out_what_names_rows():
     ],
 )
 def test_texts(counts, n_rows, expected):
-    assert (why_text_names_rows(counts, n_rows, 2) is not None) is expected
+    assert (why_text_identifies_rows(counts, n_rows, 2) is not None) is expected

@@ -5,8 +5,15 @@ import numpy as np
 import tellapart as ta
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
-from tellapart.evidence.columns import FACTOR, REASONS, column_evidence, without_factors
-from tellapart.evidence.mixture import standardised, within_samples, zscores
+from tellapart.evidence.columns import (
+    FACTOR,
+    REASONS,
+    column_evidence,
+    standardised,
+    within_samples,
+    without_factors,
+    zscores,
+)
 from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.scores import make_scores
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellapart.evidence.mixture import EFFECTS, fit_mixture, log_bayes_factor, strength
+from tellapart.evidence.columns import EFFECTS, fit_mixture, log_bayes_factor, strength
 
 
 def test_bayes_factors_are_ratios_of_densities():

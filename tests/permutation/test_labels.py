@@ -1,66 +1,60 @@
-"""Labels: the true ones first, then every other or as many as were asked for."""
-
-import math
+"""Bins by a keyed shuffle: equal sizes, known from row numbers alone, true labels first."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tellapart.errors import InputError
-from tellapart.permutation.draws import (
-    check_attainable,
-    check_memory,
-    count_permutations,
-    draw_permutations,
-    least_pvalue,
-)
+from tellapart.permutation.draws import LARGER_SHARE
+from tellapart.permutation.labels import draw_bins
 
 
-@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 300), st.integers(0, 99))
-def test_every_row_is_a_permutation_of_the_true_labels(n_x, n_y, wanted, seed):
-    drawn = draw_permutations(n_x, n_y, wanted, np.random.default_rng(seed))
-    labels, count = drawn.labels(n_x + n_y), math.comb(n_x + n_y, n_x)
-    assert drawn.exact == (count <= wanted)
-    assert len(labels) == (count if drawn.exact else wanted + 1)
-    np.testing.assert_array_equal(labels[0], np.arange(n_x + n_y) < n_x)
-    np.testing.assert_array_equal(labels.sum(axis=1), n_x)
-    if drawn.exact:
-        assert len(np.unique(labels, axis=0)) == count
+def _drawn(n_x, n_y, n_permutations=19, seed=0):
+    return draw_bins(n_x, n_y, n_permutations, np.random.default_rng(seed))
 
 
-def test_the_same_seed_gives_the_same_labels():
-    one = draw_permutations(20, 30, 50, np.random.default_rng(4))
-    other = draw_permutations(20, 30, 50, np.random.default_rng(4), memory_budget=1)
-    np.testing.assert_array_equal(one.bits, other.bits)
-    labels = one.labels(50)
-    np.testing.assert_array_equal(labels.sum(axis=1), 20)
-    np.testing.assert_array_equal(labels[0], np.arange(50) < 20)
-    np.testing.assert_array_equal(one.labels(50, slice(16, 37)), labels[16:37])
+@pytest.mark.parametrize(("n_x", "n_y"), [(1201, 1703), (5000, 700), (30, 40), (50, 100_000)])
+def test_bins_are_of_one_size_and_places_in_them_are_all_there(n_x, n_y):
+    drawn = _drawn(n_x, n_y)
+    for sample, count in enumerate((n_x, n_y)):
+        bins, place = drawn.of_rows(sample, 0, count)
+        sizes = np.bincount(bins, minlength=drawn.n_bins_of[sample] + 1)
+        assert (sizes[:-1] == drawn.rows_per_bin).all()
+        assert sizes.sum() == count
+        kept = bins < drawn.n_bins_of[sample]
+        whole = bins[kept] * drawn.rows_per_bin + place[kept]
+        np.testing.assert_array_equal(np.sort(whole), np.arange(whole.size))
 
 
-def test_count_of_permutations_stops_at_the_limit():
-    assert count_permutations(5, 5, 252) == 252
-    assert count_permutations(5, 5, 251) is None
-    assert count_permutations(10**6, 10**6, 10**9) is None
+def test_any_rows_tell_the_same_bins():
+    drawn = _drawn(4000, 3000)
+    bins, place = drawn.of_rows(1, 0, 3000)
+    again, places = drawn.without_labels().of_rows(1, 1234, 500)
+    np.testing.assert_array_equal(again, bins[1234:1734])
+    np.testing.assert_array_equal(places, place[1234:1734])
 
 
-def test_the_least_pvalue_counts_the_swap_of_equal_samples():
-    assert least_pvalue(3, 4, 999) == 1 / 35
-    assert least_pvalue(4, 4, 999) == 2 / 70
-    assert least_pvalue(50, 60, 999) == 1 / 1000
+def test_neighbours_are_not_in_one_bin():
+    """A file that is sorted must not give bins that are."""
+    bins, _ = _drawn(100_000, 100_000).of_rows(0, 0, 100_000)
+    assert abs(np.corrcoef(bins, np.arange(bins.size))[0, 1]) < 0.02
 
 
-def test_too_few_permutations_to_reach_the_level_are_refused():
-    check_attainable(19, 0.05)
-    with pytest.raises(InputError, match=r"at least 19 for alpha = 0.05 .*; got 18"):
-        check_attainable(18, 0.05)
+def test_the_true_labels_come_first_and_every_permutation_keeps_the_numbers():
+    drawn = _drawn(1201, 1703, 99)
+    x, y = drawn.n_bins_of
+    np.testing.assert_array_equal(drawn.labels[0], np.repeat([1, 0], [x, y])[drawn.order])
+    assert not np.array_equal(drawn.order, np.arange(x + y))
+    assert (drawn.labels.sum(axis=1) == x).all()
+    assert drawn.count == 100
 
 
-def test_more_permutations_than_memory_holds_are_refused_before_any_are_drawn():
-    for rows, count in ((50, 10**11), (4_000_000, 10_000), (16, 10**9)):
-        with pytest.raises(InputError, match=f"n_permutations must be at most .*; got {count:,}"):
-            draw_permutations(rows, rows, count, np.random.default_rng(0))
-    check_memory(50, 50, 10**6)
-    check_memory(1_000_000, 1_000_000, 9_999)
-    check_memory(5, 5, 10**11)  # there are 252
+def test_few_rows_are_permuted_one_by_one_and_all_permutations_listed_where_few():
+    drawn = _drawn(3, 3, 999)
+    assert drawn.exact
+    assert drawn.count == 20
+    assert drawn.rows_per_bin == 1
+
+
+def test_a_small_batch_against_a_large_reference_is_permuted_row_by_row():
+    drawn = _drawn(200, 10**6)
+    assert drawn.rows_per_bin == 1
+    assert drawn.n_bins_of == (200, LARGER_SHARE * 200)

@@ -7,7 +7,7 @@ from tellapart import two_sample_test
 from tellapart.budget import Budget, using_budget
 from tellapart.scan.adjusted import GroupScores, TableUnits, step_down
 from tellapart.scan.family import GroupCandidates
-from tellapart.scan.pairs import Largest, Remaining
+from tellapart.scan.pool import Largest, Remaining
 
 N_COLUMNS, COUNT = 14, 400
 PAIRS = np.column_stack(np.triu_indices(N_COLUMNS, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pools import is_x, make_pool, products
 
-from tellapart.scan.pairs import each_pair
+from tellapart.scan.pool import each_pair
 from tellapart.scan.scores import score_rows
 
 

@@ -1,9 +1,11 @@
+"""One door to all solvers, and several of them side by side."""
+
 import numpy as np
 import pytest
 from instances import problem_of
 
 from tellapart.errors import InputError
-from tellapart.strs import SOLVERS, ShiftedFactor, SparseTrustRegion, solve
+from tellapart.strs import SOLVERS, ShiftedFactor, SparseTrustRegion, compare, solve
 from tellapart.strs.solve import choose
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound
 from tellapart.strs.solvers.local_search import LocalSearch
@@ -86,3 +88,45 @@ def test_auto_does_without_a_proof_where_the_first_bound_would_come_too_late():
     assert choose(matrix, time_limit=0.5) == "local-search"
     factor = SparseTrustRegion(ShiftedFactor(0.0, np.ones((2, 1_500))), np.ones(1_500), 3)
     assert choose(factor, time_limit=0.5) == "branch-and-bound"
+
+
+@pytest.fixture(scope="module")
+def problem() -> SparseTrustRegion:
+    rng = np.random.default_rng(0)
+    factor = rng.standard_normal((10, 8))
+    return SparseTrustRegion(-factor.T @ factor / 10, rng.standard_normal(8), 3)
+
+
+def test_runs_all_but_brute_force_by_default(problem: SparseTrustRegion) -> None:
+    comparison = compare(problem, random_state=0)
+    assert list(comparison.solutions) == [name for name in SOLVERS if name != "brute-force"]
+    best = comparison["branch-and-bound"].value
+    assert comparison.best_bound is not None
+    assert all(s.value <= comparison.best_bound for s in comparison)
+    assert all(s.value <= best * (1 + 1e-4) for s in comparison)
+
+
+def test_rows_hold_the_solutions(problem: SparseTrustRegion) -> None:
+    comparison = compare(problem, ["truncation", "brute-force"])
+    first, second = comparison.rows()
+    assert first["solver"] == "truncation"
+    assert first["upper_bound"] is None
+    assert second["value"] == comparison["brute-force"].value
+    assert set(first) == {"solver", "value", "upper_bound", "gap", "seconds", "status"}
+
+
+def test_prints_one_line_a_solver(problem: SparseTrustRegion) -> None:
+    lines = str(compare(problem, ["truncation", "local-search"])).splitlines()
+    assert len(lines) == 3
+    assert lines[0].split()[:2] == ["solver", "value"]
+    assert "–" in lines[1]
+
+
+def test_no_bound_at_all_is_none(problem: SparseTrustRegion) -> None:
+    assert compare(problem, ["truncation"]).best_bound is None
+
+
+@pytest.mark.parametrize("solvers", ["sdp", ["sdp", "gurobi"], [3]])
+def test_bad_solvers_are_refused(problem: SparseTrustRegion, solvers: object) -> None:
+    with pytest.raises(InputError, match="solvers must be"):
+        compare(problem, solvers)  # type: ignore[arg-type]

@@ -250,7 +250,7 @@ def test_a_split_of_chunks_takes_all_rows(samples, split_blocks, tmp_path):
 
 
 def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_blocks):
-    from tellapart.data.chunked_samples import Halves, as_chunked
+    from tellapart.data.chunked_samples import Holdout, as_chunked
     from tellapart.data.reader import read_samples
     from tellapart.kernels import Linear
     from tellapart.permutation.mmd import permutation_test_in_chunks
@@ -258,7 +258,7 @@ def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_bl
 
     whole = read_samples(*samples)
     chunks = as_chunked(whole)
-    halves = Halves.of(chunks, 0.5, seed=3)
+    halves = Holdout.of(chunks, 0.5, seed=3)
     out = [np.flatnonzero(halves.held_out(k, np.arange(n))) for k, n in enumerate((2100, 1700))]
     held_out = whole.rows(*out)
     for bandwidth in ("median", "mixed"):

@@ -292,7 +292,7 @@ class Baseline(ABC):
         fitted, null = baseline.fit_and_test(train, held_out, rngs)
         fitted = fitted.described(held_out, None if train is held_out else train)
         result = baseline.result(fitted, null, train, held_out, started)
-        return replace(result, settings={**result.settings, **design.told()})
+        return replace(result, settings={**result.settings, **design.to_dict()})
 
     def read(
         self,

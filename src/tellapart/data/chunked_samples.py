@@ -12,7 +12,7 @@ from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.data.columns import Labels
 from tellapart.data.design import Design
-from tellapart.data.missing import AsRead, MissingPattern, settle_missing
+from tellapart.data.missing import AsRead, MissingPattern, resolve_missing
 from tellapart.data.row_order import (
     DrawnRows,
     Sketch,
@@ -135,7 +135,7 @@ class ChunkedSamples:
             for sample, store in enumerate((self.x, self.y))
         )
         if self.pattern is not None and self.template is not None:
-            return settle_missing(replace(self.template, x=x, y=y), self.pattern)
+            return resolve_missing(replace(self.template, x=x, y=y), self.pattern)
         return replace(self.drawn, x=x, y=y, shared=None)
 
 
@@ -193,7 +193,7 @@ def most_pooled(n_columns: int) -> int:
     return min(budget.pooled_rows, of_width)
 
 
-# A random part of each sample held out, whatever the chunks: a row's number tells its part.
+# A random part of each sample held out, whatever the chunks: a row's number decides its part.
 #
 # The rows of a sample have a random order that nobody stores (`tellapart.data.row_order`), and
 # the first ones in it are held out. Their places in that order number them at random, which
@@ -201,7 +201,7 @@ def most_pooled(n_columns: int) -> int:
 
 
 @dataclass(frozen=True)
-class Halves:
+class Holdout:
     """Which rows of two samples are held out, and which train.
 
     Attributes
@@ -213,10 +213,10 @@ class Halves:
 
     Examples
     --------
-    >>> halves = Halves(seed=0, n_rows=(6, 4), n_held_out=(3, 2))
-    >>> sorted(halves.places(0, first_row=0, count=6).tolist())
+    >>> holdout = Holdout(seed=0, n_rows=(6, 4), n_held_out=(3, 2))
+    >>> sorted(holdout.places(0, first_row=0, count=6).tolist())
     [0, 1, 2, 3, 4, 5]
-    >>> int(halves.held_out(1, np.arange(4)).sum())
+    >>> int(holdout.held_out(1, np.arange(4)).sum())
     2
     """
 
@@ -225,7 +225,7 @@ class Halves:
     n_held_out: tuple[int, int]
 
     @classmethod
-    def of(cls, samples: ChunkedSamples, test_size: float, seed: int) -> Halves:
+    def of(cls, samples: ChunkedSamples, test_size: float, seed: int) -> Holdout:
         """Hold out a share of the rows of each sample."""
         rows = samples.n_x, samples.n_y
         of_x, of_y = (
@@ -286,14 +286,14 @@ class PartOfRows(RowStore):
     """
 
     whole: RowStore
-    halves: Halves
+    holdout: Holdout
     sample: int
     held_out: bool
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
         """Rows and columns."""
-        out = self.halves.n_held_out[self.sample]
+        out = self.holdout.n_held_out[self.sample]
         n_rows, n_columns = self.whole.shape
         return (out if self.held_out else n_rows - out), n_columns
 
@@ -304,7 +304,7 @@ class PartOfRows(RowStore):
 
     def fold(self, fold: Fold[A], step: int, progress: RowsDone | None = None) -> A:
         """Return the sum over the rows of the part, in blocks of `step` rows of both parts."""
-        of_part = _OfPart(fold, self.halves, self.sample, self.held_out)
+        of_part = _OfPart(fold, self.holdout, self.sample, self.held_out)
         if progress is None:
             return self.whole.fold(of_part, step)
         share = self.shape[0] / self.whole.shape[0]
@@ -320,7 +320,7 @@ class _OfPart(Generic[A]):
     """A fold that sees the rows of one part only."""
 
     fold: Fold[A]
-    halves: Halves
+    holdout: Holdout
     sample: int
     held_out: bool
 
@@ -328,8 +328,8 @@ class _OfPart(Generic[A]):
         return self.fold.start()
 
     def add(self, held: A, first_row: int, values: FloatArray) -> A:
-        places = self.halves.places(self.sample, first_row, values.shape[0])
-        inside = (places < self.halves.n_held_out[self.sample]) == self.held_out
+        places = self.holdout.places(self.sample, first_row, values.shape[0])
+        inside = (places < self.holdout.n_held_out[self.sample]) == self.held_out
         return self.fold.add(held, first_row, np.asfortranarray(values[inside]))
 
     def merge(self, left: A, right: A) -> A:

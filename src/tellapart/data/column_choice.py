@@ -85,7 +85,7 @@ def typed_names(texts: Iterable[str], known: Iterable[str]) -> dict[str, None]:
 def _between_commas(text: str) -> list[str]:
     try:
         return next(csv.reader([text], skipinitialspace=True), [])
-    except csv.Error:  # a line break outside quotes: no list, and as a name it is told as unknown
+    except csv.Error:  # a line break outside quotes: no list, and unknown as a name
         return [text]
 
 

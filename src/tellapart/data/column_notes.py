@@ -80,12 +80,12 @@ class ColumnNotes:
         return replace(self, row_labels=tuple(dict.fromkeys((*self.row_labels, *labels))))
 
     def without(self, unchosen: Iterable[str]) -> ColumnNotes:
-        """Return the notes with more columns that were left out as asked."""
+        """Return the notes with more columns that the user excluded."""
         return replace(self, unchosen=tuple(dict.fromkeys((*self.unchosen, *unchosen))))
 
     @property
     def way_back(self) -> str:
-        """The argument, and the options, that compare columns which seem to name rows."""
+        """The argument, and the options, that include columns which appear to be identifiers."""
         names = list(self.naming_rows)[:MOST_NAMED]
         # One option for each: a name may have a comma in it.
         typed = " ".join(f"--keep {shlex.quote(name)}" for name in names)
@@ -138,11 +138,11 @@ class ColumnNotes:
         }
 
 
-# Row labels that were saved as a column: told from data, left out, and remembered by the table.
+# Row labels that were saved as a column: recognised, left out, and remembered by the table.
 #
 # pandas and R write them as a first column without a name, or under a name of their own. They
-# would tell any two files apart, and mean nothing. A table that was read says in the metadata of
-# its schema which columns it left behind, so that results can tell.
+# differ between any two files, and mean nothing. A table that was read says in the metadata of its
+# schema which columns were left out, so that results can report them.
 
 
 # How pandas names a row index that it writes into a Parquet or Feather file.

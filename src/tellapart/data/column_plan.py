@@ -29,10 +29,10 @@ from tellapart.data.identifiers import (
     FEWEST_NAMED,
     WholeNumbers,
     are_whole,
-    is_named_like_one,
+    is_named_like_identifier,
     may_be_consecutive,
-    why_numbers_name_rows,
-    why_text_names_rows,
+    why_numbers_identify_rows,
+    why_text_identifies_rows,
 )
 from tellapart.data.row_order import draw_pooled
 from tellapart.data.sources.source import HeldSource, Source, distinct
@@ -244,10 +244,10 @@ class WholeColumn(NamedTuple):
     def why(self, name: str, n_samples: int) -> str | None:
         """Say why the column identifies rows; None if it does not."""
         if self.is_consecutive is None:
-            return why_numbers_name_rows(name, self.values, n_samples)
+            return why_numbers_identify_rows(name, self.values, n_samples)
         if self.is_consecutive:
             return "consecutive whole numbers, each at most once in a sample"
-        if self.values.size < FEWEST_NAMED or not is_named_like_one(name):
+        if self.values.size < FEWEST_NAMED or not is_named_like_identifier(name):
             return None
         if np.unique(self.values, return_counts=True)[1].max() > n_samples:
             return None
@@ -264,7 +264,7 @@ def identifiers(names: Sequence[str], pooled: PooledColumns) -> dict[str, str]:
         if most is not None:
             reasons[name] = f"more than {most:,} distinct texts"
         elif counts is not None:
-            reasons[name] = why_texts_name_rows(counts, pooled.n_rows, pooled.n_samples)
+            reasons[name] = why_texts_identify_rows(counts, pooled.n_rows, pooled.n_samples)
     for column in pooled.whole_numbers():
         reasons[names[column.s]] = column.why(names[column.s], pooled.n_samples)
     return {name: reason for name, reason in reasons.items() if reason is not None}
@@ -315,7 +315,7 @@ class HeldColumns:
         low, high = np.array(extremes).swapaxes(0, 1)
         likely = may_be_consecutive(low.min(axis=0), high.max(axis=0), self.n_rows, self.n_samples)
         for s, may_be in zip(whole, likely, strict=True):
-            if may_be or is_named_like_one(self.readings[0].names[s]):
+            if may_be or is_named_like_identifier(self.readings[0].names[s]):
                 present = [source.numbers_of(r.places[s]) for source, r in self._sides]
                 yield WholeColumn(s, np.concatenate(present))
 
@@ -365,7 +365,7 @@ class SurveyedColumns:
             for s, (a, b) in enumerate(zip(x.columns, y.columns, strict=True))
             if a.numbers is not None
             and b.numbers is not None
-            and (is_named_like_one(a.name) or (a.numbers.possible and b.numbers.possible))
+            and (is_named_like_identifier(a.name) or (a.numbers.possible and b.numbers.possible))
         ]
         if not candidates:
             return
@@ -399,9 +399,9 @@ class SurveyedColumns:
         return pooled.are_consecutive(least, max(column.greatest for column in columns))
 
 
-def why_texts_name_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
+def why_texts_identify_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
     """Say why a column of text identifies rows, None if it does not; dates as text, too."""
-    reason = why_text_names_rows(counts, n_rows, n_samples)
+    reason = why_text_identifies_rows(counts, n_rows, n_samples)
     if reason is None or not all(map(_LIKE_A_DATE.fullmatch, counts)):
         return reason
     return f"{reason}, to be converted to dates if they are such"

@@ -37,7 +37,7 @@ GIVEN = "given labels"
 
 @dataclass(frozen=True)
 class DesignArguments:
-    """What was asked for: see `tellapart.two_sample_test`."""
+    """Arguments that describe the design of a study: see `tellapart.two_sample_test`."""
 
     strata: object = None
     paired: object = False
@@ -59,8 +59,8 @@ class DesignArguments:
             if value is not None and not (isinstance(value, bool | np.bool_) and not value)
         }
 
-    def told(self) -> dict[str, object]:
-        """Return what was asked for as plain values: columns, True, or that labels were given."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the arguments as plain values: columns, True, or that labels were given."""
         plain: dict[str, object] = {
             name: value if isinstance(value, str) else True if value is True else GIVEN
             for name, value in self.given.items()

@@ -38,7 +38,7 @@ from tellapart.data.missing import (
     complete_rows,
     find_missing,
     handle_missing,
-    settle_missing,
+    resolve_missing,
 )
 from tellapart.data.reader import read_values, resolve_columns
 from tellapart.data.samples import Kind, Samples, Values, rows_of
@@ -140,7 +140,7 @@ class GroupedTable:
         pattern = find_missing((x, y), self.names, self.policy, ("X", "Y"))
         if self.policy == "drop-columns":
             pattern = self.pattern.of(() if pattern is None else pattern.names)
-        return samples if pattern is None else settle_missing(samples, pattern)
+        return samples if pattern is None else resolve_missing(samples, pattern)
 
     def with_design(
         self, samples: Samples, of_x: IntArray, of_y: IntArray, policy: str, titles: tuple[str, str]
@@ -388,8 +388,7 @@ def read_groups(
     table : table or AnnData
         A pandas, polars or pyarrow table, or AnnData.
     by : str
-        The column that tells the samples apart (of `obs`, for AnnData); it is not a variable of
-        theirs.
+        The column that names the sample of each row (of `obs`, for AnnData); it is not compared.
     group, against : str or None
         The two groups. Without `against`, a group is compared with all other rows; without
         either, the column must have exactly two distinct values.
@@ -454,7 +453,7 @@ def open_groups(
     if values is None:
         values = pa.nulls(0)
     check_labelled(by, n_missing, n_rows)
-    # One row for each value: groups are told apart as in tables, and so are mistakes.
+    # One row for each value: groups, and mistakes in their names, are found as in tables.
     names = [by] if by in dataset.names else []
     table = pa.table([values] * len(names) + [np.arange(len(values))], names=[*names, "row"])
     grouped = read_grouped(table, by)

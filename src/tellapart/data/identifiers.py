@@ -1,6 +1,6 @@
-"""Columns that name rows instead of measuring them: numbers in a row, hashes, texts all different.
+"""Identifiers: columns of consecutive numbers, hashes, or texts that are all different.
 
-They would tell any two files apart, and mean nothing. Whether a column is one is decided by its
+They differ between any two files, and mean nothing. Whether a column is one is decided by its
 pooled values, in no order and without labels: what is left out is the same for every permutation
 of the labels, and p-values stay valid.
 """
@@ -30,17 +30,18 @@ _HASH = re.compile(
 )
 
 
-def is_named_like_one(name: str) -> bool:
-    """Say whether a column's name says that it names rows.
+def is_named_like_identifier(name: str) -> bool:
+    """Say whether a column is named like an identifier.
 
-    >>> [is_named_like_one(name) for name in ("patient_id", "PassengerId", "ID", "covid", "humid")]
+    >>> names = ("patient_id", "PassengerId", "ID", "covid", "humid")
+    >>> [is_named_like_identifier(name) for name in names]
     [True, True, True, False, False]
     """
     return bool(_LIKE_A_NAME.fullmatch(name) or _CAMEL.fullmatch(name))
 
 
-def why_text_names_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
-    """Say why a column of text names rows, from how often each text occurs; None if it does not.
+def why_text_identifies_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) -> str | None:
+    """Say why a text column identifies rows, from how often each text occurs; else None.
 
     Parameters
     ----------
@@ -53,9 +54,9 @@ def why_text_names_rows(counts: Mapping[str, int], n_rows: int, n_samples: int) 
 
     Examples
     --------
-    >>> why_text_names_rows({f"p{k}": 1 for k in range(60)}, 60, 2)
+    >>> why_text_identifies_rows({f"p{k}": 1 for k in range(60)}, 60, 2)
     '60 distinct texts in 60 rows'
-    >>> why_text_names_rows({"f": 30, "m": 30}, 60, 2) is None
+    >>> why_text_identifies_rows({"f": 30, "m": 30}, 60, 2) is None
     True
     """
     if not counts:
@@ -82,17 +83,17 @@ def may_be_consecutive(
     )
 
 
-def why_numbers_name_rows(name: str, values: NDArray[np.float64], n_samples: int) -> str | None:
-    """Say why a column of whole numbers names rows, from its pooled values; None if it does not.
+def why_numbers_identify_rows(name: str, values: NDArray[np.float64], n_samples: int) -> str | None:
+    """Say why whole numbers identify rows, from the pooled values of a column; else None.
 
     Consecutive numbers, or any in a column called so, each at most once in every sample. A count
     or a code repeats itself, and a measurement leaves gaps.
 
     Examples
     --------
-    >>> why_numbers_name_rows("visit", np.arange(100.0), 2)
+    >>> why_numbers_identify_rows("visit", np.arange(100.0), 2)
     'consecutive whole numbers, each at most once in a sample'
-    >>> why_numbers_name_rows("pulse", np.array([71.0, 64, 80, 71, 66] * 20), 2) is None
+    >>> why_numbers_identify_rows("pulse", np.array([71.0, 64, 80, 71, 66] * 20), 2) is None
     True
     """
     distinct, counts = np.unique(values, return_counts=True)
@@ -100,7 +101,7 @@ def why_numbers_name_rows(name: str, values: NDArray[np.float64], n_samples: int
         return None
     if values.size >= FEWEST_CONSECUTIVE and distinct[-1] - distinct[0] + 1 == distinct.size:
         return "consecutive whole numbers, each at most once in a sample"
-    if values.size >= FEWEST_NAMED and is_named_like_one(name):
+    if values.size >= FEWEST_NAMED and is_named_like_identifier(name):
         return "its name, and whole numbers, each at most once in a sample"
     return None
 

@@ -173,7 +173,7 @@ def handle_missing(samples: Samples, policy: str, titles: Titles = ("X", "Y")) -
     ('a',)
     """
     pattern = find_missing((samples.x, samples.y), samples.names, policy, titles)
-    return samples if pattern is None else settle_missing(samples, pattern, titles)
+    return samples if pattern is None else resolve_missing(samples, pattern, titles)
 
 
 def find_missing(
@@ -189,10 +189,10 @@ def find_missing(
     rows = tuple(int(values.shape[0]) for values in matrices)
     suspect_names = tuple(names[int(s)] for s in suspects)
     flaws = Flaws(suspect_names, tuple(titles), infinite, too_large, missing, rows)
-    return flaws.settle(policy, suspects, len(names))
+    return flaws.resolve(policy, suspects, len(names))
 
 
-def settle_missing(
+def resolve_missing(
     samples: Samples, pattern: MissingPattern, titles: Titles = ("X", "Y")
 ) -> Samples:
     """Return samples free of the missing values that were found; see `handle_missing`."""
@@ -254,7 +254,7 @@ class Flaws:
     missing: IntArray
     n_rows: tuple[int, ...]
 
-    def settle(self, policy: str, places: IntArray, n_columns: int) -> MissingPattern | None:
+    def resolve(self, policy: str, places: IntArray, n_columns: int) -> MissingPattern | None:
         """Return what to do about missing values, None where there are none.
 
         `places` are those of the columns counted here, among `n_columns` in all.

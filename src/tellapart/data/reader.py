@@ -30,7 +30,7 @@ from tellapart.data.missing import (
     MissingPattern,
     check_rows_left,
     handle_missing,
-    settle_missing,
+    resolve_missing,
 )
 from tellapart.data.row_order import Sketch
 from tellapart.data.row_stores import RowsDone
@@ -272,13 +272,13 @@ def read_chunked(
     done = [0, 0]
 
     def survey(k: int) -> Summary:
-        def tell(rows: int) -> None:
+        def report(rows: int) -> None:
             done[k] = rows
             if progress is not None:
                 progress(sum(done))
 
         first_pass = Survey(plan.readings[k], seed, k, most, most_levels)
-        summary = sources[k].survey(first_pass, tell)
+        summary = sources[k].survey(first_pass, report)
         check_shape(sources[k].title, summary.n_rows, sources[k].n_columns)
         return summary
 
@@ -305,7 +305,7 @@ def _pooled(
     kinds, labels = zip(*(pool_columns(pair) for pair in columns), strict=True)
     names = readings[0].names
     read = np.arange(len(names))
-    pattern = flaws_of(summaries).settle(policy, read, len(names))
+    pattern = flaws_of(summaries).resolve(policy, read, len(names))
     if pattern is not None and not pattern.names:
         # Columns without any value are all that is missing: they need not be read again.
         read, pattern = pattern.kept, None
@@ -341,7 +341,7 @@ def _with_pattern(
             n_left = store.fold(_CompleteRows(pattern), COUNTING_STEP)
             check_rows_left(title, n_left, store.shape[0])
             dropped[k] = store.shape[0] - n_left
-    drawn = settle_missing(whole.drawn, pattern, titles)
+    drawn = resolve_missing(whole.drawn, pattern, titles)
     dropped_rows = dropped[0], dropped[1]
     return replace(
         whole,

@@ -397,7 +397,7 @@ def canonical_order(
 def in_order(samples: Samples, order: RowOrder) -> Samples:
     """Return the samples with their rows in order, the first sample first.
 
-    What was read of missing values is left behind: whoever draws rows works with values.
+    What was read of missing values is left out: drawn rows are used with their values only.
     """
     held = replace(samples, as_read=None).rows(order.of_x, order.of_y)
     if not order.swapped:

@@ -1,4 +1,4 @@
-"""The one contract by which sums over rows are taken, whoever holds the rows.
+"""The one contract by which sums over rows are taken, wherever the rows are held.
 
 Rows are cut into blocks of `step` rows by row number, never by the chunks of a file or a cluster.
 Of n_b blocks, ⌈n_b / 64⌉ consecutive ones, and 4 at least, make a lane, so that there are at most

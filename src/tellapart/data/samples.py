@@ -50,7 +50,7 @@ class SharedRows:
         self._lock = RLock()  # what is made may ask for what else is shared
 
     def once(self, name: Hashable, make: Callable[[Samples], T]) -> T:
-        """Return what `make` makes of the rows, made by whoever asks for it first.
+        """Return what `make` computes from the rows, once for all callers.
 
         It is made of the rows in their own order, so that it does not matter who that is.
         """
@@ -306,7 +306,7 @@ def transposed(
 ) -> FloatArray:
     """Return a contiguous copy of some columns, or of all, one per row of the result.
 
-    Of some rows only, if asked: a sparse sample should be asked for a few at a time.
+    Of some rows only, if given: of a sparse sample, take a few at a time.
     """
     chosen = np.arange(values.shape[1]) if columns is None else columns
     if isinstance(values, ColumnStore):

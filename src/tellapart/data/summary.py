@@ -26,7 +26,7 @@ from tellapart.data.columns import (
     looks_numeric,
     sorted_labels,
 )
-from tellapart.data.identifiers import WholeNumbers, why_text_names_rows
+from tellapart.data.identifiers import WholeNumbers, why_text_identifies_rows
 from tellapart.data.missing import LARGEST, Flaws
 from tellapart.data.row_order import Sketch, marks
 from tellapart.data.samples import Kind
@@ -79,7 +79,7 @@ class ColumnSummary:
     rounded: Extremes | None = None
 
     def add(self, column: Column, *, extremes: bool = True) -> None:
-        """Take in a column of one chunk, with the extremes of its numbers unless told otherwise."""
+        """Take in a column of one chunk; the extremes of its numbers only if they are wanted."""
         self._resolve_form(column.form, column.dtype)
         self.n_rows += column.values.size
         self.rounded = _joined(self.rounded, column.rounded)
@@ -306,7 +306,7 @@ def _check_text(columns: Sequence[ColumnSummary], forms: set[Form]) -> None:
     counts, subject = pooled_counts(columns), subject_of(columns)
     _refuse_numbers(subject, counts)
     n_rows = sum(column.n_rows for column in columns)
-    reason = why_text_names_rows(counts, n_rows, len(columns))
+    reason = why_text_identifies_rows(counts, n_rows, len(columns))
     if reason is not None:
         raise InputError(f"{subject} looks like an identifier: {reason}; drop the column")
 

@@ -22,7 +22,7 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.evidence.mixture import fit_mixture, log_bayes_factor, standardised
+from tellapart.evidence.columns import fit_mixture, log_bayes_factor, standardised
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.differences import Differences
@@ -154,11 +154,11 @@ def find_pairs(
     if differences is not None and differences.by_design:
         unknown = np.full(first.size, np.nan)
         changes = differences.correlation_changes(columns[first], columns[second], unknown)
-        known = np.flatnonzero(~np.isnan(changes))
-        if known.size == 0:
+        judged = np.flatnonzero(~np.isnan(changes))
+        if judged.size == 0:
             return []
-        first, second, alike = first[known], second[known], ALIKE[:1]
-        table = calibrated(changes[np.newaxis, known], None)
+        first, second, alike = first[judged], second[judged], ALIKE[:1]
+        table = calibrated(changes[np.newaxis, judged], None)
     else:
         table = np.array(
             [
@@ -285,10 +285,10 @@ def _zscores_of_triples(x: Singles, y: Singles, s: int) -> FloatArray:
 def _products(values: Singles, s: int) -> tuple[Singles, Singles]:
     """Return the means of the products of column s and two later ones, and of their squares."""
     later = values[:, s + 1 :]
-    own = values[:, s : s + 1]
+    first = values[:, s : s + 1]
     squares = later * later
-    mean = (own * later).T @ later / len(values)
-    square = (own * own * squares).T @ squares / len(values)
+    mean = (first * later).T @ later / len(values)
+    square = (first * first * squares).T @ squares / len(values)
     return np.asarray(mean), np.asarray(square)
 
 

@@ -29,7 +29,13 @@ import numpy as np
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
-from tellapart.evidence.columns import REASONS, ColumnEvidence, column_evidence
+from tellapart.evidence.columns import (
+    REASONS,
+    ColumnEvidence,
+    column_evidence,
+    strength,
+    within_samples,
+)
 from tellapart.evidence.dependence import (
     FEWEST_ROWS_IN_PAIRS,
     FEWEST_ROWS_IN_TRIPLES,
@@ -40,7 +46,6 @@ from tellapart.evidence.dependence import (
     find_triples,
     most_columns,
 )
-from tellapart.evidence.mixture import strength, within_samples
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
@@ -78,12 +83,12 @@ class SomeRows:
         """Return groups whose scores are those of all rows: 0 for rows that do not count."""
         if self.counted is None:
             return list(groups)
-        found = []
+        padded = []
         for group in groups:
             every = np.zeros(self.n_rows, dtype=np.float32)
             every[self.counted] = group.score
-            found.append(replace(group, score=every))
-        return found
+            padded.append(replace(group, score=every))
+        return padded
 
 
 def whole_rows(scores: Scores, places: IntArray) -> tuple[SomeRows, IntArray]:
@@ -172,7 +177,7 @@ def gather_evidence(
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
     Pairs and triples are looked at where `n_variables` has room for them. They take part where
-    their dependence is surer to differ than any of their columns is by itself, and than the
+    their dependence more likely differs than any of their columns is by itself, and than the
     columns whose places they would take: else single columns tell the samples apart better.
 
     Beyond `Budget.evidence_rows` rows of a sample, dependence is that of rows drawn at random.
@@ -184,29 +189,29 @@ def gather_evidence(
     `known` the scores of all rows, where these are shared with others. `state` is what a scan of
     the same samples made of their rows: tables and scores are not made again.
     """
-    part = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
-    if differences is None and (part is not samples or samples.design is not None):
+    drawn = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
+    if differences is None and (drawn is not samples or samples.design is not None):
         differences = find_differences(samples, n_jobs)
     with one_blas_thread():
         scores = None if known is None else known.of_samples
         if scores is None and state is not None:
-            scores = state.scores_of(part)
+            scores = state.scores_of(drawn)
         if scores is None:
-            scores = make_scores(part, n_jobs)
+            scores = make_scores(drawn, n_jobs)
         if scores.column.size == 0:
             none = np.empty((0, 0))
-            rows = (part.n_x, part.n_y)
+            rows = (drawn.n_x, drawn.n_y)
             return Evidence(scores.column, (), np.empty(0), none, none, (), rows)
-        found = column_evidence(scores, part.n_x, n_variables, differences, known)
+        of_columns = column_evidence(scores, drawn.n_x, n_variables, differences, known)
         groups = [
             group
-            for group in _groups(part, scores, n_variables, differences, effort, known, n_jobs)
-            if group.log_odds > _surest_rival(found, group, n_variables)
+            for group in _groups(drawn, scores, n_variables, differences, effort, known, n_jobs)
+            if group.log_odds > _strongest_rival(of_columns, group, n_variables)
         ][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
-        kept = _candidates(found, members, effort)
-        own = found.best_scores(scores, kept)
-        return _joined(found, kept, own, groups, part)
+        kept = _candidates(of_columns, members, effort)
+        best_scores = of_columns.best_scores(scores, kept)
+        return _joined(of_columns, kept, best_scores, groups, drawn)
 
 
 def judged_by_draw(samples: Samples) -> bool:
@@ -214,12 +219,12 @@ def judged_by_draw(samples: Samples) -> bool:
     return max(samples.n_x, samples.n_y) > _most_rows(samples.n_columns)
 
 
-def _surest_rival(found: ColumnEvidence, group: Group, n_variables: int) -> float:
+def _strongest_rival(of_columns: ColumnEvidence, group: Group, n_variables: int) -> float:
     """Return the largest log odds of a group's columns and of those whose places it would take."""
-    members = np.isin(found.columns, group.columns)
-    others = np.sort(found.log_odds[~members])[::-1]
+    members = np.isin(of_columns.columns, group.columns)
+    others = np.sort(of_columns.log_odds[~members])[::-1]
     kept = n_variables - len(group.columns)
-    rivals = [*found.log_odds[members], *others[kept : kept + 1]]
+    rivals = [*of_columns.log_odds[members], *others[kept : kept + 1]]
     return float(max(rivals))
 
 
@@ -228,28 +233,28 @@ def _most_rows(n_columns: int) -> int:
     return min(budget.evidence_rows, max(budget.evidence_entries // (2 * n_columns), 500))
 
 
-def _candidates(found: ColumnEvidence, members: list[int], effort: float) -> IntArray:
+def _candidates(of_columns: ColumnEvidence, members: list[int], effort: float) -> IntArray:
     """Return the places of the columns with the most evidence, and of those in groups."""
     usual = current_budget().evidence_candidates
     most = min(max(int(effort * usual), FEWEST_CANDIDATES), usual)
-    if found.columns.size <= most:
-        return np.arange(found.columns.size)
-    order = np.argsort(-found.log_odds, kind="stable")[:most]
-    return np.union1d(order, np.flatnonzero(np.isin(found.columns, members)))
+    if of_columns.columns.size <= most:
+        return np.arange(of_columns.columns.size)
+    order = np.argsort(-of_columns.log_odds, kind="stable")[:most]
+    return np.union1d(order, np.flatnonzero(np.isin(of_columns.columns, members)))
 
 
 def _joined(
-    found: ColumnEvidence,
+    of_columns: ColumnEvidence,
     kept: IntArray,
-    own: Singles,
+    best_scores: Singles,
     groups: list[Group],
     samples: Samples,
 ) -> Evidence:
-    log_odds = np.append(found.log_odds[kept], [group.log_odds for group in groups])
-    every = np.append(found.zscores[kept], [group.zscore for group in groups])
+    log_odds = np.append(of_columns.log_odds[kept], [group.log_odds for group in groups])
+    every = np.append(of_columns.zscores[kept], [group.zscore for group in groups])
     signs = np.where(every < 0, -1.0, 1.0)
     products = [group.score[:, np.newaxis] for group in groups]
-    correlation = _correlations(np.concatenate([own, *products], axis=1), samples)
+    correlation = _correlations(np.concatenate([best_scores, *products], axis=1), samples)
     np.fill_diagonal(correlation, 1.0)
     likeness = correlation * np.outer(signs, signs)
     shared = (likeness + correlation**2) / 2
@@ -257,12 +262,12 @@ def _joined(
     lowest = float(np.linalg.eigvalsh(shared)[0])
     shared[np.diag_indices_from(shared)] += max(SHRINKAGE, SHRINKAGE / 2 - lowest)
     return Evidence(
-        columns=found.columns[kept],
+        columns=of_columns.columns[kept],
         groups=tuple(groups),
         strengths=strength(log_odds),
         shared=shared,
         likeness=likeness,
-        reasons=tuple(REASONS[found.scores[place]] for place in kept),
+        reasons=tuple(REASONS[of_columns.scores[place]] for place in kept),
         n_rows=(samples.n_x, samples.n_y),
     )
 
@@ -298,7 +303,7 @@ def _groups(
     known: KnownScores | None,
     n_jobs: int,
 ) -> list[Group]:
-    """Return the groups of at most `n_variables` columns that likely differ, the surest first."""
+    """Return the groups of at most `n_variables` columns that likely differ, by their odds."""
     fewer = min(samples.n_units)
     if n_variables < 2 or fewer < FEWEST_ROWS_IN_PAIRS:
         return []
@@ -333,7 +338,8 @@ def _copulas(
         ranks = known.ranks.within(columns, known.order, samples.n_x)
         varies = (ranks.off_median >= LEAST_VARYING).all(axis=0)
         x, y = (
-            CopulaScores.of_ranks(np.asfortranarray(own[:, varies])) for own in (ranks.x, ranks.y)
+            CopulaScores.of_ranks(np.asfortranarray(of_sample[:, varies]))
+            for of_sample in (ranks.x, ranks.y)
         )
         return x, y, columns[varies]
     of_x, of_y = rows.of(samples.x[:, columns], samples.y[:, columns])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.evidence.mixture import standardised
+from tellapart.evidence.columns import FAR, standardised
 from tellapart.scan.cells import FAR_OUT
 from tellapart.scan.scores import Scores
 from tellapart.scan.wide import WideScores
@@ -76,11 +76,11 @@ class PooledRanks:
         shape = self._values.shape[::-1]
         begins, rising = np.ones(shape, dtype=np.bool_), np.empty(shape, dtype=np.int32)
 
-        def sort(own: slice) -> None:
-            values = np.ascontiguousarray(self._values[:, own].T)
-            rising[own] = np.argsort(values, axis=1)
-            sorted_values = np.take_along_axis(values, rising[own], axis=1)
-            begins[own, 1:] = sorted_values[:, 1:] != sorted_values[:, :-1]
+        def sort(some_columns: slice) -> None:
+            values = np.ascontiguousarray(self._values[:, some_columns].T)
+            rising[some_columns] = np.argsort(values, axis=1)
+            sorted_values = np.take_along_axis(values, rising[some_columns], axis=1)
+            begins[some_columns, 1:] = sorted_values[:, 1:] != sorted_values[:, :-1]
 
         in_slices(sort, shape[0], COLUMNS_AT_A_TIME, self._n_jobs)
         return begins, rising
@@ -109,10 +109,6 @@ def _rank(begins, rising, places, position, n_x, ranks, off_median):  # type: ig
             if below_y <= n_y // 2 < below_y + of_y:
                 off_median[1, s] = 1 - of_y / n_y
             first, below_x, below_y = last, below_x + of_x, below_y + of_y
-
-
-FAR = "far"
-"""How far a value lies beyond 1.8 spreads: a few outlying rows show best in it."""
 
 
 @dataclass(frozen=True, eq=False)

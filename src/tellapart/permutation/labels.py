@@ -63,14 +63,11 @@ class TwoSampleSums:
 
     def total(self) -> FloatArray:
         """Return the sums over all rows."""
-        return np.asarray(
-            self.x.sum(axis=0, dtype=np.float64) + self.y.sum(axis=0, dtype=np.float64)
-        )
+        return np.asarray(_column_totals(self.x) + _column_totals(self.y))
 
     def sides(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums over all rows of X, and over all rows of Y."""
-        of_x, of_y = (side.sum(axis=0, dtype=np.float64) for side in (self.x, self.y))
-        return of_x, of_y
+        return _column_totals(self.x), _column_totals(self.y)
 
     def rows_behind(self, n_x: float, n_y: float) -> tuple[FloatArray, FloatArray]:
         """Return how many rows of X and of Y have the values: all, where none is missing."""
@@ -95,6 +92,17 @@ class TwoSampleSums:
     def column(self, feature: int) -> tuple[FloatArray, FloatArray]:
         """Return one feature's sums over the bins of X and of Y."""
         return self.x[:, feature].astype(np.float64), self.y[:, feature].astype(np.float64)
+
+
+@compiled
+def _column_totals(values):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the sums of the columns, row after row in double precision."""
+    totals = np.zeros(values.shape[1])
+    for i in range(values.shape[0]):
+        row = values[i]
+        for j in range(row.size):
+            totals[j] += row[j]
+    return totals
 
 
 @dataclass(frozen=True, eq=False)

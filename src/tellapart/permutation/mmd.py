@@ -14,7 +14,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.compiling import compiled
-from tellapart.data.chunked_samples import ChunkedSamples, Halves
+from tellapart.data.chunked_samples import ChunkedSamples, Holdout
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
@@ -322,7 +322,7 @@ def _column_forms(
 
 def permutation_test_in_chunks(
     samples: ChunkedSamples,
-    halves: Halves,
+    holdout: Holdout,
     kernel: FittedKernel,
     z: FloatArray,
     *,
@@ -342,7 +342,7 @@ def permutation_test_in_chunks(
     ----------
     samples : ChunkedSamples
         All rows, those that chose included.
-    halves : Halves
+    holdout : Holdout
         Which of them are held out.
     kernel, z, n_permutations, alpha, rng
         As in `permutation_test`.
@@ -353,14 +353,14 @@ def permutation_test_in_chunks(
     """
     used = np.flatnonzero(z)
     maps = tuple(_map_of(samples, kernel, int(s)) for s in used)
-    n_x, n_y = halves.n_held_out
+    n_x, n_y = holdout.n_held_out
     bins_x, bins_y, size = binned_sizes(n_x, n_y)
     share = ShareDone(progress, "test", samples.n_x + samples.n_y)
     sums = []
     for sample, store in enumerate((samples.x, samples.y)):
         threads = 1 if store.side_by_side else n_jobs
         n_bins = (bins_x, bins_y)[sample]
-        fold = FeatureSums(maps, tuple(used.tolist()), halves, sample, n_bins, size, threads)
+        fold = FeatureSums(maps, tuple(used.tolist()), holdout, sample, n_bins, size, threads)
         step = block_rows(samples.n_columns)
         sums.append(store.fold(fold, step, share.after(sample * samples.n_x)))
     groups = RowGroups.of_bins(
@@ -396,7 +396,7 @@ class FeatureSums:
 
     maps: tuple[FeatureMap, ...]
     columns: tuple[int, ...]
-    halves: Halves
+    holdout: Holdout
     sample: int
     n_bins: int
     rows_per_bin: int
@@ -408,8 +408,8 @@ class FeatureSums:
 
     def add(self, held: FloatArray, first_row: int, values: FloatArray) -> FloatArray:
         """Add the features of the rows of a block that are held out."""
-        places = self.halves.places(self.sample, first_row, values.shape[0])
-        rows = np.flatnonzero(places < self.halves.n_held_out[self.sample])
+        places = self.holdout.places(self.sample, first_row, values.shape[0])
+        rows = np.flatnonzero(places < self.holdout.n_held_out[self.sample])
         if rows.size == 0:
             return held
         at = np.minimum(places[rows] // self.rows_per_bin, self.n_bins)

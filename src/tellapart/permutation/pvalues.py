@@ -185,9 +185,7 @@ def warn_of_few_permutations(
     least = attainable_pvalue(samples, n_permutations, symmetric=symmetric)
     if least <= alpha:
         return
-    never = (
-        f"no p-value can fall below {least:.3g}, so alpha = {alpha:g} is never reached: use more"
-    )
+    never = f"no p-value can fall below {least:.3g}, so alpha = {alpha:g} is never reached"
     level = f"an alpha of at least {rounded_up(least):g}"
     design = samples.design
     if design is not None:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.scan.family import GroupCandidates
-from tellapart.scan.pairs import Remaining
+from tellapart.scan.pool import Remaining
 from tellapart.scan.tails import NOTHING, tail_pvalue_of
 
 WEIGHTS = {

@@ -239,7 +239,7 @@ class _Seen:
         sides = (pool.sums.x.lengths, pool.sums.y.lengths)
         parts = [_lengths(pool.outline), *(side.astype(np.float64) for side in sides)]
         before = self.lengths or [np.zeros(1)] * len(parts)
-        self.lengths = [own + more for own, more in zip(before, parts, strict=True)]
+        self.lengths = [so_far + more for so_far, more in zip(before, parts, strict=True)]
 
     def count(self) -> tuple[int, int]:
         """Return how many columns vary, and how many of them are numeric."""
@@ -261,21 +261,21 @@ class _Seen:
         size = sum(part.size for part in self.column)
 
         def full(lengths: FloatArray) -> tuple[Singles, Singles]:
-            there = lengths[1].astype(np.float32)
-            return full_lengths(lengths[0].astype(np.float32), there, size), there
+            n_present = lengths[1].astype(np.float32)
+            return full_lengths(lengths[0].astype(np.float32), n_present, size), n_present
 
-        known, there = full(self.lengths[0])
-        score = score_of_lengths(known[there > 0])
+        pooled, n_present = full(self.lengths[0])
+        score = score_of_lengths(pooled[n_present > 0])
         sides = []
         for sample in (0, 1):
-            own, there = full(self.lengths[1 + sample])
-            at, _ = labels.of_rows(sample, 0, own.size)
+            of_rows, n_present = full(self.lengths[1 + sample])
+            at, _ = labels.of_rows(sample, 0, of_rows.size)
             count = labels.n_bins_of[sample] + 1
-            found = [
+            sums = [
                 np.bincount(at, weights, minlength=count)[:, np.newaxis].astype(np.float32)
-                for weights in (score.of(own) * (there > 0), there > 0)
+                for weights in (score.of(of_rows) * (n_present > 0), n_present > 0)
             ]
-            sides.append(found)
+            sides.append(sums)
         (x, of_x), (y, of_y) = sides
         missing = any((lengths[1] < size).any() for lengths in self.lengths[1:])
         labels.adjust(x, y)
@@ -286,5 +286,7 @@ class _Seen:
 def _lengths(outline: Scores) -> FloatArray:
     """Return ‖V‖² of pooled rows, and how many of their values are there."""
     n_rows, size = outline.clipped.shape
-    there = np.full(n_rows, float(size)) if outline.present is None else outline.present.sum(axis=1)
-    return np.stack([np.square(outline.clipped).sum(axis=1, dtype=np.float64), there])
+    n_present = (
+        np.full(n_rows, float(size)) if outline.present is None else outline.present.sum(axis=1)
+    )
+    return np.stack([np.square(outline.clipped).sum(axis=1, dtype=np.float64), n_present])

@@ -86,10 +86,10 @@ def measure_units(values: FloatArray) -> Units:
     clipped = robust_units(values, centre, half_spread)
     mean, scale = _moments(clipped)
     square_mean, square_scale = _moments(np.square(clipped))
-    own = (clipped - mean) * scale
+    standard = (clipped - mean) * scale
     unit = (np.square(clipped) - square_mean) * square_scale
-    slope = np.mean(unit * own, axis=0)
-    rest = np.mean(np.square(unit - slope * own), axis=0)
+    slope = np.mean(unit * standard, axis=0)
+    rest = np.mean(np.square(unit - slope * standard), axis=0)
     keep = rest >= LEAST_REST
     # G = ((c² − m₂)/s₂ − slope·(c − m₁)/s₁)/deviation of that.
     inverse = np.where(keep, 1 / np.sqrt(np.where(keep, rest, 1.0)), 0.0)
@@ -101,7 +101,7 @@ def measure_units(values: FloatArray) -> Units:
         square=square_scale * inverse,
         slope=-slope * scale * inverse,
         offset=(slope * scale * mean - square_mean * square_scale) * inverse,
-        far_scale=_moments(np.maximum(np.abs(own) - FAR_OUT, 0))[1],
+        far_scale=_moments(np.maximum(np.abs(standard) - FAR_OUT, 0))[1],
         is_level=np.zeros(mean.size, dtype=bool),
     )
 
@@ -340,12 +340,12 @@ def _median(u, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     order = np.argsort(u)
     rows = w.sum()
     lower, upper = 0.0, 0.0
-    found = False
+    has_lower = False
     below = 0.0
     for c in order:
         if w[c] == 0.0:
             continue
-        if found:
+        if has_lower:
             upper = u[c]
             break
         below += w[c]
@@ -353,7 +353,7 @@ def _median(u, w):  # type: ignore[no-untyped-def]  # pragma: no cover
             return u[c]
         if below == rows / 2:
             lower = u[c]
-            found = True
+            has_lower = True
     return (lower + upper) / 2
 
 
@@ -373,10 +373,10 @@ def _standard(values, w):  # type: ignore[no-untyped-def]  # pragma: no cover
 def _without(values, base, w):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return values less their regression on `base`, standardised; 0 where little is left."""
     unit = _standard(values, w)
-    own = _standard(base, w)
+    base_unit = _standard(base, w)
     rows = w.sum()
-    slope = (w * unit * own).sum() / rows
-    rest = unit - slope * own
+    slope = (w * unit * base_unit).sum() / rows
+    rest = unit - slope * base_unit
     if (w * rest * rest).sum() / rows < LEAST_REST:
         return np.zeros(values.size)
     return _standard(rest, w)
@@ -434,8 +434,8 @@ def count_before(edges, low, scale, out):  # type: ignore[no-untyped-def]  # pra
 def count_all_before(edges, edge_start, low, scale, out, starts):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Count the edges before the buckets of every column."""
     for q in range(low.size):
-        own = edges[edge_start[q] : edge_start[q + 1]]
-        count_before(own, low[q], scale[q], out[starts[q] : starts[q + 1]])
+        of_column = edges[edge_start[q] : edge_start[q + 1]]
+        count_before(of_column, low[q], scale[q], out[starts[q] : starts[q + 1]])
 
 
 @compiled
@@ -465,10 +465,10 @@ def find_cells(values, edges, gaps, buckets, low, scale, out):  # type: ignore[n
 
 
 @compiled
-def take_scores(found, cells, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+def take_scores(cell_numbers, cells, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[i] to one score of each cell found."""
-    for i in range(found.size):
-        out[i] = cells[found[i], kind]
+    for i in range(cell_numbers.size):
+        out[i] = cells[cell_numbers[i], kind]
 
 
 @compiled
@@ -484,7 +484,7 @@ def clip_values(values, centre, half_spread, mean, scale, square, slope, offset,
 @compiled
 def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
     values, order, columns, edges, edge_start, gaps, buckets, bucket_start, low, scale,
-    cells, cell_start, missing, is_level, units, first, found, v, g,
+    cells, cell_start, missing, is_level, units, first, cell_numbers, v, g,
 ):  # fmt: skip
     """Write the cells, V and G of score columns, from `first` on, one per row of what is written.
 
@@ -492,28 +492,28 @@ def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
     `tellapart.scan.cells.Units` that turns values into V and G. Of a level V is U, and there is no
     G; a value that is missing has the last cell of its column, and neither.
     """
-    own = np.empty(order.size)
+    of_column = np.empty(order.size)
     absent = np.zeros(order.size, dtype=np.bool_)
-    for q in range(found.shape[0]):
+    for q in range(cell_numbers.shape[0]):
         p = first + q
-        mine = edges[edge_start[p] : edge_start[p + 1]]
+        column_edges = edges[edge_start[p] : edge_start[p + 1]]
         for i in range(order.size):
-            own[i] = values[order[i], columns[p]]
+            of_column[i] = values[order[i], columns[p]]
             if missing:
-                absent[i] = math.isnan(own[i])
-                own[i] = mine[0] if absent[i] else own[i]
+                absent[i] = math.isnan(of_column[i])
+                of_column[i] = column_edges[0] if absent[i] else of_column[i]
         steps = buckets[bucket_start[p] : bucket_start[p + 1]]
-        find_cells(own, mine, gaps[p], steps, low[p], scale[p], found[q])
+        find_cells(of_column, column_edges, gaps[p], steps, low[p], scale[p], cell_numbers[q])
         if missing:
             last = cell_start[p + 1] - cell_start[p] - 1
             for i in range(order.size):
-                found[q, i] = last if absent[i] else found[q, i]
+                cell_numbers[q, i] = last if absent[i] else cell_numbers[q, i]
         if is_level[p]:
-            take_scores(found[q], cells[cell_start[p] : cell_start[p + 1]], 0, v[q])
+            take_scores(cell_numbers[q], cells[cell_start[p] : cell_start[p + 1]], 0, v[q])
             g[q, :] = 0.0
             continue
         clip_values(
-            own, units[0, p], units[1, p], units[2, p], units[3, p], units[4, p], units[5, p],
+            of_column, units[0, p], units[1, p], units[2, p], units[3, p], units[4, p], units[5, p],
             units[6, p], v[q], g[q],
         )  # fmt: skip
         if missing:
@@ -524,7 +524,7 @@ def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @compiled
-def take_columns(found, cells, cell_start, first, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+def take_columns(cell_numbers, cells, cell_start, first, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write one score of the cells found of score columns, from `first` on."""
-    for q in range(found.shape[0]):
-        take_scores(found[q], cells[cell_start[first + q] :], kind, out[q])
+    for q in range(cell_numbers.shape[0]):
+        take_scores(cell_numbers[q], cells[cell_start[first + q] :], kind, out[q])

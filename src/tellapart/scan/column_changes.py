@@ -130,8 +130,8 @@ def _spread_changes(pool: Pool, name: str, rooted: BoolArray) -> Singles:
     if present is not None:
         # The deviation of k values is too small by a factor that depends on k.
         x, y = (
-            own * np.sqrt(k / np.maximum(k - 1.5, 0.5))
-            for own, k in zip((x, y), pool.counts(present), strict=True)
+            deviation * np.sqrt(k / np.maximum(k - 1.5, 0.5))
+            for deviation, k in zip((x, y), pool.counts(present), strict=True)
         )
     within = np.sqrt(share * np.square(x) + (1 - share) * np.square(y))
     inverse = 1 / np.where(within > 0, within, 1)
@@ -210,11 +210,11 @@ class ColumnContest:
         inside[lead] = True
         tables, start = [], 0
         for part in parts:
-            mine = inside[start : start + part.kept.size]
+            kept_here = inside[start : start + part.kept.size]
             start += part.kept.size
-            tables.append(part.table[:, mine])
-            if not mine.all():
-                others.append(part.table[:, ~mine].max(axis=1))
+            tables.append(part.table[:, kept_here])
+            if not kept_here.all():
+                others.append(part.table[:, ~kept_here].max(axis=1))
         table = np.concatenate(tables, axis=1)
         left = np.max(others, axis=0) if others else None
         return cls(columns, own, kept[lead], table, left)

@@ -70,7 +70,7 @@ class Differences:
         table = {name: labels.zscores(sums.of(name)) for name in SINGLES}
         if not labels.by_design:
             table["far"] = table["far"] * tables.units.far_scale
-        found: dict[tuple[int, int], float] = {}
+        correlations: dict[tuple[int, int], float] = {}
         if product is not None:
             pairs = Pairs(*product.columns)
             still = np.maximum(np.abs(table["normal"]), np.abs(table["spread"])) < CLEAR
@@ -81,8 +81,8 @@ class Differences:
             changes = labels.product_zscores(changes, products, kept)
             s, t = tables.column[pairs.s[kept]], tables.column[pairs.t[kept]]
             keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
-            found = dict(zip(keys, changes.tolist(), strict=True))
-        return cls(tables.column, tables.level, table, found, labels.by_design)
+            correlations = dict(zip(keys, changes.tolist(), strict=True))
+        return cls(tables.column, tables.level, table, correlations, labels.by_design)
 
     @classmethod
     def joined(cls, parts: Sequence[Differences]) -> Differences:
@@ -98,25 +98,25 @@ class Differences:
             parts[0].by_design,
         )
 
-    def correlation_changes(self, s: IntArray, t: IntArray, own: FloatArray) -> FloatArray:
-        """Return the z-scores of pairs of columns: those of `own` where there are none here."""
+    def correlation_changes(self, s: IntArray, t: IntArray, default: FloatArray) -> FloatArray:
+        """Return the z-scores of pairs of columns: those of `default` where there are none here."""
         keys = zip(np.minimum(s, t).tolist(), np.maximum(s, t).tolist(), strict=True)
-        known = [self.correlations.get(key, np.nan) for key in keys]
-        return np.where(np.isnan(known), own, known)
+        zscores = [self.correlations.get(key, np.nan) for key in keys]
+        return np.where(np.isnan(zscores), default, zscores)
 
     def aligned(
-        self, name: str, own: FloatArray, column: IntArray, level: tuple[str | None, ...]
+        self, name: str, default: FloatArray, column: IntArray, level: tuple[str | None, ...]
     ) -> FloatArray:
-        """Return the z-scores of other score columns: those of `own` where there are none here."""
+        """Return the z-scores of other score columns, and `default` where there are none here."""
         if name not in self.zscores:
-            return own
+            return default
         places = {
             key: p for p, key in enumerate(zip(self.column.tolist(), self.level, strict=True))
         }
-        found = np.array(
+        at = np.array(
             [places.get(key, -1) for key in zip(column.tolist(), level, strict=True)], dtype=np.intp
         )
-        return np.where(found >= 0, self.zscores[name][found], own)
+        return np.where(at >= 0, self.zscores[name][at], default)
 
 
 def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Differences:
@@ -144,8 +144,8 @@ def _correlation_changes(sums: Sums, product: Product, n_x: float, n_y: float) -
     every = of.sides(), squares.sides(), products.sides()
     for k in (0, 1):
         mean, square, of_pair = (
-            part[k] / np.maximum(rows, 1)
-            for part, rows in zip(every, (single[k], single[k], both[k]), strict=True)
+            sums_of[k] / np.maximum(rows, 1)
+            for sums_of, rows in zip(every, (single[k], single[k], both[k]), strict=True)
         )
         deviation = np.sqrt(np.maximum(square - mean**2, LEAST_VARIANCE))
         r = (of_pair - mean[pairs.s] * mean[pairs.t]) / (deviation[pairs.s] * deviation[pairs.t])

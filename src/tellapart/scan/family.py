@@ -32,8 +32,7 @@ from tellapart.data.samples import Samples, draw_rows
 from tellapart.effects.values import fewest_rows
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.scan.features import Feature, Product
-from tellapart.scan.pairs import Largest
-from tellapart.scan.pool import Pool
+from tellapart.scan.pool import Largest, Pool
 from tellapart.scan.row_forms import RowProducts
 from tellapart.scan.scores import ALL_SCORES, Scores
 from tellapart.scan.tables import Tables

@@ -67,8 +67,8 @@ class Segments:
     def each(self, work: Callable[[IntArray, IntArray], None]) -> None:
         """Do work(starts, bins) on some segments at a time, in threads: no two share a bin."""
 
-        def some(part: slice) -> None:
-            work(self.starts[part.start : part.stop + 1], self.bins[part])
+        def some(segments: slice) -> None:
+            work(self.starts[segments.start : segments.stop + 1], self.bins[segments])
 
         in_slices(some, self.bins.size, SEGMENTS_AT_A_TIME, self.n_jobs)
 
@@ -219,22 +219,22 @@ def add_triples(triples: Triples, values: Singles, segments: Segments, out: Sing
     """Add the sums of products of three to out (bins × products); scores are (columns × rows)."""
     used, place = np.unique(np.concatenate(triples), return_inverse=True)
     s, t, u = place.reshape(3, -1)
-    own = _some(values, used)
+    scores = _some(values, used)
     pairs, first = np.unique(s * used.size + t, return_inverse=True)
     if segments.rows_per_segment < FEWEST_ROWS:
-        rows = np.ascontiguousarray(own.T)
+        rows = np.ascontiguousarray(scores.T)
         segments.each(lambda starts, bins: sum_triples_by_row(rows, s, t, u, starts, bins, out))
         return
     if used.size < FEWEST_COLUMNS or triples.size < LEAST_SHARE * pairs.size * used.size:
-        segments.each(lambda starts, bins: sum_triples(own, s, t, u, starts, bins, out))
+        segments.each(lambda starts, bins: sum_triples(scores, s, t, u, starts, bins, out))
         return
     left, right = pairs // used.size, pairs % used.size
     flat = first * used.size + u
 
     def multiply(starts: IntArray, bins: IntArray) -> None:
         for i, at in enumerate(bins):
-            part = own[:, starts[i] : starts[i + 1]]
-            out[at] += np.take((part[left] * part[right]) @ part.T, flat)
+            of_bin = scores[:, starts[i] : starts[i + 1]]
+            out[at] += np.take((of_bin[left] * of_bin[right]) @ of_bin.T, flat)
 
     segments.each(multiply)
 

@@ -166,8 +166,8 @@ def scan(
             pool, planned = make_pool(
                 samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_state
             )
-        found = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
-        return replace(found, state=planned.state) if keep_state else found
+        result = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        return replace(result, state=planned.state) if keep_state else result
 
 
 def make_pool(
@@ -219,7 +219,7 @@ def scan_pool(
     )
     null = null_of(combined.values, TIE, alpha, exact=labels.exact)
     progress("scan", "naming what differs")
-    found = find(
+    named = find(
         names,
         pool,
         [candidates for result in results.values() for candidates in result.candidates],
@@ -236,15 +236,15 @@ def scan_pool(
     return Scan(
         null=null,
         families=combined.pvalues,
-        findings=found.findings,
-        variable_pvalues=dict(zip(names, found.column_pvalues.tolist(), strict=True)),
+        findings=named.findings,
+        variable_pvalues=dict(zip(names, named.column_pvalues.tolist(), strict=True)),
         skipped=planned.skipped,
         notes={**planned.notes, **notes},
-        unlisted=found.unlisted,
+        unlisted=named.unlisted,
         rows_per_bin=labels.rows_per_bin,
-        columns=found.columns,
-        pairs=found.pairs,
-        triples=found.triples,
+        columns=named.columns,
+        pairs=named.pairs,
+        triples=named.triples,
         n_variables=next((number for number in numbers if number is not None), 1),
         differences=differences,
     )

@@ -116,7 +116,7 @@ def look_up(
     All are (columns × rows), the rows of `values` in this order.
     """
     shape = (places.stop - places.start, order.size)
-    found = np.empty(shape, dtype=np.int32)
+    cell_numbers = np.empty(shape, dtype=np.int32)
     v, g = (
         held[name][places] if name in held else np.empty(shape, dtype=np.float32)
         for name in ("clipped", "squared")
@@ -125,13 +125,13 @@ def look_up(
         values, order, tables.column, tables.edges, tables.edge_start, tables.gaps,
         tables.buckets, tables.bucket_start, tables.bucket_low, tables.bucket_scale,
         tables.cells, tables.cell_start, tables.missing, tables.units.is_level,
-        tables.units.turning, places.start, found, v, g,
+        tables.units.turning, places.start, cell_numbers, v, g,
     )  # fmt: skip
     for kind, name in enumerate(CELL_SCORES):
         if name in held:
-            own = held[name][places]
-            take_columns(found, tables.cells, tables.cell_start, places.start, kind, own)
-    return found, v, g
+            out = held[name][places]
+            take_columns(cell_numbers, tables.cells, tables.cell_start, places.start, kind, out)
+    return cell_numbers, v, g
 
 
 def standardised(values: FloatArray) -> FloatArray:
@@ -144,8 +144,8 @@ def standardised(values: FloatArray) -> FloatArray:
 
 def without(values: FloatArray, base: FloatArray) -> FloatArray:
     """Return each column less its regression on the same column of `base`, standardised."""
-    unit, own = standardised(values), standardised(base)
-    slope = np.mean(unit * own, axis=0)
-    rest = unit - slope * own
+    unit, base_unit = standardised(values), standardised(base)
+    slope = np.mean(unit * base_unit, axis=0)
+    rest = unit - slope * base_unit
     keep = np.mean(np.square(rest), axis=0) >= LEAST_REST
     return np.asarray(np.where(keep, standardised(rest), 0.0))

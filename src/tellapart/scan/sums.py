@@ -161,38 +161,38 @@ class BinSums:
         starts, bins = segments.starts, segments.bins
 
         def score(places: slice) -> None:
-            found, v, g = look_up(tables, places, values, order, kept)
+            cell_numbers, v, g = look_up(tables, places, values, order, kept)
             to = (starts, bins, places.start, self._full)
             if not self._full:
                 sum_columns(
-                    found, v, g, waves, tables.cells, tables.cell_start, *to,
+                    cell_numbers, v, g, waves, tables.cells, tables.cell_start, *to,
                     held.singles, held.derived,
                 )  # fmt: skip
             for q, p in enumerate(range(places.start, places.stop)):
                 if self._full:
                     cells = tables.cells[tables.cell_start[p] : tables.cell_start[p + 1]]
-                    own = (starts, bins, p, self._full)
-                    sum_cells(found[q], cells, *own, held.singles, held.derived)
-                    sum_values(v[q], g[q], *own, held.singles, held.derived)
-                    sum_waves(v[q], waves, *own, held.derived, held.singles.shape[1] - 1)
+                    to_column = (starts, bins, p, self._full)
+                    sum_cells(cell_numbers[q], cells, *to_column, held.singles, held.derived)
+                    sum_values(v[q], g[q], *to_column, held.singles, held.derived)
+                    sum_waves(v[q], waves, *to_column, held.derived, held.singles.shape[1] - 1)
                 if tables.missing:
-                    there = ~np.isnan(values[order, tables.column[p]])
-                    self._present(held, there, waves, segments, p)
+                    has_value = ~np.isnan(values[order, tables.column[p]])
+                    self._present(held, has_value, waves, segments, p)
                     if PRESENT in kept:
-                        kept[PRESENT][p] = there
+                        kept[PRESENT][p] = has_value
 
         in_slices(score, tables.size, columns_at_a_time(rows), self.n_jobs)
         return kept
 
     def _present(
-        self, held: SampleSums, there: BoolArray, waves: Singles, segments: Segments, p: int
+        self, held: SampleSums, has_value: BoolArray, waves: Singles, segments: Segments, p: int
     ) -> None:
         """Count the values that are there, and take back what missing ones added to the waves.
 
         V of a missing value is 0, and the waves of that are not.
         """
         starts, bins = segments.starts, segments.bins
-        counts = np.add.reduceat(there, starts[:-1], dtype=np.float32)
+        counts = np.add.reduceat(has_value, starts[:-1], dtype=np.float32)
         held.present[bins, p] += counts
         gone = np.diff(starts) - counts
         last = held.singles.shape[1] - 1

@@ -84,18 +84,18 @@ class TablePart:
 
 
 def numeric_part(
-    own: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
+    columns: FloatArray, places: IntArray, low: FloatArray, high: FloatArray, *, complete: bool
 ) -> TablePart:
-    """Return the tables of columns, one per row of `own`, which is sorted in place."""
-    units = measure_units(own.T)
-    own.sort(axis=1)
+    """Return the tables of columns, one per row of `columns`, which is sorted in place."""
+    units = measure_units(columns.T)
+    columns.sort(axis=1)
     # A column of which the rows drawn show one value only: its extremes stand for the others.
-    still = own[:, 0] == own[:, -1]
+    still = columns[:, 0] == columns[:, -1]
     if still.any():
-        own[still, 0], own[still, -1] = low[places[still]], high[places[still]]
-    cut = cut_columns(own, own.shape[1] if complete else MOST_EDGES, gaps=not complete)
+        columns[still, 0], columns[still, -1] = low[places[still]], high[places[still]]
+    cut = cut_columns(columns, columns.shape[1] if complete else MOST_EDGES, gaps=not complete)
     normal = special.ndtri(cut.quantile)
-    least = max(5, LEAST_ATOM * own.shape[1])
+    least = max(5, LEAST_ATOM * columns.shape[1])
     cells, frequent = score_cells(cut, normal, least)
     return TablePart(
         column=places.tolist(),
@@ -143,7 +143,7 @@ def level_part(
         edges=np.tile(present.astype(np.float64), size),
         n_edges=np.full(size, present.size),
         cells=np.concatenate(cells),
-        n_cells=np.array([own.shape[0] for own in cells]),
+        n_cells=np.array([of_level.shape[0] for of_level in cells]),
         gaps=gaps,
         units=Units.of_levels(size),
         frequent=np.full(size, np.nan),
@@ -322,7 +322,7 @@ def tables_of_columns(
     """Return the tables of some columns, which rise, told by their places among all."""
     every = columns.size == samples.n_columns
     names = [samples.names[s] for s in columns]
-    found = make_tables(
+    tables = make_tables(
         pooled.values if every else pooled.values[:, columns],
         [samples.kinds[s] for s in columns],
         {q: samples.categories[name] for q, name in enumerate(names) if name in samples.categories},
@@ -332,8 +332,8 @@ def tables_of_columns(
         n_jobs=n_jobs,
     )
     if every:
-        return found
-    return replace(found, column=columns[found.column], constant=columns[found.constant])
+        return tables
+    return replace(tables, column=columns[tables.column], constant=columns[tables.constant])
 
 
 def make_tables(
@@ -375,10 +375,10 @@ def make_tables(
 
     def numeric(places: IntArray) -> TablePart:
         check_interrupts()
-        own = np.ascontiguousarray(values[:, places].T)
+        columns = np.ascontiguousarray(values[:, places].T)
         if missing:
-            own = _present(own, low[places], high[places])
-        return numeric_part(own, places, low, high, complete=complete)
+            columns = _present(columns, low[places], high[places])
+        return numeric_part(columns, places, low, high, complete=complete)
 
     parts = in_threads(numeric, groups, n_jobs)
     for s in np.flatnonzero(varies & categorical):
@@ -394,14 +394,14 @@ def _by_present(values: FloatArray, columns: IntArray) -> list[IntArray]:
     return [columns[counts == count] for count in np.unique(counts)]
 
 
-def _present(own: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def _present(columns: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the values that are there of columns (one per row) that have as many each."""
-    count = int(np.count_nonzero(~np.isnan(own[0])))
+    count = int(np.count_nonzero(~np.isnan(columns[0])))
     if count < 2:
         # The rows drawn have hardly a value of it: its extremes stand for the others.
         return np.column_stack([low, high])
-    own.sort(axis=1)  # what is missing comes last
-    return np.ascontiguousarray(own[:, :count])
+    columns.sort(axis=1)  # what is missing comes last
+    return np.ascontiguousarray(columns[:, :count])
 
 
 def _joined(parts: list[TablePart], constant: IntArray, *, missing: bool) -> Tables:
@@ -459,9 +459,9 @@ def _in_order(
         return values, starts
     inside = np.repeat(np.arange(order.size), counts[order])
     within = np.arange(values.shape[0]) - np.repeat(_starts(counts[order])[:-1], counts[order])
-    found = np.zeros((int(starts[-1]), *values.shape[1:]), dtype=values.dtype)
-    found[starts[inside] + within] = values[_starts(counts)[order][inside] + within]
-    return found, starts
+    ordered = np.zeros((int(starts[-1]), *values.shape[1:]), dtype=values.dtype)
+    ordered[starts[inside] + within] = values[_starts(counts)[order][inside] + within]
+    return ordered, starts
 
 
 def _buckets(

@@ -166,12 +166,12 @@ class PermutedTails:
         mean, squares, largest = np.zeros(size), np.zeros(size), np.zeros(size)
         _spreads(statistics, mean, squares, largest)
         flat = squares <= count * np.square(LEAST_DEVIATION * np.maximum(1.0, 10 * largest))
-        found = np.empty(statistics.shape)
+        scores = np.empty(statistics.shape)
         alpha, beta, square, shift, base, light = self.shape
         held = np.where(flat, 1.0, squares)
-        _score(statistics, mean, held, alpha, beta, square, shift, base, light, found)
-        found[:, flat] = NOTHING
-        return found
+        _score(statistics, mean, held, alpha, beta, square, shift, base, light, scores)
+        scores[:, flat] = NOTHING
+        return scores
 
     @property
     def shape(self) -> tuple[FloatArray, ...]:
@@ -289,15 +289,15 @@ FAST = {"nnan", "ninf", "nsz", "arcp"}
 def exponent(z, square, alpha, beta, eta_square, shift, base, light):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return s of what lies z deviations off its mean, `square` being z²."""
     y = z + shift
-    own = alpha * math.sqrt(eta_square + y * y) - beta * y - base
-    own = min(own, square / 2) if z * beta < 0 else own
-    more = 1.0 + light * (2.0 * own - 3.0)
-    return own * more * more
+    tail = alpha * math.sqrt(eta_square + y * y) - beta * y - base
+    tail = min(tail, square / 2) if z * beta < 0 else tail
+    more = 1.0 + light * (2.0 * tail - 3.0)
+    return tail * more * more
 
 
 @compiled(fastmath=FAST)
 def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
-    statistics, mean, squares, alpha, beta, eta_square, shift, base, light, found
+    statistics, mean, squares, alpha, beta, eta_square, shift, base, light, scores
 ):  # fmt: skip
     count, size = statistics.shape
     others = count - 1.0
@@ -307,11 +307,11 @@ def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
             # Off the mean of the others, in deviations of the others.
             off = (statistics[e, p] - mean[p]) / share
             rest = max(squares[p] - off * off * share, LEAST_REST * squares[p])
-            found[e, p] = off * math.sqrt(others / rest)
+            scores[e, p] = off * math.sqrt(others / rest)
         # By itself: a loop over fewer arrays is one that compilers make vectors of.
         for p in range(size):
-            z = found[e, p]
-            found[e, p] = exponent(
+            z = scores[e, p]
+            scores[e, p] = exponent(
                 z, z * z, alpha[p], beta[p], eta_square[p], shift[p], base[p], light[p]
             )
 

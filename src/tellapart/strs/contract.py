@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from tellapart.errors import InputError, MissingDependencyError
 from tellapart.interrupts import check_interrupts, interrupt_handled, is_interrupted
 from tellapart.strs.problem import SparseQuadratic, polish
 from tellapart.threads import one_blas_thread
+
+# What a solver returns.
+
 
 Status = Literal["optimal", "feasible", "time_limit"]
 
@@ -84,6 +88,9 @@ def relative_gap(value: float, upper_bound: float) -> float:
     return distance / abs(value) if value != 0.0 else float("inf")
 
 
+# When it may stop.
+
+
 Progress = Callable[[int, float, float | None], None]
 """Called as progress(iterations, best value, upper bound or None)."""
 
@@ -147,6 +154,15 @@ class Control:
         """Report progress to the caller's callback, if there is one."""
         if self.progress is not None:
             self.progress(iterations, value, upper_bound)
+
+    def tell_progress(self, iterations: int, value: float, upper_bound: float | None) -> None:
+        """Call `report_progress`, under a deprecated name."""
+        message = "tell_progress is deprecated: use report_progress"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        self.report_progress(iterations, value, upper_bound)
+
+
+# What it is, and what it accepts.
 
 
 class Solver(Protocol):
@@ -257,6 +273,9 @@ def finish(
         seconds=control.elapsed,
         interrupted=interrupted,
     )
+
+
+# Libraries that are installed on request: imported when needed, with a hint when absent.
 
 
 DISTRIBUTIONS = {"clarabel": "clarabel", "highspy": "highspy", "pyscipopt": "PySCIPOpt"}

@@ -13,7 +13,7 @@ from tellapart.compiling import compiled
 EPS = float(np.finfo(np.float64).eps)
 
 
-# The secular equation Σ_i c_i² / (s + g_i)² = 1: the heart of every trust region step.
+# The maximum over the sphere: a trust region step, by the secular equation Σ_i c_i²/(s + g_i)² = 1.
 
 
 @compiled
@@ -118,6 +118,9 @@ def _powers(size: float) -> tuple[float, float]:
 def _signed(length: float, entry: float) -> float:
     """Return what to add to `entry` so that its size becomes `length`, keeping its sign."""
     return length - entry if entry >= 0 else -length - entry
+
+
+# The maximum of a concave quadratic over z ≥ 0, by pivoting.
 
 
 PATIENCE = 3
@@ -231,6 +234,9 @@ def multiplier_on_orthant(
     return mu, w
 
 
+# How far floating-point arithmetic can be off: allowances that keep bounds valid.
+
+
 GOLDEN = (5**0.5 - 1) / 2
 
 GOLDEN_STEPS = 80
@@ -308,6 +314,9 @@ def _least_dual_bound(A: FloatArray, a: FloatArray, highest: float) -> float:
     return least
 
 
+# The domains.
+
+
 class Domain(ABC):
     """The set over which zᵀAz + aᵀz is maximised, the same on every support."""
 
@@ -340,11 +349,8 @@ class Domain(ABC):
         return vector if self.nonnegative else np.abs(vector)
 
 
-# The whole space, or the part of it with z ≥ 0: A is negative definite.
-
-
 class Space(Domain):
-    """Any z: the maximum over a support is ¼aᵀM⁻¹a, M = −A."""
+    """Any z, for a negative definite A: the maximum over a support is ¼aᵀM⁻¹a, M = −A."""
 
     on_sphere = False
     nonnegative = False
@@ -396,9 +402,6 @@ class SpaceOrthant(Space):
         """Return max(a, 2Mz): at the maximiser z this makes the bound tight."""
         z: FloatArray = maximise_on_orthant(-A, a, a > 0)
         return np.maximum(a, -2 * (A @ z))
-
-
-# The sphere ‖z‖₂ = 1: one trust region step per support.
 
 
 class Sphere(Domain):

@@ -73,7 +73,8 @@ def other_local_maximiser(A: FloatArray, a: FloatArray) -> FloatArray | None:
 #
 # A maximiser lies in the interior of some face {z : z_i = 0 for i outside P, ‖z‖₂ = 1}, and there
 # it is a local maximiser on the sphere in the variables P: the global one or the only other one
-# (`local_maximum`). A face needs no further look below it if the sphere's maximiser is in it, or if
+# (`other_local_maximiser`). A face needs no further look below it if the sphere's maximiser is in
+# it, or if
 #
 #     μ + ¼ tᵀ(μI − A)⁻¹t,   t ≥ a,  μI − A positive definite,
 #
@@ -183,9 +184,6 @@ class FaceSearch:
         return value
 
 
-# The part of the sphere with z ≥ 0.
-
-
 QUICK = 200
 """Faces that the search for a good point visits; a proof may take more."""
 
@@ -194,7 +192,7 @@ class SphereOrthant(Domain):
     """‖z‖₂ = 1, z ≥ 0.
 
     The sphere's own maximiser where it is nonnegative; else a dual bound that is tight wherever
-    μI − A is positive definite at the maximiser; else the faces, one by one (`faces`).
+    μI − A is positive definite at the maximiser; else the faces, one by one (`FaceSearch`).
     """
 
     on_sphere = True

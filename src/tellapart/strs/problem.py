@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, ldexp, log10, sqrt
@@ -72,6 +73,9 @@ def checked_symmetric(name: str, values: ArrayLike) -> FloatArray:
     if asymmetry > 1e-8 * float(np.abs(matrix).max(initial=0.0)):
         raise InputError(f"{name} must be symmetric; got max |{name} - {name}^T| = {asymmetry:.3g}")
     return np.ascontiguousarray(matrix / 2 + matrix.T / 2)
+
+
+# Sums of products, rounded once: however much cancels, no more is lost.
 
 
 SPLITTER = 2.0**27 + 1
@@ -150,6 +154,9 @@ def factored_value(shift: float, B: FloatArray, a: FloatArray, z: FloatArray) ->
     terms = squares[0] + squares[1] + linear_terms(np.ldexp(a, -e), z)
     terms += factor_terms(np.ldexp(B, -e // 2), z)
     return ldexp(fsum(terms), e)
+
+
+# The problems.
 
 
 SMALLEST = 1e-100
@@ -331,6 +338,12 @@ class SparseQuadratic:
         if self.required.shape[0] > 0:
             order = np.concatenate([self.required, order[~self.is_required[order]]])
         return np.sort(order[: self.d])
+
+    def best_places(self, slopes: FloatArray) -> IntArray:
+        """Return `best_support`, under a deprecated name."""
+        message = "best_places is deprecated: use best_support"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.best_support(slopes)
 
 
 def _typical(sizes: FloatArray) -> float:

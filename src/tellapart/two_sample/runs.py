@@ -10,7 +10,7 @@ import numpy as np
 from tellapart.arguments import check_random_state, with_checked
 from tellapart.arrays import IntArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples, Halves, in_chunks
+from tellapart.data.chunked_samples import ChunkedSamples, Holdout, in_chunks
 from tellapart.data.row_order import drawn_by_content, split_by_content
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import judged_by_draw
@@ -325,12 +325,12 @@ def _split_chunks(
 ) -> Outcome:
     """Select on one part of the rows of chunks, test on the other, and hold neither in memory."""
     draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
-    halves = Halves.of(samples, settings.test_size, draw_seed)
-    train, held_out = (halves.part(samples, held_out=out) for out in (False, True))
+    holdout = Holdout.of(samples, settings.test_size, draw_seed)
+    train, held_out = (holdout.part(samples, held_out=out) for out in (False, True))
     chosen = _select_on(train, settings, limits, seeds, progress)
     null = permutation_test_in_chunks(
         samples,
-        halves,
+        holdout,
         chosen.kernel,
         chosen.selection.z,
         n_permutations=settings.n_permutations,

@@ -99,7 +99,7 @@ class TestSettings(SelectionSettings):
             "gap": self.gap,
             "time_limit": self.time_limit,
             "memory_budget": self.memory_budget,
-            **self.design.told(),
+            **self.design.to_dict(),
         }
 
 

@@ -9,7 +9,7 @@ from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan as scan_module
 from tellapart.scan.column_changes import column_changes
-from tellapart.scan.pairs import each_pair
+from tellapart.scan.pool import each_pair
 from tellapart.scan.scan import scan
 from tellapart.scan.scores import score_rows
 

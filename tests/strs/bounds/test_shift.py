@@ -1,3 +1,5 @@
+"""The best shift per variable."""
+
 from dataclasses import replace
 
 import numpy as np

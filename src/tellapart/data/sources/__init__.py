@@ -25,7 +25,7 @@ SOURCES: list[type[Source]] = [
 
 
 def register_source(kind: type[Source]) -> type[Source]:
-    """Add a kind of input, which is asked before all others; see `Source` for what it needs."""
+    """Add a kind of input, which comes before all others; see `Source` for what it needs."""
     SOURCES.insert(0, kind)
     return kind
 

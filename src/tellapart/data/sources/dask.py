@@ -61,7 +61,7 @@ class DaskSource(Source):
         """What the types of the columns say; empty for an array."""
         if self.names is None:
             return ()
-        # Dask keeps a frame of no rows: of objects it tells nothing.
+        # Dask keeps a frame of no rows: of objects it says nothing.
         rows = self._data._meta
         kinds = []
         for place in range(self.n_columns):
@@ -165,7 +165,7 @@ def _fold(fold: Any, chunks: Sequence[Any], starts: Sequence[int], progress: Any
     with explained_deaths("X and Y"):
         if client is not None and progress is not None:
             return _computed_by(client, total, lanes, done, progress)
-        with nullcontext() if progress is None else _telling(done, progress):
+        with nullcontext() if progress is None else _reporting(done, progress):
             return total.compute()
 
 
@@ -184,23 +184,23 @@ def explained_deaths(title: str) -> Iterator[None]:
         ) from error
 
 
-def _telling(done: dict[str, int], progress: RowsDone) -> Any:
-    """Return a context in which every finished task of a block is told."""
+def _reporting(done: dict[str, int], progress: RowsDone) -> Any:
+    """Return a context in which every finished task of a block is reported."""
     finished = 0
 
-    def tell(key: Any, *_: Any) -> None:
+    def report(key: Any, *_: Any) -> None:
         nonlocal finished
         if key in done:
             finished += done[key]
             progress(finished)
 
-    return import_module("dask.callbacks").Callback(posttask=tell)
+    return import_module("dask.callbacks").Callback(posttask=report)
 
 
 def _computed_by(
     client: Any, total: Any, lanes: Sequence[Any], done: dict[str, int], progress: RowsDone
 ) -> Any:
-    """Return what a cluster computes, telling of every lane that is finished."""
+    """Return what a cluster computes, reporting every lane that is finished."""
     sizes = list(done.values())
     rows = [sum(sizes[k] for k in lane) for lane in lanes_of(len(sizes))]
     futures = client.compute([*lanes, total])

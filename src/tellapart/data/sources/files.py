@@ -49,7 +49,7 @@ def read_table(path: str | os.PathLike[str], form: str | None = None) -> Any:
 
     In CSV and tab-separated files the first line names the columns, and empty fields and the
     usual marks (NA, NaN, null, …) are missing values. A first column without a name, which is
-    how pandas and R write row labels, is left out with a warning; results tell of it.
+    how pandas and R write row labels, is left out with a warning; results report it.
 
     Parameters
     ----------

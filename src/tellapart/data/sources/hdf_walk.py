@@ -2,8 +2,8 @@
 
     python -P hdf_walk.py FILE SECONDS
 
-It imports nothing of the package, so that it starts at once. Whatever Python is told of is passed
-over: who reads the file after it is told the same. SECONDS is how long it may compute.
+It imports nothing of the package, so that it starts at once. Errors that Python can catch are
+ignored: they occur again when the file is read. SECONDS is how long it may compute.
 """
 
 import contextlib

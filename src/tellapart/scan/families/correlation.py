@@ -24,8 +24,7 @@ from tellapart.scan.family import (
 )
 from tellapart.scan.features import Pairs, Product
 from tellapart.scan.loops import spectral_norms
-from tellapart.scan.pairs import Largest, each_pair
-from tellapart.scan.pool import Pool
+from tellapart.scan.pool import Largest, Pool, each_pair
 
 # Values kept of each permutation, for the maxima of what is not named: of all pairs, and of those
 # looked at apart.

@@ -66,8 +66,8 @@ class Higher(Family):
         if reason is not None:
             return Skipped(reason)
         for_directions = state.dependence.most(int(DIRECTION_COLUMNS * share), scores.numeric)
-        found = plan_higher(scores, for_fours, for_directions, state.screening)
-        return HigherPlan(features=tuple(found), scales=found)
+        candidates = plan_higher(scores, for_fours, for_directions, state.screening)
+        return HigherPlan(features=tuple(candidates), scales=candidates)
 
     def run(self, contrasts: Pool, plan: HigherPlan) -> FamilyResult:
         """Return the largest δ² of the fours, by signs and ranks, and of the directions."""
@@ -156,12 +156,12 @@ def _fours(values: Singles, columns: IntArray, parent: IntArray) -> IntArray:
 
 def _directions(normal: Singles, columns: IntArray, parent: IntArray) -> FloatArray:
     """Return rows of ±1 and 0, one per direction, over all score columns."""
-    found = np.zeros((0, normal.shape[1]))
+    tested = np.zeros((0, normal.shape[1]))
     if columns.size < 3:
-        return found
-    own = normal[:, columns]
+        return tested
+    scores = normal[:, columns]
     together = (parent[columns][:, np.newaxis] == parent[columns]).astype(np.float64)
-    correlation = (own.T @ own).astype(np.float64) / own.shape[0]
+    correlation = (scores.T @ scores).astype(np.float64) / scores.shape[0]
     i, j = np.triu_indices(columns.size, 1)
     pairs = np.zeros((2 * i.size, columns.size))
     both = np.arange(i.size)
@@ -171,26 +171,30 @@ def _directions(normal: Singles, columns: IntArray, parent: IntArray) -> FloatAr
     directions = pairs
     for size in (3, 4, 5):
         check_interrupts()
-        directions = _extended(own, directions, correlation, together, size)
+        directions = _extended(scores, directions, correlation, together, size)
         wide = np.zeros((min(directions.shape[0], TESTED), normal.shape[1]))
         wide[:, columns] = directions[:TESTED]
-        found = np.concatenate([found, wide])
+        tested = np.concatenate([tested, wide])
         if size in EXTENDED:
             directions = directions[: EXTENDED[size]]
-    return found
+    return tested
 
 
 def _extended(
-    own: Singles, directions: FloatArray, correlation: FloatArray, together: FloatArray, size: int
+    scores: Singles,
+    directions: FloatArray,
+    correlation: FloatArray,
+    together: FloatArray,
+    size: int,
 ) -> FloatArray:
     """Return the directions with one more column, ± , the farthest from normal first."""
     frequency = np.float32(FREQUENCY / np.sqrt(size))
-    phase = frequency * (own @ directions.T.astype(np.float32))
+    phase = frequency * (scores @ directions.T.astype(np.float32))
     cosine, sine = np.cos(phase), np.sin(phase)
-    angle = frequency * own
+    angle = frequency * scores
     # mean cos(p ± a) = mean(cos p cos a) ∓ mean(sin p sin a): two products for both signs.
-    even = (cosine.T @ np.cos(angle)).astype(np.float64) / own.shape[0]
-    odd = (sine.T @ np.sin(angle)).astype(np.float64) / own.shape[0]
+    even = (cosine.T @ np.cos(angle)).astype(np.float64) / scores.shape[0]
+    odd = (sine.T @ np.sin(angle)).astype(np.float64) / scores.shape[0]
     variance = np.einsum("ij,jk,ik->i", directions, correlation, directions)
     slope = directions @ correlation
     taken = (directions != 0) @ together > 0

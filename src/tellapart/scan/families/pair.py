@@ -23,8 +23,7 @@ from tellapart.scan.family import (
     columns_for_pairs,
 )
 from tellapart.scan.features import Pairs, Product
-from tellapart.scan.pairs import Largest, each_pair
-from tellapart.scan.pool import Pool
+from tellapart.scan.pool import Largest, Pool, each_pair
 
 # Values kept of each permutation, for the maxima of what is not named.
 SOME_KEPT = 8

@@ -29,8 +29,7 @@ from tellapart.scan.family import (
 )
 from tellapart.scan.features import Pairs, Product, Segments, Triples, add_triples
 from tellapart.scan.loops import cumulant_changes, present_cumulant_changes
-from tellapart.scan.pairs import Largest
-from tellapart.scan.pool import Pool
+from tellapart.scan.pool import Largest, Pool
 from tellapart.scan.scores import Scores
 from tellapart.scan.sums import CumulantSums
 

@@ -62,13 +62,15 @@ class ValueCandidates:
         """
         columns, pvalues = self.column_pvalues(adjusted)
         ranges = self.ranges
-        found = []
+        named = []
         for k in np.argsort(pvalues, kind="stable"):
-            own = np.flatnonzero((ranges.column == columns[k]) & (adjusted <= alpha))
-            if own.size:
-                limits = zip(ranges.low[own].tolist(), ranges.high[own].tolist(), strict=True)
-                found.append((int(columns[k]), list(limits), float(pvalues[k])))
-        return found
+            significant = np.flatnonzero((ranges.column == columns[k]) & (adjusted <= alpha))
+            if significant.size:
+                limits = zip(
+                    ranges.low[significant].tolist(), ranges.high[significant].tolist(), strict=True
+                )
+                named.append((int(columns[k]), list(limits), float(pvalues[k])))
+        return named
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,23 +153,23 @@ def values_apart(
         gaps = counts < n_rows
         look_at = gaps.copy()
         look_at[~gaps] = may_stand_apart(ordered[~gaps], fewest, most)
-        found = [
-            (int(columns[q]), own)
+        candidates = [
+            (int(columns[q]), candidate)
             for q in np.flatnonzero(look_at)
-            for own in candidate_values(ordered[q, : counts[q]], fewest, most)
+            for candidate in candidate_values(ordered[q, : counts[q]], fewest, most)
         ]
-        return found, bool(gaps.any())
+        return candidates, bool(gaps.any())
 
     parts = in_threads(look, blocks, n_jobs)
-    found = [own for part, _ in parts for own in part]
-    if not found:
+    candidates = [candidate for in_block, _ in parts for candidate in in_block]
+    if not candidates:
         return None
-    found = sorted(found, key=lambda own: -own[1].count)[:MOST_VALUES]
-    found.sort(key=lambda own: (own[0], own[1].low))
+    candidates = sorted(candidates, key=lambda candidate: -candidate[1].count)[:MOST_VALUES]
+    candidates.sort(key=lambda candidate: (candidate[0], candidate[1].low))
     return ValueRanges(
-        np.array([column for column, _ in found], dtype=np.intp),
-        np.array([own.low for _, own in found]),
-        np.array([own.high for _, own in found]),
-        np.array([own.count for _, own in found], dtype=np.intp),
+        np.array([column for column, _ in candidates], dtype=np.intp),
+        np.array([candidate.low for _, candidate in candidates]),
+        np.array([candidate.high for _, candidate in candidates]),
+        np.array([candidate.count for _, candidate in candidates], dtype=np.intp),
         missing=any(gaps for _, gaps in parts),
     )

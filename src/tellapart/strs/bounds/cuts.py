@@ -135,7 +135,7 @@ def _sphere_dual(A: FloatArray, a: FloatArray) -> tuple[float, float]:
 #
 #     f(q) ≤ uᵀCu + μ + Σ_i q_i (a − 2Cu)_i² / (4e_i)
 #
-# (`hull.relaxation`). At the maximiser u = z of the relaxation for q̂ this is f's tangent,
+# (`bounds.hull`). At the maximiser u = z of the relaxation for q̂ this is f's tangent,
 # ∂f/∂q_i = (a − 2Cz)_i²/(4e_i): one trust region step, no conic solver.
 
 
@@ -272,7 +272,7 @@ class HullCuts:
 #
 #     f(q) ≤ max_{‖v‖=1} vᵀ(A − W)v + aᵀv + Σ_i q_i h_i(W_i),   W = W2 − W1 − Λ − ½Diag(ν1 + ν2),
 #
-# with h_i the support function of row i (`sdp.dual`): nothing of the conic solver's accuracy
+# with h_i the support function of row i (`row_support`): nothing of the conic solver's accuracy
 # enters the proof.
 
 

@@ -8,7 +8,7 @@ non-zeros marked by q ∈ {0,1}^D satisfies, for **any** u and any μ with e = �
 since zᵀCz ≥ 2uᵀCz − uᵀCu and, on the sphere, gᵀz − Σδ_i z_i² = gᵀz − Σ e_i z_i² + μ. So
 the optimum is at most uᵀCu + μ + (the d largest scores h_i = g_i²/(4e_i)). With one δ for all
 variables this is the d-support-norm bound κ + uᵀCu + ‖a − 2Cu‖_(d); a δ per variable
-(`hull.shift`) makes it as strong as the semidefinite relaxation with perspective cuts.
+(`bounds.shift`) makes it as strong as the semidefinite relaxation with perspective cuts.
 
 The best (u, μ) solves a concave problem over 0 ≤ q ≤ 1, Σq = d: with N = √q C √q + Diag(δ) on
 the non-zeros of q, the value at q is a trust region problem on the sphere,

@@ -1,4 +1,4 @@
-"""Proposition 2's program as a SCIP model: SOS-2 on the eigen-directions above λ₀."""
+"""The ℓ₁ relaxation: its region, Proposition 2's program in SCIP, its convex part in Clarabel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two projections of the ADMM for the strong SDP relaxation, with the corrected split [E4]."""
+"""The strong SDP relaxation: its rows, the two projections of ADMM [E4], and its proved bound."""
 
 from __future__ import annotations
 

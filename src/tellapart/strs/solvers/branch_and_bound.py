@@ -49,8 +49,8 @@ JUST_BELOW = 0.999
 class BranchAndBound:
     """Best-first branch and bound over which variables are in. Exact within the requested gap.
 
-    At a node the hull relaxation (`hull.relaxation`) gives a bound, fixes variables by its
-    scores, and is tightened by the best shift per variable (`hull.shift`); its solution is
+    At a node the hull relaxation (`bounds.hull`) gives a bound, fixes variables by its
+    scores, and is tightened by the best shift per variable (`bounds.shift`); its solution is
     rounded, polished and improved by swaps. Where the relaxation is loose and no semidefinite
     bound is better (few rows: variance averages away over columns that may not be used together),
     the supports of a node are enumerated in compiled code (`bounds.enumeration`). Stops at the gap,
