@@ -26,7 +26,7 @@ from tellapart.kernels import Kernel
 from tellapart.progress import silent
 from tellapart.scan.finding import Finding
 from tellapart.selection.pipeline import tune_fit_choose
-from tellapart.selection.select_variables import tell_changes
+from tellapart.selection.select_variables import describe_changes
 from tellapart.selection.settings import SelectionSettings
 from tellapart.strs import Solver
 
@@ -164,7 +164,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             samples, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=silent
         )
         first, second = map(str, self.classes_.tolist())
-        self.selection_ = tell_changes(chosen, samples).labelled((first, second))
+        self.selection_ = describe_changes(chosen, samples).labelled((first, second))
         self.n_variables_ = chosen.tuning.n_variables
         self.regularization_ = chosen.tuning.regularization
         return self

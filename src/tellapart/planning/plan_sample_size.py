@@ -138,10 +138,10 @@ def plan_sample_size(
             "effects must be left out with a pilot of two samples; give X alone to put effects on "
             "its rows"
         )
-    with progress_reporter(progress) as tell:
+    with progress_reporter(progress) as report:
         if sizes_of_effects is None:
             pilot = _complete(X, Y, missing, keep)
-            return Planner(settings, pilot, rng, threads, tell).from_pilot()
+            return Planner(settings, pilot, rng, threads, report).from_pilot()
         population: NamedEffects | EffectsOnRows
         if X is None:
             if n_columns is None:
@@ -158,7 +158,7 @@ def plan_sample_size(
             # As the source of rows it is one sample: a value that occurs once is not tied.
             once = rows.rows(np.arange(rows.n_x), np.arange(0))
             population = EffectsOnRows(RowSource.of(once), sizes_of_effects, n_differing)
-        return Planner(settings, rows, rng, threads, tell).from_effects(population)
+        return Planner(settings, rows, rng, threads, report).from_effects(population)
 
 
 def _complete(X: object, Y: object, missing: str, keep: Sequence[str]) -> Samples:

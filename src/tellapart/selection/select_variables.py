@@ -123,7 +123,7 @@ def select_variables(
     names = check_labels(labels)
     # One generator: tuning draws only where a bandwidth is left to it.
     rng = check_random_state(settings.random_state)
-    with progress_reporter(settings.progress) as tell:
+    with progress_reporter(settings.progress) as report:
         if is_chunked(X) or is_chunked(Y):
             # A kernel tunes with the same numbers as in memory, where no rows are drawn before.
             drawing = rng if settings.by_evidence else rng.spawn(1)[0]
@@ -134,16 +134,16 @@ def select_variables(
                 missing=missing,
                 keep=keep,
                 seed=seed,
-                progress=lambda rows: tell("read", f"{rows:,} rows"),
+                progress=lambda rows: report("read", f"{rows:,} rows"),
             )
-            return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
+            return _select_from_chunks(chunks, settings, rng, report).labelled(names)
         samples = read_samples(X, Y, missing=missing, keep=keep)
         settings.check_against(samples)
         if settings.by_evidence and judged_by_draw(samples):
             chunks = in_chunks(samples, int(rng.integers(2**63)))
-            return _select_from_chunks(chunks, settings, rng, tell).labelled(names)
-        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=tell)
-    return tell_changes(chosen, samples).labelled(names)
+            return _select_from_chunks(chunks, settings, rng, report).labelled(names)
+        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=report)
+    return describe_changes(chosen, samples).labelled(names)
 
 
 def _select_from_chunks(
@@ -161,10 +161,10 @@ def _select_from_chunks(
         )
     else:
         chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    return tell_changes(chosen, samples)
+    return describe_changes(chosen, samples)
 
 
-def tell_changes(chosen: Chosen, samples: Samples | ChunkedSamples) -> Selection:
+def describe_changes(chosen: Chosen, samples: Samples | ChunkedSamples) -> Selection:
     """Return the selection with what its variables differ in, by all rows."""
     joint = not chosen.kernel.abilities.short_features
     return with_changes(chosen.selection, samples, joint=joint)

@@ -189,14 +189,14 @@ def measure_stability(
     counts = np.zeros(train.n_columns, dtype=np.intp)
     largest = (0, 0)
     made = 0
-    with progress_reporter(shown) as tell, warnings.catch_warnings():
+    with progress_reporter(shown) as report, warnings.catch_warnings():
         # What is constant was said when the variables were chosen.
         warnings.simplefilter("ignore", ConstantColumnWarning)
         for resample in _halves(train, requested, most_rows, rng):
             left = None if seconds is None else seconds - (clock() - started)
             if made and left is not None and left < 0:
                 break
-            tell("stability", f"resample {made + 1} of {requested}")
+            report("stability", f"resample {made + 1} of {requested}")
             # The first resample is always made.
             limit = None if left is None else max(0.1, left)
             if settings is None:

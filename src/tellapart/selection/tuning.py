@@ -392,7 +392,7 @@ def tune(
     rng : numpy Generator
         Splits and permutations.
     progress : callable
-        Told how far the work is.
+        Called with the progress of the work.
     nonnegative : bool
         Whether weights must be at least 0.
     control : Control or None

@@ -189,7 +189,7 @@ class Products:
 
     Let f_s be features of column s, k_s(u, v) ≈ f_s(u)ᵀf_s(v), and C_sr = mean_i f_s(i) f_r(i)ᵀ of
     one sample. Then the mean over pairs of its rows of k_s k_r is ‖C_sr‖²_F, and between two
-    samples it is ⟨C_sr, C′_sr⟩. Pairs of a row with itself are told apart by Σ_i |f_s(i)|²
+    samples it is ⟨C_sr, C′_sr⟩. Pairs of a row with itself are subtracted by Σ_i |f_s(i)|²
     |f_r(i)|².
 
     Attributes
