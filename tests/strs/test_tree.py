@@ -5,8 +5,7 @@ import pytest
 from instances import best_value, problem_of
 
 from tellapart.strs.contract import Control
-from tellapart.strs.incumbent import Incumbent
-from tellapart.strs.tree import Node, TreeSearch, exchange_bounds
+from tellapart.strs.incumbent import Incumbent, Node, TreeSearch, exchange_bounds
 
 
 class PlainTree(TreeSearch):

@@ -6,7 +6,8 @@ from held_clock import stopped_after
 from instances import KINDS, best_value, gram, indefinite, problem_of, scale_of
 
 from tellapart.budget import Budget, using_budget
-from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve, tree
+from tellapart.strs import ShiftedFactor, SparseTrustRegion, solve
+from tellapart.strs import incumbent as tree
 from tellapart.strs.incumbent import Incumbent
 from tellapart.strs.solvers import branch_and_bound
 from tellapart.strs.solvers.branch_and_bound import BranchAndBound

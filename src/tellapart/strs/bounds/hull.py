@@ -42,8 +42,8 @@ from tellapart.strs.domains import (
     multiplier_on_orthant,
     secular_root,
 )
+from tellapart.strs.incumbent import Node, exchange_bounds
 from tellapart.strs.problem import SparseQuadratic
-from tellapart.strs.tree import Node, exchange_bounds
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from tellapart.strs.bounds.hull import (
 )
 from tellapart.strs.bounds.shift import tighten
 from tellapart.strs.contract import Control, Solution, is_plain
-from tellapart.strs.incumbent import CANDIDATES, Incumbent
+from tellapart.strs.incumbent import CANDIDATES, Incumbent, TreeSearch
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.misdp import Misdp
-from tellapart.strs.tree import TreeSearch
 from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8

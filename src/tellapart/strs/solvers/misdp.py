@@ -18,11 +18,10 @@ from tellapart.strs.contract import (
     check_accepted,
 )
 from tellapart.strs.domains import EPS
-from tellapart.strs.incumbent import Incumbent
+from tellapart.strs.incumbent import Incumbent, Node, TreeSearch, exchange_bounds
 from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.local_search import LocalSearch
 from tellapart.strs.solvers.sdp import tolerance_for
-from tellapart.strs.tree import Node, TreeSearch, exchange_bounds
 
 # Bounds that need no relaxation: rows, traces and squares of the largest possible block.
 #
