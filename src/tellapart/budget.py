@@ -120,7 +120,7 @@ class Budget:
         Blocks between which what they found is merged: the same for any number of threads.
     part_bytes : int
         What the sums and tables of the columns of one part of a wide table may take.
-    contest_entries, contest_columns : int
+    max_t_entries, max_t_columns : int
         Of columns in blocks, columns times permutations whose scores are kept, and columns that
         are kept however many permutations there are.
     complete_rows : int
@@ -231,8 +231,8 @@ class Budget:
     block_statistics: int = 256_000
     blocks_at_a_time: int = 16
     part_bytes: int = 400_000_000
-    contest_entries: int = 4_000_000
-    contest_columns: int = 100
+    max_t_entries: int = 4_000_000
+    max_t_columns: int = 100
     complete_rows: int = 16_384
     planning_entries: int = 40_000_000
     planning_rows: int = 2_000

@@ -1,4 +1,4 @@
-"""The scikit-learn face: a selector of columns for pipelines and grid searches."""
+"""The scikit-learn estimator: a selector of columns for pipelines and grid searches."""
 
 from __future__ import annotations
 

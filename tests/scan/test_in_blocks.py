@@ -156,7 +156,7 @@ def test_more_columns_than_are_kept(in_small_blocks):
     x, y = rng.normal(size=(25, 60)), rng.normal(size=(25, 60))
     y[:, :30] += 3
     whole = ta.two_sample_test(x, y, n_permutations=199, random_state=0)
-    in_small_blocks(contest_entries=0, contest_columns=10)
+    in_small_blocks(max_t_entries=0, max_t_columns=10)
     few = ta.two_sample_test(x, y, n_permutations=199, random_state=0)
     assert sum(p <= 0.05 for p in whole.variable_pvalues.values()) == 30
     assert [name for name, p in few.variable_pvalues.items() if p <= 0.05] == [

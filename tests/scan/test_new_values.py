@@ -9,7 +9,7 @@ from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan as scan_module
 from tellapart.scan.adjusted import TableUnits, step_down
-from tellapart.scan.column_changes import ColumnContest, column_changes
+from tellapart.scan.column_changes import MaxTScores, column_changes
 from tellapart.scan.families.values import value_sums, values_apart
 from tellapart.scan.scan import scan
 from tellapart.scan.shared import SharedPool
@@ -100,7 +100,7 @@ def test_the_column_is_named():
     x, y = tables(rows=600, share=0.03)
     pool, planned = plan_pool(x, y, n_permutations=199)
     (found,) = run_family(pool, planned, "values").candidates
-    units, columns = TableUnits(found.scores), ColumnContest.of(column_changes(pool)).units()
+    units, columns = TableUnits(found.scores), MaxTScores.of(column_changes(pool)).units()
     named = step_down({"columns": columns, "values": units}, 0.05)
     adjusted = units.adjusted(named["values"])
     places, pvalues = found.column_pvalues(adjusted)

@@ -17,7 +17,7 @@ def test_energy_is_the_energy_distance():
     pool = make_pool(*_data(25, 30, 3), n_permutations=5)
     rows = RowForms(pool)
     found = rows.energy()
-    points = pool.outline.clipped
+    points = pool.pooled_scores.clipped
     for e in range(pool.count):
         x, y = points[is_x(pool, e)], points[~is_x(pool, e)]
         expected = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
@@ -28,7 +28,7 @@ def test_bins_give_the_same_energy_as_their_rows():
     pool = make_pool(*_data(1000, 1000, 2), n_permutations=3)
     assert pool.labels.rows_per_bin == 4
     found = RowForms(pool).energy()
-    points = pool.outline.clipped
+    points = pool.pooled_scores.clipped
     x, y = points[is_x(pool, 1)], points[~is_x(pool, 1)]
     expected = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
     assert abs(found[1] - expected) < 1e-3
@@ -38,7 +38,7 @@ def test_the_dual_form_is_the_primal_one():
     pool = make_pool(*_data(12, 14, 40), n_permutations=5)
     rows = RowForms(pool)
     found = rows.decorrelated(0.3)
-    values = pool.outline.clipped.astype(float)
+    values = pool.pooled_scores.clipped.astype(float)
     inverse = np.linalg.inv(values.T @ values / len(values) + 0.3 * np.eye(40))
     for e in range(pool.count):
         x = is_x(pool, e)

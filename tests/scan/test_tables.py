@@ -6,7 +6,7 @@ from scipy import special, stats
 
 from tellapart.data.reader import read_samples
 from tellapart.scan.scores import make_scores, score_rows
-from tellapart.scan.tables import MOST_EDGES, Outline, make_tables, tables_of
+from tellapart.scan.tables import MOST_EDGES, PooledSample, make_tables, tables_of
 
 
 def _tables(values, complete=True, limits=None):
@@ -91,7 +91,7 @@ def test_a_frequent_value_is_found_and_its_share_is_the_score():
 def test_threads_do_not_change_a_bit():
     rng = np.random.default_rng(0)
     samples = read_samples(rng.normal(size=(400, 7)), rng.normal(size=(300, 7)))
-    pooled = Outline.of_all_rows(samples)
+    pooled = PooledSample.of_all_rows(samples)
     np.testing.assert_array_equal(
         tables_of(samples, pooled, 1).cells, tables_of(samples, pooled, 3).cells
     )

@@ -1,4 +1,4 @@
-"""Competitors of tellapart's own test, all with the same face, for comparisons on equal terms."""
+"""Competitors of tellapart's own test, with one interface, for comparisons on equal terms."""
 
 from tellapart.baselines.base import Baseline, FittedBaseline, SelectingBaseline, permutation_null
 from tellapart.baselines.bonferroni import Bonferroni

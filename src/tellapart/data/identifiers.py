@@ -106,7 +106,7 @@ def why_numbers_identify_rows(name: str, values: NDArray[np.float64], n_samples:
     return None
 
 
-# Are whole numbers consecutive? Told by sums over chunks, in memory of a few numbers.
+# Whether whole numbers are consecutive, by sums over chunks, in memory of a few numbers.
 #
 # Rows are never held together, so that repeats cannot be looked for. But numbers between a and b of
 # which there are b − a + 1, with the sum and the sum of squares of a, a + 1, …, b, are these: what

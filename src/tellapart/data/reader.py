@@ -282,7 +282,7 @@ def read_chunked(
         check_shape(sources[k].title, summary.n_rows, sources[k].n_columns)
         return summary
 
-    # Whoever reads files waits for them: both samples at once keep both cores busy.
+    # Reading files means waiting for them: both samples at once keep both cores busy.
     together = all(source.waits for source in sources)
     summaries = in_threads(survey, (0, 1), 2 if together else 1)
     readings, notes = plan.resolve(SurveyedColumns(summaries))

@@ -78,7 +78,7 @@ def compare_to_reference(
         dict such as {"location": 0.2, "share": 0.05} gives it by kind; effects of other kinds may
         have any size. It can only make alarms rarer. Needs `method="scan"`.
     reference_ratio : float or None
-        The largest number of rows to compare with, for each row of the batch: drawn anew for
+        The largest number of rows to compare with, for each row of the batch: drawn again for
         every check (with a split, in each of the two parts). With ten times as many rows the
         standard error is only 5 % above its limit, and the cost of a check then depends on the
         batch, not on the reference. None uses all rows.

@@ -263,7 +263,7 @@ class PooledFeatures:
         return out
 
     def some(self, features: IntArray) -> PooledFeatures:
-        """Return some of the features: the same object whoever asks for them."""
+        """Return some of the features: the same object in every case for them."""
         return self._parts.get(
             features.tobytes(),
             lambda: PooledFeatures(np.ascontiguousarray(self.values[:, features])),

@@ -22,7 +22,7 @@ from tellapart.budget import current_budget
 from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, silent
-from tellapart.scan.column_changes import ColumnContest, column_changes
+from tellapart.scan.column_changes import MaxTScores, column_changes
 from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
 from tellapart.scan.families.shape import score_of_lengths
@@ -41,7 +41,7 @@ from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.row_forms import RowProducts, points_per_bin
 from tellapart.scan.scores import Scores, score_rows
 from tellapart.scan.sums import SampleSums
-from tellapart.scan.tables import Outline
+from tellapart.scan.tables import PooledSample
 from tellapart.threads import in_threads
 
 CELL_BYTES = 80
@@ -50,14 +50,14 @@ CELL_BYTES = 80
 
 @dataclass(frozen=True, eq=False)
 class _Largest:
-    """What is kept of some columns: the largest statistics of every family, and the contest.
+    """What is kept of some columns: the largest statistics of every family, and the max-T scores.
 
     The largest of a block, merged into those of the blocks before, are the largest of all. So
     blocks give what the whole table would, and no more than a few of them are held at a time.
     """
 
     statistics: Mapping[str, tuple[Singles, ...]]
-    contest: ColumnContest
+    max_t: MaxTScores
 
     @classmethod
     def of(cls, families: Sequence[ColumnFamily], pool: Pool) -> _Largest:
@@ -68,14 +68,14 @@ class _Largest:
                 )
                 for family in families
             },
-            ColumnContest.of(column_changes(pool)),
+            MaxTScores.of(column_changes(pool)),
         )
 
     @classmethod
     def joined(cls, families: Sequence[ColumnFamily], parts: Sequence[_Largest]) -> _Largest:
         return cls(
             {family.name: _merged(family, parts) for family in families},
-            ColumnContest.joined([part.contest for part in parts]),
+            MaxTScores.joined([part.max_t for part in parts]),
         )
 
 
@@ -107,9 +107,9 @@ class ColumnFolds:
             self._largest = [_Largest.joined(self.families, [*self._largest, *largest])]
 
     @property
-    def contest(self) -> ColumnContest:
-        """The contest of all columns."""
-        return self._largest[0].contest
+    def max_t(self) -> MaxTScores:
+        """The max_t of all columns."""
+        return self._largest[0].max_t
 
     def results(self, pool: Pool, row_score: TwoSampleSums) -> dict[str, FamilyResult]:
         """Return what the families computed; `pool` is any with the same labels."""
@@ -138,7 +138,7 @@ def _part(pool: Pool, block: slice) -> Pool:
     """Return the pool of a block of score columns, for one thread."""
     sums = replace(pool.sums, x=_columns(pool.sums.x, block), y=_columns(pool.sums.y, block))
     tables = pool.tables.part(block)
-    return Pool(tables, pool.outline, pool.labels, pool.requests, sums)
+    return Pool(tables, pool.pooled_scores, pool.labels, pool.requests, sums)
 
 
 def _columns(sums: SampleSums, block: slice) -> SampleSums:
@@ -155,11 +155,11 @@ def _top(values: Singles, most: int) -> Singles:
 
 @dataclass(frozen=True, eq=False)
 class ColumnsInBlocks:
-    """What is known of all columns: results by family, differences, and the contest."""
+    """What is known of all columns: results by family, differences, and the max-T scores."""
 
     results: Mapping[str, FamilyResult]
     differences: Differences
-    contest: ColumnContest
+    max_t: MaxTScores
 
 
 def pool_in_blocks(
@@ -177,7 +177,7 @@ def pool_in_blocks(
     """
     families = registered_families()
     by_column = [family for family in families if isinstance(family, ColumnFamily)]
-    pooled, budget = Outline.of(samples), current_budget()
+    pooled, budget = PooledSample.of(samples), current_budget()
     rows = pooled.some_rows(samples.n_columns, rng)
     builder = PoolBuilder(samples, labels, pooled, n_jobs, effort)
     width, of_columns = (
@@ -205,7 +205,7 @@ def pool_in_blocks(
     plans = {**dict.fromkeys(results, FamilyPlan()), **others.plans}
     running = tuple(family for family in families if family.name in plans)
     planned = replace(others, families=running, plans=plans)
-    return pool, planned, ColumnsInBlocks(results, seen.differences(), folds.contest)
+    return pool, planned, ColumnsInBlocks(results, seen.differences(), folds.max_t)
 
 
 def _parts(builder: PoolBuilder, part_bytes: int) -> list[IntArray]:
@@ -234,10 +234,10 @@ class _Seen:
         """Remember the columns of a pool."""
         self.column.append(pool.tables.column)
         self.numeric += pool.tables.numeric.size
-        self.ties.append(tiedness(pool.outline))
+        self.ties.append(tiedness(pool.pooled_scores))
         self.found.append(Differences.of(pool.sums, pool.tables, pool.labels))
         sides = (pool.sums.x.lengths, pool.sums.y.lengths)
-        parts = [_lengths(pool.outline), *(side.astype(np.float64) for side in sides)]
+        parts = [_lengths(pool.pooled_scores), *(side.astype(np.float64) for side in sides)]
         before = self.lengths or [np.zeros(1)] * len(parts)
         self.lengths = [so_far + more for so_far, more in zip(before, parts, strict=True)]
 
@@ -283,10 +283,12 @@ class _Seen:
         return TwoSampleSums(x, y, TwoSampleSums(of_x, of_y) if missing else None)
 
 
-def _lengths(outline: Scores) -> FloatArray:
+def _lengths(pooled_scores: Scores) -> FloatArray:
     """Return ‖V‖² of pooled rows, and how many of their values are there."""
-    n_rows, size = outline.clipped.shape
+    n_rows, size = pooled_scores.clipped.shape
     n_present = (
-        np.full(n_rows, float(size)) if outline.present is None else outline.present.sum(axis=1)
+        np.full(n_rows, float(size))
+        if pooled_scores.present is None
+        else pooled_scores.present.sum(axis=1)
     )
-    return np.stack([np.square(outline.clipped).sum(axis=1, dtype=np.float64), n_present])
+    return np.stack([np.square(pooled_scores.clipped).sum(axis=1, dtype=np.float64), n_present])

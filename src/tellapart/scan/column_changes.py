@@ -164,7 +164,7 @@ def _moments(pool: Pool, sums: TwoSampleSums) -> BinMoments:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnContest:
+class MaxTScores:
     """The scores of columns, the largest of their kinds.
 
     Attributes
@@ -188,16 +188,16 @@ class ColumnContest:
     others: FloatArray | None = None
 
     @classmethod
-    def of(cls, changes: ColumnChanges) -> ColumnContest:
-        """Return the contest of columns that are all there."""
+    def of(cls, changes: ColumnChanges) -> MaxTScores:
+        """Return the max-T scores of columns that are all there."""
         table = changes.largest()
         return cls(changes.columns, table[0], np.arange(changes.columns.size), table)
 
     @classmethod
-    def joined(cls, parts: Sequence[ColumnContest]) -> ColumnContest:
-        """Return the contest of all columns of several, one after the other."""
+    def joined(cls, parts: Sequence[MaxTScores]) -> MaxTScores:
+        """Return the max-T scores of all columns of several, one after the other."""
         budget = current_budget()
-        most = max(budget.contest_entries // parts[0].table.shape[0], budget.contest_columns)
+        most = max(budget.max_t_entries // parts[0].table.shape[0], budget.max_t_columns)
         first = np.cumsum([0, *(part.columns.size for part in parts)])
         kept = np.concatenate(
             [part.kept + start for part, start in zip(parts, first[:-1], strict=True)]

@@ -15,7 +15,7 @@ from tellapart.permutation.labels import Labels
 from tellapart.scan.families.correlation import CORRELATED, all_pairs
 from tellapart.scan.features import SINGLES, Pairs, Product, Requests
 from tellapart.scan.sums import CorrelationSums, Sums, sum_bins
-from tellapart.scan.tables import Outline, Tables, tables_of
+from tellapart.scan.tables import PooledSample, Tables, tables_of
 from tellapart.threads import one_blas_thread
 
 CLEAR = 4.0
@@ -125,7 +125,7 @@ def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Diff
     Under a design they are adjusted for its blocks, and in units of its own deviations.
     """
     samples = in_chunks(samples)
-    tables = tables_of(samples, Outline.of(samples), n_jobs)
+    tables = tables_of(samples, PooledSample.of(samples), n_jobs)
     numeric = tables.numeric[:MOST_PAIRED]
     product = CORRELATED.of(all_pairs(numeric, tables.column))
     requests = Requests.of([product], pattern=samples.pattern)

@@ -67,7 +67,7 @@ class FamilyPlan:
 
 @dataclass(frozen=True)
 class Skipped:
-    """Why a family does not run; without a reason there is nothing to look at, and none is told."""
+    """Why a family does not run; without a reason there is nothing to look at, or to report."""
 
     reason: str = ""
 

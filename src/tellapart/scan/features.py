@@ -31,7 +31,7 @@ from tellapart.threads import in_slices
 PRESENT = "present"
 """The score that is 1 where a value is there and 0 where it is missing."""
 SINGLES = (*CELL_SCORES, "clipped", "squared", "far")
-"""Scores of single columns that are summed over every bin, whoever asks."""
+"""Scores of single columns that are summed over every bin, in every case."""
 SQUARED = ("normal", "clipped", "spread", "squared", "wave 2")
 """Scores whose squares are summed, too: those whose deviation within the samples counts."""
 POWERS = (3, 4)

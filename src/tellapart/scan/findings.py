@@ -16,7 +16,7 @@ from tellapart.effects.groups import Group
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.effects.values import FEWEST_LEVELS, value_proportions
 from tellapart.scan.adjusted import GroupScores, TableUnits, Units, step_down
-from tellapart.scan.column_changes import OTHERS, ColumnContest, OtherUnits, column_changes
+from tellapart.scan.column_changes import OTHERS, MaxTScores, OtherUnits, column_changes
 from tellapart.scan.families.missing import MissingCandidates
 from tellapart.scan.families.values import ValueCandidates
 from tellapart.scan.family import GroupCandidates
@@ -357,21 +357,21 @@ def find(
     pvalue: float,
     alpha: float,
     raw: RawColumns,
-    contest: ColumnContest | None = None,
+    max_t: MaxTScores | None = None,
 ) -> Findings:
     """Name what differs among the candidates and describe it by the values of `raw`.
 
-    Where the `contest` of all columns is known, `pool` is that of pairs and triples. No adjusted
+    Where the `max_t` of all columns is known, `pool` is that of pairs and triples. No adjusted
     p-value is smaller than that of the scan itself, so nothing is named where the samples as a
     whole do not differ.
     """
     parent, shifts = pool.tables.column, pool.shifts
-    contest = contest or ColumnContest.of(column_changes(pool))
+    max_t = max_t or MaxTScores.of(column_changes(pool))
     groups = {"pairs": _groups(candidates, 2), "triples": _groups(candidates, 3)}
     scored = {name: GroupScores(kinds, parent) for name, kinds in groups.items()}
     missing = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
     repeated = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
-    column_units = contest.units()
+    column_units = max_t.units()
     missing_units = None if missing is None else TableUnits(missing.scores)
     value_units = None if repeated is None else TableUnits(repeated.scores)
     other_units = None if shifts is None else OtherUnits(shifts)
@@ -384,8 +384,8 @@ def find(
     }
     named_of = step_down({name: some for name, some in units.items() if some is not None}, alpha)
     of_column = np.ones(len(names))
-    adjusted = contest.adjusted(column_units, named_of["columns"])
-    of_column[contest.columns] = np.maximum(adjusted, pvalue)
+    adjusted = max_t.adjusted(column_units, named_of["columns"])
+    of_column[max_t.columns] = np.maximum(adjusted, pvalue)
     if shifts is not None and other_units is not None:
         of_others = np.maximum(other_units.adjusted(named_of[OTHERS]), pvalue)
         of_column[shifts.columns[shifts.named]] = of_others[shifts.named]
@@ -409,7 +409,7 @@ def find(
     floor = 0.0 if pool.labels.exact else 1 / pool.count
     describer = Describer(raw)
     named = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
-    n_columns = int(contest.columns.size) + (0 if shifts is None else int(shifts.named.sum()))
+    n_columns = int(max_t.columns.size) + (0 if shifts is None else int(shifts.named.sum()))
     findings = describer.columns(
         [(column, float(by_values[column])) for column in named], n_columns, alpha, floor
     )

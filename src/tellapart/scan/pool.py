@@ -59,7 +59,7 @@ class Pool:
     ----------
     tables : Tables
         What turned values into scores.
-    outline : Scores
+    pooled_scores : Scores
         The scores of the rows that the tables and the plan were made from, without labels.
     labels : Labels
         The bins and their labels under every permutation.
@@ -76,7 +76,7 @@ class Pool:
     """
 
     tables: Tables
-    outline: Scores
+    pooled_scores: Scores
     labels: Labels
     requests: Requests
     sums: Sums

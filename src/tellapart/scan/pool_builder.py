@@ -24,7 +24,13 @@ from tellapart.scan.pool import Pool
 from tellapart.scan.row_forms import points_per_bin
 from tellapart.scan.scores import Scores, score_rows
 from tellapart.scan.sums import sum_bins
-from tellapart.scan.tables import OUTLINED, Outline, Tables, tables_of, tables_of_columns
+from tellapart.scan.tables import (
+    PLANNING_SCORES,
+    PooledSample,
+    Tables,
+    tables_of,
+    tables_of_columns,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +43,7 @@ class PoolBuilder:
         All rows.
     labels : Bins
         The bins, and their labels under every permutation.
-    pooled : Outline
+    pooled : PooledSample
         Rows drawn from both samples alike.
     n_jobs : int
         Threads.
@@ -47,7 +53,7 @@ class PoolBuilder:
 
     samples: ChunkedSamples
     labels: Bins
-    pooled: Outline
+    pooled: PooledSample
     n_jobs: int = 1
     effort: float = 1.0
 
@@ -69,7 +75,7 @@ class PoolBuilder:
         tables: Tables,
         rows: FloatArray,
         rng: np.random.Generator,
-        scores: tuple[str, ...] = OUTLINED,
+        scores: tuple[str, ...] = PLANNING_SCORES,
         **known: Any,
     ) -> ScanState:
         """Return what families plan by: some scores of pooled rows, and what else is `known`."""

@@ -189,9 +189,9 @@ class RowForms:
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ by the smaller of two matrices: columns or rows."""
-        outline = self.pool.outline
-        if self.products is None and outline.clipped.shape[1] <= self.points.n_rows:
-            turn = self.pool.made.get("turn", lambda: _turn(outline, ridge))
+        pooled_scores = self.pool.pooled_scores
+        if self.products is None and pooled_scores.clipped.shape[1] <= self.points.n_rows:
+            turn = self.pool.made.get("turn", lambda: _turn(pooled_scores, ridge))
             squares = np.square(self.pool.differences("clipped") @ turn)
             return np.asarray(squares.sum(axis=1, dtype=np.float64))
         return self._quadratic("ridge", lambda: self._sums(self.points.ridge_matrix(ridge)))
@@ -267,7 +267,7 @@ class SharedRowForms(RowForms):
     def kept_points(self) -> Singles:
         """Return V of all rows."""
         pool = self.pool
-        return np.ascontiguousarray(pool.outline.clipped / crowd(pool.tables.column))
+        return np.ascontiguousarray(pool.pooled_scores.clipped / crowd(pool.tables.column))
 
     @property
     def rows_per_bin(self) -> int:
@@ -396,18 +396,18 @@ def _(labels: SharedOrders, pool: Pool, products: RowProducts | None = None) -> 
     return SharedRowForms(pool, products)
 
 
-def _turn(outline: Scores, ridge: float) -> Singles:
+def _turn(pooled_scores: Scores, ridge: float) -> Singles:
     """Return (Σ + ridge·I)^(−½), up to a rotation, of the pooled correlation Σ of V."""
-    values = outline.clipped
-    gram = (values.T @ values).astype(np.float64) / _rows_behind(outline)
+    values = pooled_scores.clipped
+    gram = (values.T @ values).astype(np.float64) / _rows_behind(pooled_scores)
     spectrum, vectors = np.linalg.eigh(gram)
     turn = vectors / np.sqrt(np.maximum(spectrum, 0.0) + ridge)
     return np.asarray(turn, dtype=np.float32)
 
 
-def _rows_behind(outline: Scores) -> FloatArray | float:
+def _rows_behind(pooled_scores: Scores) -> FloatArray | float:
     """Return how many rows have both of two columns, for every pair of them."""
-    if outline.present is None:
-        return float(outline.clipped.shape[0])
-    present = outline.present
+    if pooled_scores.present is None:
+        return float(pooled_scores.clipped.shape[0])
+    present = pooled_scores.present
     return np.maximum((present.T @ present).astype(np.float64), 1.0)

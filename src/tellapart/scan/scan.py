@@ -41,7 +41,7 @@ from tellapart.scan.findings import find
 from tellapart.scan.pool import Pool
 from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.scores import ALL_SCORES
-from tellapart.scan.tables import OUTLINED, Outline
+from tellapart.scan.tables import PLANNING_SCORES, PooledSample
 from tellapart.scan.tails import COMBINATION_TIE as TIE
 from tellapart.scan.tails import combine, family_score
 from tellapart.threads import one_blas_thread
@@ -185,12 +185,12 @@ def make_pool(
     The first, at some rows drawn from both samples alike, makes the tables and the plan; the
     second, at all rows, adds up.
     """
-    builder = PoolBuilder(samples, labels, Outline.of(samples), n_jobs, effort)
+    builder = PoolBuilder(samples, labels, PooledSample.of(samples), n_jobs, effort)
     pooled, tables = builder.pooled, builder.tables()
     builder.refuse_constant(tables.size)
     rows = pooled.some_rows(tables.size, rng)
     complete = pooled.complete and rows is pooled.values
-    scores = ALL_SCORES if keep_scores and complete else OUTLINED
+    scores = ALL_SCORES if keep_scores and complete else PLANNING_SCORES
     state = builder.state(tables, rows, rng, scores, complete=complete)
     return builder.planned_pool(registered_families(), state, progress)
 
@@ -226,7 +226,7 @@ def scan_pool(
         pvalue=null.pvalue,
         alpha=alpha,
         raw=RawColumns(samples),
-        contest=None if blocks is None else blocks.contest,
+        max_t=None if blocks is None else blocks.max_t,
     )
     differences = Differences.of(pool.sums, pool.tables, labels, planned.correlations)
     if blocks is not None:

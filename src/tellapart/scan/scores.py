@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.samples import Samples
 from tellapart.scan.cells import CELL_SCORES, LEAST_REST, score_columns, take_columns
-from tellapart.scan.tables import Outline, Tables, tables_of
+from tellapart.scan.tables import PooledSample, Tables, tables_of
 from tellapart.threads import in_slices
 
 ALL_SCORES = (*CELL_SCORES, "clipped", "squared")
@@ -66,7 +66,7 @@ class Scores:
 
 def make_scores(samples: Samples, n_jobs: int = 1) -> Scores:
     """Return the scores of every varying column, ranked over all rows of both samples."""
-    pooled = Outline.of_all_rows(samples)
+    pooled = PooledSample.of_all_rows(samples)
     tables = tables_of(samples, pooled, n_jobs)
     return score_rows(tables, pooled.values, n_jobs)
 

@@ -2,8 +2,8 @@
 
 Where every group is compared with all other rows, the rows are the same in every comparison and
 only their labels differ. All that knows no labels is made once: tables, scores, which pairs and
-triples to look at, random orders of the rows, sums over their first rows. It is the same whoever
-asks for it first, and whichever comparisons are made.
+triples to look at, random orders of the rows, sums over their first rows. It is the same whatever
+is asked for first, and whichever comparisons are made.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tellapart.scan.features import SINGLES, Feature, Requests
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import score_rows
 from tellapart.scan.sums import BinSums, Sums
-from tellapart.scan.tables import Outline, Tables, tables_of
+from tellapart.scan.tables import PooledSample, Tables, tables_of
 from tellapart.scan.wide import WideScores, WideShifts, wide_shifts
 from tellapart.threads import MadeOnce, one_blas_thread
 
@@ -138,7 +138,7 @@ class SharedPool:
     def _score(self, whole: Samples, columns: IntArray) -> None:
         """Score all rows of the columns that are looked at in full."""
         in_full = whole if columns.size == whole.n_columns else whole.columns(columns)
-        pooled = Outline.of_all_rows(in_full)
+        pooled = PooledSample.of_all_rows(in_full)
         local = tables_of(in_full, pooled, self._n_jobs)
         if local.size == 0 and (self.wide is None or self.wide.size == 0):
             raise InputError(

@@ -153,14 +153,14 @@ def level_part(
 # Pooled rows that make the tables and the plan: all of them, or some drawn without labels.
 
 
-OUTLINED = ("normal", "clipped", "sign", "rank")
+PLANNING_SCORES = ("normal", "clipped", "sign", "rank")
 """The scores that the plan looks at."""
 # A sparse sample is made dense so many columns at a time.
 COLUMNS_AT_A_TIME = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Outline:
+class PooledSample:
     """Pooled rows, and the least and greatest value of every column over all rows.
 
     `complete` says whether these are all rows, `missing` whether values may be missing: NaN.
@@ -172,7 +172,7 @@ class Outline:
     missing: bool = False
 
     @classmethod
-    def of(cls, samples: ChunkedSamples) -> Outline:
+    def of(cls, samples: ChunkedSamples) -> PooledSample:
         """Return the rows drawn from both samples together, whatever their labels."""
         values, limits = samples.pooled.values, (samples.least, samples.greatest)
         every = values.shape[0] == samples.n_x + samples.n_y
@@ -183,7 +183,7 @@ class Outline:
         return cls(values, limits, complete=complete, missing=pattern is not None)
 
     @classmethod
-    def of_all_rows(cls, samples: Samples) -> Outline:
+    def of_all_rows(cls, samples: Samples) -> PooledSample:
         """Return all pooled rows, those of X first."""
         values = np.empty((samples.n_x + samples.n_y, samples.n_columns), order="F")
         for start in range(0, samples.n_columns, COLUMNS_AT_A_TIME):
@@ -306,18 +306,18 @@ class Tables:
         )
 
 
-def tables_of(samples: Samples | ChunkedSamples, pooled: Outline, n_jobs: int = 1) -> Tables:
+def tables_of(samples: Samples | ChunkedSamples, pooled: PooledSample, n_jobs: int = 1) -> Tables:
     """Return the tables of two samples, from pooled rows; once where other samples share these."""
     shared = (samples if isinstance(samples, Samples) else samples.drawn).shared
     if shared is not None and pooled.complete:
         return shared.once(
-            "tables", lambda whole: tables_of(whole, Outline.of_all_rows(whole), n_jobs)
+            "tables", lambda whole: tables_of(whole, PooledSample.of_all_rows(whole), n_jobs)
         )
     return tables_of_columns(samples, pooled, np.arange(samples.n_columns), n_jobs)
 
 
 def tables_of_columns(
-    samples: Samples | ChunkedSamples, pooled: Outline, columns: IntArray, n_jobs: int = 1
+    samples: Samples | ChunkedSamples, pooled: PooledSample, columns: IntArray, n_jobs: int = 1
 ) -> Tables:
     """Return the tables of some columns, which rise, told by their places among all."""
     every = columns.size == samples.n_columns

@@ -93,7 +93,7 @@ class DatasetSource(Source):
     @classmethod
     def claims(cls, data: object) -> bool:
         """Say whether this is a dataset of files."""
-        # Whoever has a dataset of pyarrow has loaded the module, which takes half a second.
+        # A caller with a dataset of pyarrow has loaded the module, which takes half a second.
         loaded = sys.modules.get("pyarrow.dataset")
         return isinstance(data, FileDataset) or (
             loaded is not None and isinstance(data, loaded.Dataset)

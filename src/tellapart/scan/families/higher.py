@@ -89,20 +89,20 @@ def four_columns(n_rows: int, budget: Budget) -> int:
 
 
 def plan_higher(
-    outline: Scores, for_fours: IntArray, for_directions: IntArray, seen: IntArray
+    pooled_scores: Scores, for_fours: IntArray, for_directions: IntArray, seen: IntArray
 ) -> dict[Feature, FloatArray]:
     """Return the candidates among some columns with their scales; the rows `seen` name them."""
     candidates: dict[Feature, FloatArray] = {}
     for name, score in SCORES.items():
-        values = usable_scores(outline, name)
-        columns = _fours(values[seen], for_fours, outline.column)
+        values = usable_scores(pooled_scores, name)
+        columns = _fours(values[seen], for_fours, pooled_scores.column)
         scale = _inverse_deviation(np.prod(values[:, columns], axis=2))
-        if outline.present is not None:
+        if pooled_scores.present is not None:
             # A product with a missing value is 0: of the rows that have all four, it varies more.
-            scale *= np.sqrt(np.prod(outline.present[:, columns], axis=2).mean(axis=0))
+            scale *= np.sqrt(np.prod(pooled_scores.present[:, columns], axis=2).mean(axis=0))
         candidates[Product((score,) * 4, tuple(columns.T))] = scale
-    weights = _directions(outline.normal[seen], for_directions, outline.column)
-    sums = outline.normal.astype(np.float64) @ weights.T
+    weights = _directions(pooled_scores.normal[seen], for_directions, pooled_scores.column)
+    sums = pooled_scores.normal.astype(np.float64) @ weights.T
     mean, inverse = sums.mean(axis=0), _inverse_deviation(sums)
     waves = np.cos(FREQUENCY * (sums - mean) * inverse)
     candidates[Directions(weights, mean, inverse, FREQUENCY)] = _inverse_deviation(waves)

@@ -89,7 +89,7 @@ def wave_changes(pool: Pool) -> Singles:
     return np.asarray(sum(np.square(pool.differences(wave)) for wave in WAVES))
 
 
-def row_score(outline: Scores) -> RowScore:
+def row_score(pooled_scores: Scores) -> RowScore:
     """Return what gives the normal score of ‖V‖² of a row, less its regression on V.
 
     The length of a row of few skewed columns reflects where it lies: that is location. Where
@@ -97,11 +97,11 @@ def row_score(outline: Scores) -> RowScore:
     but rounding would be left of it: V of a column with two values, or of the levels of one factor,
     determines the length of a row.
     """
-    values = outline.clipped.astype(np.float64)
-    lengths = np.square(outline.clipped).sum(axis=1, dtype=np.float32)
-    if outline.present is not None:
-        n_present = outline.present.sum(axis=1)
-        lengths = full_lengths(lengths, n_present, outline.present.shape[1])[n_present > 0]
+    values = pooled_scores.clipped.astype(np.float64)
+    lengths = np.square(pooled_scores.clipped).sum(axis=1, dtype=np.float32)
+    if pooled_scores.present is not None:
+        n_present = pooled_scores.present.sum(axis=1)
+        lengths = full_lengths(lengths, n_present, pooled_scores.present.shape[1])[n_present > 0]
         values = values[n_present > 0]
     distinct, scores, place = _ranked(lengths)
     slopes = np.zeros(values.shape[1])

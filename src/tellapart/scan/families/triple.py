@@ -124,9 +124,9 @@ SCORES = {"signs": "sign", "ranks": "rank"}
 """What triples and fours are made of, and the scores of `tellapart.scan.cells` that it is."""
 
 
-def usable_scores(outline: Scores, name: str) -> Singles:
+def usable_scores(pooled_scores: Scores, name: str) -> Singles:
     """Return signs or ranks of the pooled rows, 0 where one value makes up nearly all of them."""
-    scores = outline.of(SCORES[name])
+    scores = pooled_scores.of(SCORES[name])
     return np.asarray(scores * (np.square(np.square(scores)).mean(axis=0) <= MOST_KURTOSIS))
 
 
@@ -148,13 +148,15 @@ def _triangle(size: int) -> tuple[IntArray, IntArray, IntArray]:
     return first, second, third
 
 
-def plan_triples(outline: Scores, triples: Triples, wider: IntArray) -> tuple[TripleGroup, ...]:
+def plan_triples(
+    pooled_scores: Scores, triples: Triples, wider: IntArray
+) -> tuple[TripleGroup, ...]:
     """Return what to look at: `triples`, and those that stand out among more columns, `wider`."""
     groups: list[TripleGroup] = []
-    present = outline.present
+    present = pooled_scores.present
     for name in SCORES:
-        values = usable_scores(outline, name)
-        chosen = screened_triples(values, wider, outline.column)
+        values = usable_scores(pooled_scores, name)
+        chosen = screened_triples(values, wider, pooled_scores.column)
         # Signs see most of what ranks see, at half the cost of looking at all triples by both.
         if name == "signs":
             groups.append(_group(name, values, present, triples))

@@ -1,4 +1,4 @@
-"""The contest of columns that come in blocks is that of all of them."""
+"""The max_t of columns that come in blocks is that of all of them."""
 
 import itertools
 
@@ -8,7 +8,7 @@ import pytest
 from tellapart.budget import Budget, using_budget
 from tellapart.scan.adjusted import step_down
 from tellapart.scan.blocks import column_blocks
-from tellapart.scan.column_changes import ColumnContest
+from tellapart.scan.column_changes import MaxTScores
 
 COUNT, SIZE = 199, 60
 
@@ -19,17 +19,17 @@ def scores(seed=0):
     return table
 
 
-def contest(table, first=0):
+def max_t(table, first=0):
     places = np.arange(table.shape[1])
-    return ColumnContest(first + places, table[0], places, table)
+    return MaxTScores(first + places, table[0], places, table)
 
 
 def in_blocks(table, sizes=(7, 1, 20, 32)):
     parts, start, joined = [], 0, []
     for size in sizes:
-        parts.append(contest(table[:, start : start + size], start))
+        parts.append(max_t(table[:, start : start + size], start))
         start += size
-        joined = [ColumnContest.joined([*joined, parts[-1]])]
+        joined = [MaxTScores.joined([*joined, parts[-1]])]
     return joined[0]
 
 
@@ -41,8 +41,8 @@ def adjusted(own):
 @pytest.mark.parametrize("kept", [5, 8, 100])
 def test_blocks_keep_the_strongest_and_the_largest_of_the_others(kept):
     table = scores()
-    with using_budget(Budget(contest_entries=0, contest_columns=kept)):
-        whole, found = contest(table), in_blocks(table)
+    with using_budget(Budget(max_t_entries=0, max_t_columns=kept)):
+        whole, found = max_t(table), in_blocks(table)
     strongest = np.sort(np.argsort(-table[0])[:kept])
     np.testing.assert_array_equal(found.kept, strongest)
     np.testing.assert_array_equal(found.table, table[:, strongest])
@@ -58,8 +58,8 @@ def test_blocks_keep_the_strongest_and_the_largest_of_the_others(kept):
 
 def test_with_fewer_kept_than_named_pvalues_are_no_smaller():
     table = scores()
-    with using_budget(Budget(contest_entries=0, contest_columns=2)):
-        whole, found = contest(table), in_blocks(table)
+    with using_budget(Budget(max_t_entries=0, max_t_columns=2)):
+        whole, found = max_t(table), in_blocks(table)
     own, theirs = adjusted(found), adjusted(whole)
     assert (own >= theirs).all()
     np.testing.assert_array_equal(own[[4, 33]], theirs[[4, 33]])
