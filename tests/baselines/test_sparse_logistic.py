@@ -72,7 +72,7 @@ def test_statistic_is_the_difference_of_mean_scores():
     pooled = np.concatenate([train.x, train.y])
     scale = pooled.std(axis=0)
     scores = np.concatenate([held_out.x, held_out.y]) / scale @ result.selection.z
-    labels = draw_permutations(20, 30, 99, rngs.permute).block(0, 50) > 0.5
+    labels = draw_permutations(20, 30, 99, rngs.permute).labels(50).astype(bool)
     expected = [scores[side].mean() - scores[~side].mean() for side in labels]
     assert result.statistic == pytest.approx(expected[0])
     assert result.statistic > 0

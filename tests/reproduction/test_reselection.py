@@ -54,7 +54,7 @@ def test_the_maximum_is_that_of_all_choices_under_every_permutation():
     found = best_values(
         samples, kernel, np.arange(5), [1, 2, 3], 30, np.random.default_rng(4), 1, lambda *_: None
     )
-    permutations = draw_permutations(9, 12, 30, np.random.default_rng(4)).block(0, 21)
+    permutations = draw_permutations(9, 12, 30, np.random.default_rng(4)).labels(21)
     for labels, values in zip(permutations, found.values, strict=True):
         a = column_mmd(samples, kernel, labels)
         for d, value in zip((1, 2, 3), values, strict=True):

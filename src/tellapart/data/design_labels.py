@@ -65,7 +65,7 @@ class DesignArguments:
             name: value if isinstance(value, str) else True if value is True else GIVEN
             for name, value in self.given.items()
         }
-        scheme = find_scheme(self.scheme)
+        scheme = None if self.scheme is None else find_scheme(self.scheme)
         return plain if scheme is None else plain | {"design": scheme.name}
 
     def check(self, n_tables: int) -> None:

@@ -23,10 +23,10 @@ from scipy import special
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
 from tellapart.evidence.columns import fit_mixture, log_bayes_factor, standardised
-from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import normal_tail
 from tellapart.scan.differences import Differences
 from tellapart.scan.scores import without
+from tellapart.threads import in_threads
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,7 @@ def find_pairs(
     columns: IntArray,
     most: int,
     differences: Differences | None = None,
+    n_jobs: int = 1,
 ) -> list[Group]:
     """Return the pairs that more likely differ than not, the most likely first, `most` at most.
 
@@ -160,12 +161,13 @@ def find_pairs(
         first, second, alike = first[judged], second[judged], ALIKE[:1]
         table = calibrated(changes[np.newaxis, judged], None)
     else:
-        table = np.array(
-            [
-                _zscores(x.by_name(a), x.by_name(b), y.by_name(a), y.by_name(b))[first, second]
-                for a, b in KINDS
-            ]
-        )
+
+        def zscores_of(kind: tuple[str, str]) -> FloatArray:
+            a, b = kind
+            zscores = _zscores(x.by_name(a), x.by_name(b), y.by_name(a), y.by_name(b))
+            return np.asarray(zscores[first, second])
+
+        table = np.array(in_threads(zscores_of, KINDS, n_jobs))
         table, alike = calibrated(table, min(x.normal.shape[0], y.normal.shape[0]), ALIKE), ALIKE
         if differences is not None:
             table[0] = differences.correlation_changes(columns[first], columns[second], table[0])
@@ -247,7 +249,9 @@ def most_columns(n_rows: int) -> int:
     return min(MOST_TRIPLE_COLUMNS, int((MOST_WORK / n_rows) ** (1 / 3)))
 
 
-def find_triples(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int) -> list[Group]:
+def find_triples(
+    x: CopulaScores, y: CopulaScores, columns: IntArray, most: int, n_jobs: int = 1
+) -> list[Group]:
     """Return the triples that more likely differ than not, as `find_pairs` does for pairs."""
     if columns.size < 3:
         return []
@@ -255,13 +259,14 @@ def find_triples(x: CopulaScores, y: CopulaScores, columns: IntArray, most: int)
         (np.sign(x.normal), np.sign(y.normal)),
         (_clipped(x.normal), _clipped(y.normal)),
     ]
-    members: list[IntArray] = []
-    zscores: list[FloatArray] = []
-    for s in range(columns.size - 2):
-        check_interrupts()
+
+    def triples_of(s: int) -> tuple[IntArray, FloatArray]:
+        """Return the triples of column s and two later ones, and their z-scores."""
         t, r = np.triu_indices(columns.size - s - 1, 1)
-        members.append(np.stack([np.full(t.size, s), t + s + 1, r + s + 1]))
-        zscores.append(np.array([_zscores_of_triples(*sides, s)[t, r] for sides in kinds]))
+        members = np.stack([np.full(t.size, s), t + s + 1, r + s + 1])
+        return members, np.array([_zscores_of_triples(*sides, s)[t, r] for sides in kinds])
+
+    members, zscores = zip(*in_threads(triples_of, range(columns.size - 2), n_jobs), strict=True)
     triples = np.concatenate(members, axis=1)
     fewer = min(x.normal.shape[0], y.normal.shape[0])
     table = calibrated(np.concatenate(zscores, axis=1), fewer)

@@ -313,8 +313,8 @@ def _groups(
     fewer = rows.fewer(samples.n_x)
     if fewer < FEWEST_ROWS_IN_PAIRS:
         return []
-    x, y, columns = _copulas(samples, rows, columns, known)
-    groups = rows.of_all(find_pairs(x, y, columns, MOST_SEEN, differences))
+    x, y, columns = _copulas(samples, rows, columns, known, n_jobs)
+    groups = rows.of_all(find_pairs(x, y, columns, MOST_SEEN, differences, n_jobs))
     by_design = differences is not None and differences.by_design
     if n_variables >= 3 and fewer >= FEWEST_ROWS_IN_TRIPLES and not by_design:
         most = int(most_columns(samples.n_x + samples.n_y) * effort ** (1 / 3))
@@ -325,13 +325,13 @@ def _groups(
                 kept = np.flatnonzero(np.isin(columns, fewer_columns))
                 x, y, columns = x.columns(kept), y.columns(kept), columns[kept]
             else:
-                x, y, columns = _copulas(samples, rows, fewer_columns, known)
-        groups += rows.of_all(find_triples(x, y, columns, MOST_SEEN))
+                x, y, columns = _copulas(samples, rows, fewer_columns, known, n_jobs)
+        groups += rows.of_all(find_triples(x, y, columns, MOST_SEEN, n_jobs))
     return sorted(groups, key=lambda group: -group.log_odds)
 
 
 def _copulas(
-    samples: Samples, rows: SomeRows, columns: IntArray, known: KnownScores | None
+    samples: Samples, rows: SomeRows, columns: IntArray, known: KnownScores | None, n_jobs: int
 ) -> tuple[CopulaScores, CopulaScores, IntArray]:
     """Return the scores by own ranks of the columns that vary enough in both samples."""
     if known is not None and known.ranks is not None and rows.counted is None:
@@ -345,7 +345,8 @@ def _copulas(
     of_x, of_y = rows.of(samples.x[:, columns], samples.y[:, columns])
     varies = _share_off_median(of_x) >= LEAST_VARYING
     varies &= _share_off_median(of_y) >= LEAST_VARYING
-    return CopulaScores.of(of_x[:, varies]), CopulaScores.of(of_y[:, varies]), columns[varies]
+    x, y = in_threads(lambda side: CopulaScores.of(side[:, varies]), (of_x, of_y), n_jobs)
+    return x, y, columns[varies]
 
 
 def _share_off_median(values: FloatArray) -> FloatArray:

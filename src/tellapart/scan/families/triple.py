@@ -229,20 +229,21 @@ def screened_triples(values: Singles, columns: IntArray, parent: IntArray) -> Tr
     used = np.ascontiguousarray(values[:, columns])
     source = parent[columns]
     strongest: list[tuple[FloatArray, IntArray, IntArray, IntArray]] = []
+    second, third = np.triu_indices(columns.size, 1)
+    distinct = source[second] != source[third]
     for i in range(columns.size - 2):
         check_interrupts()
         later = used[:, i + 1 :]
         # mean(a_i a_j a_k) for all i < j < k: one product of matrices for each i.
-        means = np.abs((later * used[:, i : i + 1]).T @ later) / used.shape[0]
-        others = source[i + 1 :]
-        means[~((others != source[i]) & (others != source[i])[:, np.newaxis])] = 0.0
-        means[others[:, np.newaxis] == others] = 0.0
-        j, k = np.triu_indices(others.size, 1)
-        strength = means[j, k]
+        products = (later * used[:, i : i + 1]).T @ later
+        pairs = slice(int(np.searchsorted(second, i + 1)), None)
+        j, k = second[pairs], third[pairs]
+        strength = np.abs(products[j - i - 1, k - i - 1]) / used.shape[0]
+        strength[~(distinct[pairs] & (source[j] != source[i]) & (source[k] != source[i]))] = 0.0
         if strength.size > SCREENED:
             top = np.argpartition(-strength, SCREENED)[:SCREENED]
             j, k, strength = j[top], k[top], strength[top]
-        strongest.append((strength, np.full(j.size, i), j + i + 1, k + i + 1))
+        strongest.append((strength, np.full(j.size, i), j, k))
     if not strongest:
         none = np.zeros(0, dtype=np.intp)
         return Triples(none, none, none)
