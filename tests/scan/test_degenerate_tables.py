@@ -23,7 +23,8 @@ def rejections(name, nulls, seed):
             found = scan_pair(*tables, PERMUTATIONS, rng, ALPHA)
         except InputError as refusal:
             # A flag may be drawn without a single yes: what is refused is not rejected.
-            assert "must have a column that varies" in str(refusal)
+            if "must have a column that varies" not in str(refusal):
+                raise
             continue
         named = min(found.variable_pvalues.values()) <= ALPHA or bool(found.findings)
         rejected = {"scan": found.null.pvalue <= ALPHA, "names": named} | {
