@@ -123,6 +123,8 @@ LEAST_VARYING = 0.1
 """Of columns with fewer rows off their most common value, dependence shows by chance."""
 MOST_SEEN = 50
 """Pairs, and triples, with the largest odds, of which…"""
+ENTRIES_FOR_THREADS = 100_000
+"""Rows times columns below which handing pairs and triples to other threads takes longer."""
 MOST_GROUPS = 5
 """…so many take part at most."""
 
@@ -313,6 +315,8 @@ def _groups(
     fewer = rows.fewer(samples.n_x)
     if fewer < FEWEST_ROWS_IN_PAIRS:
         return []
+    if columns.size * (samples.n_x + samples.n_y) < ENTRIES_FOR_THREADS:
+        n_jobs = 1
     x, y, columns = _copulas(samples, rows, columns, known, n_jobs)
     groups = rows.of_all(find_pairs(x, y, columns, MOST_SEEN, differences, n_jobs))
     by_design = differences is not None and differences.by_design
