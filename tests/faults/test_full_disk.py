@@ -180,7 +180,7 @@ def test_standard_output_on_a_full_disk(files, unbuffered, form):
             env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert end.returncode == 2
-    check_one_line(end.stderr, "standard output: File too large", "not all there")
+    check_one_line(end.stderr, "standard output: File too large", "incomplete")
     assert os.path.getsize("out.txt") == 100
 
 

@@ -392,7 +392,9 @@ class _RemainingCandidates:
             self.best = float(score[0]), int(self._numbers[self._first])
 
     def _scores(self, values: FloatArray) -> FloatArray:
-        return np.asarray(-np.log(tail_pvalue_of(values, self._maxima)))
+        # Far beyond maxima that hardly vary a tail underflows to 0.
+        pvalues = np.maximum(tail_pvalue_of(values, self._maxima), np.finfo(np.float64).tiny)
+        return np.asarray(-np.log(pvalues))
 
 
 def _root(values: FloatArray | NDArray[np.float32]) -> FloatArray:
