@@ -19,7 +19,7 @@ from tellapart.compiling import compiled
 
 CLIP = 3.5
 FAR_OUT = 1.8
-"""Spreads beyond which a value counts as far out."""
+"""Robust standard deviations beyond which a value counts as far out."""
 # A spread below this share of the largest distance from the median is none.
 LEAST_SPREAD = 1e-12
 # What is left of a score after its regression on another must vary by at least this share.

@@ -148,7 +148,7 @@ class SharedPool:
         self._values, self._local = pooled.values, local
         self._names, self._kinds = in_full.names, in_full.kinds
         self.in_full = pooled.values, columns
-        # From here on columns are told by their places among all columns of the samples.
+        # From here on columns are given by their places among all columns of the samples.
         parent = columns[local.column]
         self._tables = replace(local, column=parent, constant=columns[local.constant])
         self.scores = replace(scores, column=parent, constant=columns[local.constant])
@@ -230,7 +230,7 @@ def columns_in_full(n_rows: int, n_comparisons: int) -> int:
 def _least_tied(wide: WideScores, columns: IntArray, most: int) -> IntArray:
     """Return the columns to look at in full: those with the fewest ties.
 
-    Categories are among them, however many they are: the others are told by their ranks alone.
+    Categories are among them, however many they are: the others are compared by their ranks alone.
     """
     other = np.setdiff1d(columns, wide.columns)
     kept = wide.columns[np.argsort(wide.ties, kind="stable")[:most]]

@@ -319,7 +319,7 @@ def tables_of(samples: Samples | ChunkedSamples, pooled: PooledSample, n_jobs: i
 def tables_of_columns(
     samples: Samples | ChunkedSamples, pooled: PooledSample, columns: IntArray, n_jobs: int = 1
 ) -> Tables:
-    """Return the tables of some columns, which rise, told by their places among all."""
+    """Return the tables of some columns, which rise, given by their places among all."""
     every = columns.size == samples.n_columns
     names = [samples.names[s] for s in columns]
     tables = make_tables(
