@@ -395,6 +395,29 @@ def test_a_family_that_cannot_run_says_why():
     assert result.scan.skipped["tail dependence"] == "needs two columns that vary"
 
 
+class HeavyWhereFew(Location):
+    """The family of means, with a weight by the number of columns."""
+
+    def plan(self, state, budget):
+        return FamilyPlan(weight=40.0 if state.n_varying < 6 else None)
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(unblocked_columns=2, unblocked_bytes=0)])
+def test_a_plan_may_weigh_its_family_by_what_is_known_without_labels(budget):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(40, 6)), rng.normal(size=(40, 6))
+
+    def null(families, columns):
+        with using_families(families), using_budget(budget):
+            return ta.two_sample_test(x[:, :columns], y[:, :columns], **FEW).null_distribution
+
+    heavier, planned = Location(), (HeavyWhereFew(), *FAMILIES[1:])
+    heavier.weight = 40.0
+    np.testing.assert_array_equal(null(planned, 5), null((heavier, *FAMILIES[1:]), 5))
+    assert not np.array_equal(null(planned, 5), null(FAMILIES, 5))
+    np.testing.assert_array_equal(null(planned, 6), null(FAMILIES, 6))
+
+
 def test_a_family_of_the_same_name_takes_the_place_of_another():
     with using_families(FAMILIES):
         heavier = Location()

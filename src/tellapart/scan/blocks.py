@@ -33,6 +33,7 @@ from tellapart.scan.family import (
     Planned,
     WholeRowSums,
     most_varied,
+    plan_families,
     tiedness,
 )
 from tellapart.scan.features import N_DERIVED, SINGLES, Requests, full_lengths
@@ -200,9 +201,11 @@ def pool_in_blocks(
     state = builder.state(tables, rows, rng, counts=seen.count())
     others_of = [family for family in families if family not in by_column]
     pool, others = builder.planned_pool(others_of, state, width=width)
-    # Single columns and whole rows were looked at by all columns.
+    # Single columns and whole rows were looked at by all columns: no features are left to sum.
     results = folds.results(pool, seen.row_score(labels))
-    plans = {**dict.fromkeys(results, FamilyPlan()), **others.plans}
+    whole = plan_families(by_column, state).plans
+    plans = {name: FamilyPlan(weight=plan.weight) for name, plan in whole.items()}
+    plans.update(others.plans)
     running = tuple(family for family in families if family.name in plans)
     planned = replace(others, families=running, plans=plans)
     return pool, planned, ColumnsInBlocks(results, seen.differences(), folds.max_t)

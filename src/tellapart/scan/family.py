@@ -58,11 +58,14 @@ class FamilyPlan:
         What is left out, if anything.
     correlations : Product or None
         The product of U whose sums tell the change of correlation of pairs over all rows.
+    weight : float or None
+        How much the family counts on these columns and rows; None where as much as always.
     """
 
     features: tuple[Feature, ...] = ()
     note: str | None = None
     correlations: Product | None = None
+    weight: float | None = None
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,8 @@ class Family(Protocol):
     name : str
         By which results, pages and messages call it.
     weight : float
-        How much it counts in the combination. Those of the package were chosen on data made for
-        that, and not on what the benchmarks show.
+        How much it counts in the combination, unless its plan says otherwise. Those of the package
+        were chosen on data made for that, and not on what the benchmarks show.
     description : str
         What its statistics respond to, for pages and documentation.
     work : int
@@ -384,6 +387,15 @@ class Planned:
             for family in self.families
             for feature in family.features(self.plans[family.name])
         ]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """How much each family counts: as its plan says, or else as always."""
+        weights = {}
+        for family in self.families:
+            planned = self.plans[family.name].weight
+            weights[family.name] = family.weight if planned is None else planned
+        return weights
 
     @property
     def correlations(self) -> Product | None:

@@ -215,7 +215,7 @@ def scan_pool(
     results = run_families(planned, pool, None if blocks is None else blocks.results, begin_with)
     combined = combine(
         {name: family_score(result.statistics) for name, result in results.items()},
-        {family.name: family.weight for family in planned.families},
+        planned.weights,
     )
     null = null_of(combined.values, TIE, alpha, exact=labels.exact)
     progress("scan", "naming what differs")
