@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tellapart as ta
+from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.finding import Finding
 
 SCRIPT = "<script>alert(1)</script>"
@@ -32,6 +33,12 @@ def make_tables(n=160, script=SCRIPT):
         )
 
     return table(0.0), table(1.0)
+
+
+def column_tests(adjusted):
+    """Return tests of columns with these adjusted p-values."""
+    p = np.array([*adjusted.values()])
+    return ColumnTests(tuple(adjusted), p, p, p, np.zeros(p.size, dtype=bool))
 
 
 def run_scan(left, right, **more):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scanned import make_finding, run_scan
+from scanned import column_tests, make_finding, run_scan
 from tellapart.report.words import describe_columns, describe_finding, group_findings, pick_findings
 from tellapart.scan.families import FAMILIES, describe_family
 
@@ -72,7 +72,7 @@ def test_columns_are_grouped_by_their_pvalues():
     result = run_scan(rng.normal(size=(30, 2)), rng.normal(size=(30, 2)))
     pvalues = {"b": 0.005, "a": 0.005, "c": 0.03, "d": 0.4, **{f"n{i}": 1.0 for i in range(7)}}
     found = (make_finding(variables=("a",)), make_finding(variables=("b",), effect=0.1))
-    scan = replace(result.scan, variable_pvalues=pvalues, findings=found)
+    scan = replace(result.scan, column_tests=column_tests(pvalues), findings=found)
     floored, significant, not_significant, ones = describe_columns(replace(result, scan=scan))
     assert floored.title == "2 columns at p ≤ 0.005"
     # Columns with equal p-values are in the order of their findings.

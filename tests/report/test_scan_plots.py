@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from scanned import make_finding, run_scan, shared_scan
+from scanned import column_tests, make_finding, run_scan, shared_scan
 from tellapart.errors import InputError
 from tellapart.report.plots import (
     COLOUR_NULL,
@@ -93,8 +93,8 @@ def test_columns_come_with_the_smallest_pvalue_first(result):
     widths = [patch.get_width() for patch in axes.patches]
     assert widths == sorted(widths, reverse=True)
     assert len(widths) == len(result.variable_pvalues)
-    many = {f"v{i}": 0.001 if i == 70 else 1.0 for i in range(80)}
-    shown = replace(result, scan=replace(result.scan, variable_pvalues=many)).plot("columns")
+    many = column_tests({f"v{i}": 0.001 if i == 70 else 1.0 for i in range(80)})
+    shown = replace(result, scan=replace(result.scan, column_tests=many)).plot("columns")
     assert shown.get_yticklabels()[0].get_text() == "v70"
     assert shown.get_title(loc="left") == "Smallest p-values of columns, 30 of 80"
     first, second = (patch.get_facecolor() for patch in shown.patches[:2])

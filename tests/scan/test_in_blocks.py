@@ -65,6 +65,7 @@ def assert_same(whole, blocked):
         assert blocked.families[name] == pytest.approx(p, abs=0.021), name
     assert [f.to_dict() for f in blocked.findings] == [f.to_dict() for f in whole.findings]
     assert blocked.variable_pvalues == whole.variable_pvalues
+    assert blocked.column_tests.to_dict() == whole.column_tests.to_dict()
     assert blocked.variables == whole.variables
     assert blocked.scan.notes == whole.scan.notes
     assert blocked.scan.n_variables == whole.scan.n_variables

@@ -9,6 +9,7 @@ from tellapart.budget import Budget, using_budget
 from tellapart.scan.adjusted import step_down
 from tellapart.scan.blocks import column_blocks
 from tellapart.scan.column_changes import MaxTScores
+from tellapart.scan.column_tests import Unadjusted
 
 COUNT, SIZE = 199, 60
 
@@ -21,7 +22,8 @@ def scores(seed=0):
 
 def max_t(table, first=0):
     places = np.arange(table.shape[1])
-    return MaxTScores(first + places, table[0], places, table)
+    unadjusted = Unadjusted.of(table, 100.0, exact=False)
+    return MaxTScores(first + places, table[0], places, table, unadjusted)
 
 
 def in_blocks(table, sizes=(7, 1, 20, 32)):

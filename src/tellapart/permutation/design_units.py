@@ -95,6 +95,16 @@ class DesignUnits(Bins):
         return self.units.n_moved
 
     @cached_property
+    def log_labellings(self) -> float:
+        """The logarithm of the number of all labellings; of an own scheme, of those drawn."""
+        if self.units.scheme is not None:
+            return math.log(self.count)
+        return sum(
+            math.lgamma(x + y + 1) - math.lgamma(x + 1) - math.lgamma(y + 1)
+            for x, y in self.units.shapes.T.tolist()
+        )
+
+    @cached_property
     def counts(self) -> tuple[Singles, Singles]:
         """What counts as x and as y, in rows, of every permutation."""
         of_x = self.labels @ self.arranged_units.counts.astype(np.float32)

@@ -14,6 +14,7 @@ from the seed, the sample and the row's number, so that the holder of a row know
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -176,6 +177,12 @@ class Labels(ABC):
     def n_bins(self) -> int:
         """Number of bins, G."""
         return sum(self.n_bins_of)
+
+    @cached_property
+    def log_labellings(self) -> float:
+        """The logarithm of the number of all labellings, of which the permutations are some."""
+        x, y = self.n_moved_of
+        return math.lgamma(x + y + 1) - math.lgamma(x + 1) - math.lgamma(y + 1)
 
     @property
     def n_moved_of(self) -> tuple[int, int]:

@@ -138,6 +138,41 @@ def holm(pvalues: Sequence[float], n_tests: int | None = None) -> FloatArray:
     return adjusted
 
 
+def benjamini_hochberg(
+    pvalues: Sequence[float] | FloatArray, n_tests: int | None = None
+) -> FloatArray:
+    """Return Benjamini and Hochberg's q-values, q_(i) = min_{j ≥ i} min(1, m p_(j)/j).
+
+    Rejecting where q ≤ α keeps the expected share of false rejections among all rejections at most
+    α, provided each p-value is valid by itself and they are independent or positively dependent
+    (PRDS).
+
+    Parameters
+    ----------
+    pvalues : sequence of float
+        One p-value per test, in any order.
+    n_tests : int or None
+        m, if more tests were planned than gave a p-value; the others count as p = 1.
+
+    Returns
+    -------
+    array
+        The q-values, in the order of `pvalues`.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.04, 0.02]).tolist()
+    [0.03, 0.04, 0.03]
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    m = p.size if n_tests is None else n_tests
+    order = np.argsort(p, kind="stable")
+    raised = p[order] * m / np.arange(1, p.size + 1)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    return adjusted
+
+
 # Which p-values few rows can give, and what would help where none of them is small enough.
 
 

@@ -29,6 +29,7 @@ from tellapart.results.story import (
     describe_selection,
     describe_verdict,
 )
+from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.finding import Finding, p_text
 from tellapart.scan.scan import Scan
 from tellapart.selection.selection import Selection
@@ -194,6 +195,11 @@ class TestResult(Exports):
     def variable_pvalues(self) -> dict[str, float]:
         """The adjusted p-value of every column, by name; empty for tests other than a scan."""
         return {} if self.scan is None else dict(self.scan.variable_pvalues)
+
+    @property
+    def column_tests(self) -> ColumnTests | None:
+        """Unadjusted and adjusted p-value and q-value of every column; None without a scan."""
+        return None if self.scan is None else self.scan.column_tests
 
     @property
     def statistic_name(self) -> str:

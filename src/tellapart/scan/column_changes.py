@@ -26,8 +26,9 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
-from tellapart.permutation.labels import TwoSampleSums
+from tellapart.permutation.labels import Labels, TwoSampleSums
 from tellapart.scan.adjusted import Named, TableUnits
+from tellapart.scan.column_tests import Unadjusted
 from tellapart.scan.families.shape import WAVES
 from tellapart.scan.pool import Pool
 from tellapart.scan.tails import NOTHING, BinMoments, PermutedTails
@@ -49,10 +50,13 @@ class ColumnChanges:
         Columns of the samples that vary.
     scores : array of shape (kinds, permutations, C)
         By `KINDS`, head start included; a change of shares counts as location.
+    labels : Labels
+        Those that were permuted.
     """
 
     columns: IntArray
     scores: FloatArray
+    labels: Labels
 
     def largest(self) -> FloatArray:
         """Return the score of each column, the largest of its kinds."""
@@ -76,7 +80,7 @@ def column_changes(pool: Pool) -> ColumnChanges:
         joined = [location, spread, shape]
     else:
         joined = [np.maximum.reduceat(kind, first, axis=1) for kind in (location, spread, shape)]
-    return ColumnChanges(columns, np.stack(joined))
+    return ColumnChanges(columns, np.stack(joined), pool.labels)
 
 
 def _of_score(pool: Pool, name: str) -> FloatArray:
@@ -177,6 +181,8 @@ class MaxTScores:
         Places among them of those that are kept: no other has a larger score.
     table : array of shape (permutations, K)
         Their scores.
+    unadjusted : Unadjusted
+        The unadjusted p-values of all C columns.
     others : array of length permutations, or None
         The largest score of all others; None where all are kept.
     """
@@ -185,13 +191,15 @@ class MaxTScores:
     own: FloatArray
     kept: IntArray
     table: FloatArray
+    unadjusted: Unadjusted
     others: FloatArray | None = None
 
     @classmethod
     def of(cls, changes: ColumnChanges) -> MaxTScores:
         """Return the max-T scores of columns that are all there."""
-        table = changes.largest()
-        return cls(changes.columns, table[0], np.arange(changes.columns.size), table)
+        table, labels = changes.largest(), changes.labels
+        unadjusted = Unadjusted.of(table, labels.log_labellings, exact=labels.exact)
+        return cls(changes.columns, table[0], np.arange(changes.columns.size), table, unadjusted)
 
     @classmethod
     def joined(cls, parts: Sequence[MaxTScores]) -> MaxTScores:
@@ -217,7 +225,8 @@ class MaxTScores:
                 others.append(part.table[:, ~kept_here].max(axis=1))
         table = np.concatenate(tables, axis=1)
         left = np.max(others, axis=0) if others else None
-        return cls(columns, own, kept[lead], table, left)
+        unadjusted = Unadjusted.joined([part.unadjusted for part in parts])
+        return cls(columns, own, kept[lead], table, unadjusted, left)
 
     def units(self) -> TableUnits:
         """Return the kept columns as units to be named."""

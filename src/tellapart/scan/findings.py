@@ -15,8 +15,9 @@ from tellapart.effects.estimate import Estimate, holm
 from tellapart.effects.groups import Group
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.effects.values import FEWEST_LEVELS, value_proportions
-from tellapart.scan.adjusted import GroupScores, TableUnits, Units, step_down
+from tellapart.scan.adjusted import WEIGHTS, GroupScores, TableUnits, Units, step_down
 from tellapart.scan.column_changes import OTHERS, MaxTScores, OtherUnits, column_changes
+from tellapart.scan.column_tests import ColumnTests, Unadjusted
 from tellapart.scan.families.missing import MissingCandidates
 from tellapart.scan.families.values import ValueCandidates
 from tellapart.scan.family import GroupCandidates
@@ -335,14 +336,14 @@ def _deviation(values: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings, most significant first, and the adjusted p-value of every column.
+    """The findings, most significant first, and the test of every column.
 
     `columns`, `pairs` and `triples` are the columns that findings are about, `unlisted` the numbers
     of further pairs and triples that are significant.
     """
 
     findings: tuple[Finding, ...]
-    column_pvalues: FloatArray
+    tests: ColumnTests
     columns: tuple[int, ...] = ()
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
@@ -404,8 +405,9 @@ def find(
         columns, pvalues = repeated.column_pvalues(of_values)
         of_column[columns] = np.minimum(of_column[columns], np.maximum(pvalues, pvalue))
         apart = repeated.named(of_values, alpha)
+    tests = _column_tests(names, pool, max_t, missing, repeated, of_column)
     if pvalue > alpha:
-        return Findings((), of_column)
+        return Findings((), tests)
     floor = 0.0 if pool.labels.exact else 1 / pool.count
     describer = Describer(raw)
     named = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
@@ -456,12 +458,53 @@ def find(
     )
     return Findings(
         sort_findings(findings),
-        of_column,
+        tests,
         tuple(sorted(explained)),
         pairs,
         triples,
         {name: count for name, count in unlisted.items() if count},
     )
+
+
+def _column_tests(
+    names: tuple[str, ...],
+    pool: Pool,
+    max_t: MaxTScores,
+    missing: MissingCandidates | None,
+    repeated: ValueCandidates | None,
+    adjusted: FloatArray,
+) -> ColumnTests:
+    """Return the tests of all columns, of which several share the level of their column.
+
+    With p_k the p-values of its values, of what is missing and of values that stand apart, and w_k
+    the weights of these classes, that of the column is min_k p_k Σw/w_k (Bonferroni).
+    """
+    labels, shifts = pool.labels, pool.shifts
+
+    def of(scores: FloatArray) -> Unadjusted:
+        return Unadjusted.of(scores, labels.log_labellings, exact=labels.exact)
+
+    every = [("columns", max_t.columns, max_t.unadjusted)]
+    if shifts is not None:
+        every.append((OTHERS, shifts.columns[shifts.named], shifts.unadjusted))
+    if missing is not None:
+        place = {name: column for column, name in enumerate(names)}
+        known = [k for k, name in enumerate(missing.names) if name in place]
+        columns = np.array([place[missing.names[k]] for k in known], dtype=np.intp)
+        every.append(("missing", columns, of(missing.scores[:, known])))
+    if repeated is not None:
+        columns, largest = repeated.largest()
+        every.append(("values", columns, of(largest)))
+    total = np.zeros(len(names))
+    for name, columns, _ in every:
+        total[columns] += WEIGHTS[name]
+    joined = Unadjusted.none(len(names))
+    for name, columns, own in every:
+        pvalue = np.minimum(own.pvalue * total[columns] / WEIGHTS[name], 1.0)
+        smaller = pvalue < joined.pvalue[columns]
+        joined.pvalue[columns[smaller]] = pvalue[smaller]
+        joined.approximate[columns[smaller]] = own.approximate[smaller]
+    return ColumnTests.of(names, joined, adjusted, total > 0)
 
 
 def _groups(candidates: Sequence[object], n_members: int) -> list[GroupCandidates]:

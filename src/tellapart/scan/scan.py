@@ -20,6 +20,7 @@ from tellapart.permutation.labels import Bins, count_bins
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
+from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
 from tellapart.scan.families.pair import N_PRODUCTS
@@ -62,8 +63,8 @@ class Scan:
         The p-value of each family that ran: valid by itself, not adjusted for the others.
     findings : tuple of Finding
         What differs, the most significant of each class first.
-    variable_pvalues : mapping from str to float
-        The adjusted p-value of every column.
+    column_tests : ColumnTests
+        The unadjusted and adjusted p-value and the q-value of every column.
     skipped, notes : mapping from str to str
         Families that could not run, and those that left something out, with the reason.
     rows_per_bin : int
@@ -83,7 +84,7 @@ class Scan:
     null: PermutationNull
     families: Mapping[str, float]
     findings: tuple[Finding, ...]
-    variable_pvalues: Mapping[str, float]
+    column_tests: ColumnTests
     skipped: Mapping[str, str]
     notes: Mapping[str, str]
     rows_per_bin: int
@@ -96,6 +97,12 @@ class Scan:
     state: ScanState | None = field(default=None, repr=False, compare=False)
 
     @property
+    def variable_pvalues(self) -> dict[str, float]:
+        """The adjusted p-value of every column."""
+        tests = self.column_tests
+        return dict(zip(tests.names, tests.adjusted.tolist(), strict=True))
+
+    @property
     def by_design(self) -> bool:
         """Whether labels were permuted by a design."""
         return self.differences is not None and self.differences.by_design
@@ -105,7 +112,8 @@ class Scan:
         return {
             "families": dict(self.families),
             "findings": [finding.to_dict() for finding in self.findings],
-            "variable_pvalues": dict(self.variable_pvalues),
+            "variable_pvalues": self.variable_pvalues,
+            "column_tests": self.column_tests.to_dict(),
             "skipped": dict(self.skipped),
             "notes": dict(self.notes),
             "unlisted": dict(self.unlisted),
@@ -237,7 +245,7 @@ def scan_pool(
         null=null,
         families=combined.pvalues,
         findings=named.findings,
-        variable_pvalues=dict(zip(names, named.column_pvalues.tolist(), strict=True)),
+        column_tests=named.tests,
         skipped=planned.skipped,
         notes={**planned.notes, **notes},
         unlisted=named.unlisted,

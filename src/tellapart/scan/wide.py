@@ -25,6 +25,7 @@ from tellapart.data.column_store import SparseColumns
 from tellapart.data.samples import Samples, Values
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.shared_orders import RowOrders
+from tellapart.scan.column_tests import Unadjusted, exponential
 from tellapart.scan.tails import MOST_LACKING, BinMoments, exponent
 from tellapart.threads import in_threads
 
@@ -240,6 +241,12 @@ class WideShifts:
         """Return the largest δ² of each permutation, and the sum of the `few` largest."""
         largest = self.largest.astype(np.float64)
         return [largest[:, -1], largest[:, -few:].sum(axis=1)]
+
+    @property
+    def unadjusted(self) -> Unadjusted:
+        """The unadjusted p-values of the columns that are named here."""
+        scores = self.true_scores[self.named]
+        return Unadjusted(np.exp(-exponential(scores)), np.ones(scores.size, dtype=np.bool_))
 
     def maximum_without(self, gone: set[int]) -> FloatArray:
         """Return the largest score under each permutation that belongs to none of the columns.

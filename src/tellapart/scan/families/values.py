@@ -53,6 +53,13 @@ class ValueCandidates:
         np.minimum.at(pvalues, place, adjusted)
         return columns, pvalues
 
+    def largest(self) -> tuple[IntArray, FloatArray]:
+        """Return the columns with such values, rising, and the largest score of each."""
+        columns, place = np.unique(self.ranges.column, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        first = np.searchsorted(place[order], np.arange(columns.size))
+        return columns, np.maximum.reduceat(self.scores[:, order], first, axis=1)
+
     def named(
         self, adjusted: FloatArray, alpha: float
     ) -> list[tuple[int, list[tuple[float, float]], float]]:

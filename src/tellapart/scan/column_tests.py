@@ -1,0 +1,176 @@
+"""Every column's own test: unadjusted p-value, familywise adjusted p-value and q-value.
+
+The unadjusted p-value of a column is the rank of its score among all permutations, ties counted
+against rejection: valid in finite samples. Where no permutation comes up to the observed score, a
+tail continues below 1/(B + 1). A score s is the exponent of a normal tail, so that
+
+    t = −log 2Φ(−√(2s))
+
+has an exponential tail of mean 1 where s fits, of one statistic or of the largest of several. Over
+the (k₀ + 1)-th largest t of the permutations, u, with k₀ = ⌊B/10⌋, the mean excess m is that of the
+column, drawn to 1 by `PRIOR` excesses more where it is smaller, and
+
+    p = (k₀ + 1)/(B + 1) · exp(−(t − u)/m).
+
+The tail is used only where it fits: the squared coefficient of variation of the k₀ excesses, 1 for
+an exponential tail, must not exceed 1 by more than three standard errors, and k₀ must be at least
+`FEWEST`. No p-value is smaller than one over the number of all labellings. Such a p-value is
+approximate, and marked so; all others are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from tellapart.arrays import BoolArray, FloatArray
+from tellapart.permutation.pvalues import benjamini_hochberg
+from tellapart.scan.tails import TIE
+
+TAIL_SHARE = 0.1
+FEWEST = 19
+"""Excesses that a tail is fitted to, at least."""
+PRIOR = 100.0
+"""Excesses of mean 1 that a mean excess below 1 is drawn to."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTests:
+    """The test of every column, in the order of the columns.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    pvalue : array
+        Unadjusted: valid for a single column; 1 for a column that does not vary.
+    adjusted : array
+        Adjusted for the familywise error rate over all columns, pairs and triples.
+    qvalue : array
+        The smallest level at which Benjamini and Hochberg's procedure over the unadjusted p-values
+        of all columns that vary rejects the column.
+    approximate : array of bool
+        Whether `pvalue` lies below 1/(B + 1), continued by a tail that was fitted to permutations.
+    kinds : mapping from str to array
+        Unadjusted p-values of studentised tests by kind of difference, NaN where a column has none;
+        empty where they were not computed.
+
+    Examples
+    --------
+    >>> import numpy as np, tellapart as ta
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 1, 0]
+    >>> tests = ta.two_sample_test(X, Y, random_state=0).column_tests
+    >>> tests.names, tests.qvalue <= 0.05
+    (('x0', 'x1', 'x2'), array([False,  True, False]))
+    """
+
+    names: tuple[str, ...]
+    pvalue: FloatArray
+    adjusted: FloatArray
+    qvalue: FloatArray
+    approximate: BoolArray
+    kinds: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], unadjusted: Unadjusted, adjusted: FloatArray, compared: BoolArray
+    ) -> ColumnTests:
+        """Return the tests of columns, of which those that were `compared` share q-values."""
+        qvalue = np.ones(len(names))
+        qvalue[compared] = benjamini_hochberg(unadjusted.pvalue[compared])
+        return cls(tuple(names), unadjusted.pvalue, adjusted, qvalue, unadjusted.approximate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tests as plain Python values, ready for JSON."""
+        return {
+            "names": list(self.names),
+            "pvalue": self.pvalue.tolist(),
+            "adjusted": self.adjusted.tolist(),
+            "qvalue": self.qvalue.tolist(),
+            "approximate": self.approximate.tolist(),
+            "kinds": {kind: pvalues.tolist() for kind, pvalues in self.kinds.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Unadjusted:
+    """Unadjusted p-values, and which of them are approximate."""
+
+    pvalue: FloatArray
+    approximate: BoolArray
+
+    @classmethod
+    def none(cls, size: int) -> Unadjusted:
+        """Return p-values of 1."""
+        return cls(np.ones(size), np.zeros(size, dtype=np.bool_))
+
+    @classmethod
+    def of(cls, table: FloatArray, log_labellings: float, *, exact: bool) -> Unadjusted:
+        """Return the p-values of units with a table of scores, the true labels first.
+
+        Parameters
+        ----------
+        table : array of shape (permutations, units)
+            Scores s ≥ 0, exponents of tails.
+        log_labellings : float
+            The logarithm of the number of all labellings.
+        exact : bool
+            Whether all of them are in the table.
+
+        Examples
+        --------
+        >>> scores = np.random.default_rng(0).chisquare(1, size=(1000, 1)) / 2
+        >>> scores[0] = 12.0
+        >>> known = Unadjusted.of(scores, 100.0, exact=False)
+        >>> bool(known.approximate[0] and 1e-7 < known.pvalue[0] < 1e-5)
+        True
+        """
+        count = table.shape[0]
+        own = table[0]
+        # Rounding is of the size of the scores that are compared.
+        reached = (table[1:] >= own * (1 - TIE)).sum(axis=0)
+        pvalue = (1 + reached) / count
+        approximate = np.zeros(own.size, dtype=np.bool_)
+        inside = int(TAIL_SHARE * (count - 1))
+        alone = np.flatnonzero((reached == 0) & (own > 0))
+        if exact or inside < FEWEST or alone.size == 0:
+            return cls(pvalue, approximate)
+        tail, fits = _tail(exponential(table[:, alone]), inside)
+        fits &= tail < 1 / count
+        tail = np.maximum(tail, np.exp(-log_labellings))
+        pvalue[alone[fits]] = np.minimum(tail[fits], 1 / count)
+        approximate[alone[fits]] = True
+        return cls(pvalue, approximate)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Unadjusted]) -> Unadjusted:
+        """Return the p-values of several sets of units, one after the other."""
+        return cls(
+            np.concatenate([part.pvalue for part in parts]),
+            np.concatenate([part.approximate for part in parts]),
+        )
+
+
+def exponential(scores: FloatArray) -> FloatArray:
+    """Return −log 2Φ(−√(2s))."""
+    return np.asarray(-special.log_ndtr(-np.sqrt(2 * scores)) - np.log(2))
+
+
+def _tail(values: FloatArray, inside: int) -> tuple[FloatArray, BoolArray]:
+    """Return the tail p-values of the first row among the others, and where the tail fits."""
+    others = np.partition(values[1:], values.shape[0] - 2 - inside, axis=0)
+    start = others[-inside - 1]
+    excesses = others[-inside:] - start
+    mean = excesses.mean(axis=0)
+    usable = mean > TIE * np.maximum(start, 1e-300)
+    held = np.where(usable, mean, 1.0)
+    variation = np.square(excesses).mean(axis=0) / np.square(held) - 1
+    fits = usable & (variation <= 1 + 3 * 2 / np.sqrt(inside))
+    drawn = np.maximum((inside * held + PRIOR) / (inside + PRIOR), held)
+    pvalues = (inside + 1) / values.shape[0] * np.exp(-(values[0] - start) / drawn)
+    return np.asarray(pvalues), np.asarray(fits)
