@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from arena import measure, run
-from arena.kinds import KINDS, available, draw_pair
+from arena.kinds import GROUPS, KINDS, available, draw_pair
 from arena.methods import METHODS, Method
 from arena.summary import Cell, cells, lead
 from arena.table import standardised
@@ -35,9 +35,10 @@ def test_a_pair_is_the_same_every_time_and_no_other_is(kind):
 
 
 def test_kinds_say_what_they_are():
-    assert sum(kind.null for kind in KINDS.values()) == 3
+    assert sum(kind.null for kind in KINDS.values()) == 5
     assert sum(not kind.null for kind in KINDS.values()) >= 20
     assert all(kind.what.endswith(".") for kind in KINDS.values())
+    assert sorted(KINDS) == sorted(name for names in GROUPS.values() for name in names)
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.needs])

@@ -6,15 +6,34 @@ from zlib import crc32
 
 import numpy as np
 
-from arena.kinds import categories, dependence, margins, means, nulls, real, sizes
+from arena.kinds import (
+    categories,
+    dependence,
+    few,
+    margins,
+    means,
+    nulls,
+    real,
+    sizes,
+    subsets,
+)
 from arena.table import Kind, Pair
 
-__all__ = ["KINDS", "available", "draw_pair", "method_seed"]
+__all__ = ["GROUPS", "KINDS", "available", "draw_pair", "method_seed"]
 
+_ROOMS = {
+    "many columns": (means, margins, dependence, categories, sizes, real),
+    "few columns": (few,),
+    "few of many": (subsets,),
+    "nulls": (nulls,),
+}
+GROUPS: dict[str, list[str]] = {
+    group: [draw.__name__ for room in rooms for draw in room.KINDS]
+    for group, rooms in _ROOMS.items()
+}
+"""The names of the kinds by what they are alike in; means are taken within a group."""
 KINDS: dict[str, Kind] = {
-    draw.__name__: Kind(draw)
-    for room in (means, margins, dependence, categories, sizes, real, nulls)
-    for draw in room.KINDS
+    draw.__name__: Kind(draw) for rooms in _ROOMS.values() for room in rooms for draw in room.KINDS
 }
 _NEED_PATIENTS = ("care", "null_care")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from arena.kinds.few import arm, banded
 from arena.kinds.means import ar_columns
 from arena.kinds.real import patients
 from arena.table import Pair
@@ -28,4 +29,14 @@ def null_care(rng: np.random.Generator) -> Pair:
     return drawn[:80], drawn[80:].reset_index(drop=True)
 
 
-KINDS = (null_gaussian, null_ties, null_care)
+def null_spiral(rng: np.random.Generator) -> Pair:
+    """Draw 400 + 400 rows along a spiral of 2 columns."""
+    return arm(rng, 0.0), arm(rng, 0.0)
+
+
+def null_strips(rng: np.random.Generator) -> Pair:
+    """Draw 400 + 400 rows of 1 column of categories and 1 of rounded numbers."""
+    return banded(rng, 0.5), banded(rng, 0.5)
+
+
+KINDS = (null_gaussian, null_ties, null_care, null_spiral, null_strips)
