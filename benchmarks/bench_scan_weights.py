@@ -22,7 +22,6 @@ import development.kinds_of_tables  # noqa: F401 - entering the kinds is what th
 from development.kind import KINDS
 from store import store, table
 from tellapart.arrays import FloatArray
-from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.design_units import draw_labels
 from tellapart.scan.families import FAMILIES
@@ -38,7 +37,7 @@ Scores = dict[str, FloatArray]
 def scores_of(kind: str, pair: int) -> Scores:
     """Return the scores of every family on one pair."""
     rng = np.random.default_rng([crc32(kind.encode()), pair])
-    rows = in_chunks(read_samples(*KINDS[kind](rng)))
+    rows = read_samples(*KINDS[kind](rng))
     with one_blas_thread():
         labels = draw_labels(rows, PERMUTATIONS, rng)
         pool, planned = make_pool(rows, labels, rng)

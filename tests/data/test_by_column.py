@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from tellapart.data.samples import Samples, map_columns, transposed
+from tellapart.data.column_store import transposed
+from tellapart.data.samples import Samples, map_columns
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

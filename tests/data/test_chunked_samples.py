@@ -1,5 +1,7 @@
 """What is read from chunks is what is read from memory: values, draws, and what is refused."""
 
+from dataclasses import replace
+
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -11,7 +13,6 @@ from pyarrow import dataset as ds
 from pyarrow import parquet
 
 from row_sums import numbers, write_parts
-from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.sources.files import open_dataset
 from tellapart.errors import InputError
@@ -50,17 +51,19 @@ def as_csv(folder, frame, cuts):
 
 def check_same(found, expected):
     """Compare chunked samples with samples in memory, to the last bit."""
-    memory = as_chunked(expected, seed=3)
-    for name in ("names", "kinds", "categories", "n_x", "n_y", "dropped_columns", "dropped_rows"):
+    memory = replace(expected, seed=3)
+    for name in ("names", "kinds", "categories", "n_read", "n_values", "dropped_columns"):
         assert getattr(found, name) == getattr(memory, name), name
+    assert found.dropped_rows == memory.dropped_rows
     read = expected if expected.as_read is None else expected.as_read
-    for mine, other in ((found.x, read.x), (found.y, read.y)):
+    for mine, other in zip(found.stores, (read.x, read.y), strict=True):
         assert np.array_equal(mine.rows(np.arange(len(other))), other, equal_nan=True)
-    assert np.array_equal(found.least, memory.least)
-    assert np.array_equal(found.greatest, memory.greatest)
-    for name in ("values", "sample", "rows"):
-        mine, other = getattr(found.pooled, name), getattr(memory.pooled, name)
-        assert np.array_equal(mine, other, equal_nan=True)
+    mine, other = found.whole, memory.whole
+    assert np.array_equal(mine.least, other.least)
+    assert np.array_equal(mine.greatest, other.greatest)
+    assert np.array_equal(mine.pooled, other.pooled, equal_nan=True)
+    assert np.array_equal(mine.pooled_rows[0], other.pooled_rows[0])
+    assert np.array_equal(mine.pooled_rows[1], other.pooled_rows[1])
     drawn = [
         one.drawn if one.drawn.as_read is None else one.drawn.as_read for one in (found, memory)
     ]
@@ -136,12 +139,14 @@ def test_missing_values_are_left_out_or_filled_in(missing, tmp_path):
         found = read_chunked(*forms, missing=missing, seed=3)
         check_same(found, expected)
         assert found.pattern.names == expected.as_read.pattern.names == ("age", "clinic")
-        assert not np.isnan(found.draw(500, 3).x).any()
+        more = found.draw(500, np.random.default_rng(0))
+        assert not np.isnan(more.x).any()
+        assert more.n_read == (500, 500)
 
 
 def test_other_seeds_draw_other_rows():
     x, y = ds.dataset(pa.table(X)), ds.dataset(pa.table(Y))
-    first, second = (read_chunked(x, y, seed=seed).pooled.rows for seed in (0, 1))
+    first, second = (read_chunked(x, y, seed=seed).whole.pooled_rows[0] for seed in (0, 1))
     assert not np.array_equal(first, second)
 
 
@@ -156,7 +161,7 @@ def test_wide_samples_get_fewer_drawn_rows(set_budget):
     set_budget(drawn_bytes=8 * 5 * 50)
     set_budget(fewest_drawn_rows=10)
     found = read_chunked(ds.dataset(pa.table(X)), Y)
-    assert found.pooled.rows.size == 50
+    assert found.whole.pooled.shape[0] == 50
 
 
 def refused(message, x, y=None, **settings):

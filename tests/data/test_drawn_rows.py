@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellapart.data.row_order import Sketch, draw_pooled, drawn_places, marks
+from tellapart.data.row_draws import Sketch, draw_pooled, drawn_places, marks
 
 
 def sketch_of(values, seed, sample, most, cuts):
@@ -56,14 +56,14 @@ def test_fewer_rows_than_wanted_are_all_there():
 def test_the_pooled_draw_has_the_smallest_marks_of_both():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(300, 2)), rng.normal(size=(700, 2))
-    pooled = draw_pooled(
+    pooled, (of_x, of_y) = draw_pooled(
         sketch_of(x, 3, 0, 100, (50,)), sketch_of(y, 3, 1, 100, (600, 601)), most=100
     )
     every = np.concatenate((marks(3, 0, 0, 300), marks(3, 1, 0, 700)))
     smallest = np.sort(np.argsort(every)[:100])
-    assert np.array_equal(pooled.sample, smallest >= 300)
-    assert np.array_equal(pooled.rows, np.where(smallest >= 300, smallest - 300, smallest))
-    assert np.array_equal(pooled.values, np.concatenate((x, y))[smallest])
+    assert np.array_equal(of_x, smallest[smallest < 300])
+    assert np.array_equal(of_y, smallest[smallest >= 300] - 300)
+    assert np.array_equal(pooled, np.concatenate((x, y))[smallest])
 
 
 def test_shares_of_the_samples_are_those_of_the_rows():
@@ -71,5 +71,5 @@ def test_shares_of_the_samples_are_those_of_the_rows():
     for seed in range(200):
         x = sketch_of(np.zeros((100, 1)), seed, 0, 60, ())
         y = sketch_of(np.zeros((300, 1)), seed, 1, 60, ())
-        shares.append(np.mean(draw_pooled(x, y, 60).sample))
+        shares.append(draw_pooled(x, y, 60)[1][1].size / 60)
     assert abs(np.mean(shares) - 0.75) < 4 * np.std(shares) / 200**0.5

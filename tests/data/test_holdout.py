@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 
 from row_sums import Sums, numbers
-from tellapart.data.chunked_samples import Holdout, as_chunked
 from tellapart.data.reader import read_chunked
-from tellapart.data.row_order import places_of, shuffled
-from tellapart.data.samples import Samples
+from tellapart.data.row_draws import Holdout, places_of, shuffled
 from tellapart.errors import InputError
 
 
@@ -16,7 +14,7 @@ def make_chunks(n_x=300, n_y=200, most=None, set_budget=None):
     if most is not None:
         set_budget(drawn_rows=most)
     x, y = numbers(n_x, 0, 3), numbers(n_y, 1, 3)
-    return x, y, as_chunked(Samples(x, y, tuple("abc"), ("numeric",) * 3))
+    return x, y, read_chunked(x, y)
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 1000])
@@ -33,16 +31,16 @@ def test_parts_are_the_rows_they_say(set_budget):
     sums = Sums(3)
     for held_out in (False, True):
         part = holdout.part(samples, held_out=held_out)
-        for sample, (values, store) in enumerate(((x, part.x), (y, part.y))):
+        for sample, (values, store) in enumerate(zip((x, y), part.stores, strict=True)):
             inside = holdout.held_out(sample, np.arange(values.shape[0])) == held_out
             assert store.shape == (inside.sum(), 3)
             mine = sums.add(sums.start(), 0, np.asfortranarray(values[inside]))
             found = store.fold(sums, 16)
             np.testing.assert_allclose(found[:, 2:], mine[:, 2:], rtol=1e-12)
-            drawn = (part.drawn.x, part.drawn.y)[sample]
-            np.testing.assert_array_equal(drawn, values[part.drawn_rows[sample]])
-            assert inside[part.drawn_rows[sample]].all()
-            pooled = part.pooled.rows[part.pooled.sample == sample]
+            held, rows = (part.x, part.y)[sample], part.whole.held_rows[sample]
+            np.testing.assert_array_equal(held, values[rows])
+            assert inside[rows].all()
+            pooled = part.whole.pooled_rows[sample]
             np.testing.assert_array_equal(pooled, np.flatnonzero(inside))
             np.testing.assert_array_equal(store.rows(pooled[:3]), values[pooled[:3]])
 
@@ -53,7 +51,7 @@ def test_parts_do_not_depend_on_chunks_and_tell_how_far_they_are():
     holdout = Holdout.of(samples, 0.5, seed=1)
     told = []
     found = [
-        holdout.part(one, held_out=True).x.fold(Sums(3), 32, told.append)
+        holdout.part(one, held_out=True).stores[0].fold(Sums(3), 32, told.append)
         for one in (samples, chunked)
     ]
     np.testing.assert_array_equal(found[0], found[1])

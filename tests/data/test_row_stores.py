@@ -10,7 +10,6 @@ from distributed import Client
 from scipy import sparse
 
 from row_sums import DyingSums, Sums, numbers, write_parts
-from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.column_store import SparseColumns
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.row_stores import LANES, ArrayRows, Cut
@@ -56,7 +55,7 @@ def check(store, values, answers, steps=STEPS):
 
 
 def store_of(X, values):
-    return read_chunked(X, values[:5]).x
+    return read_chunked(X, values[:5]).stores[0]
 
 
 @pytest.mark.parametrize("n_blocks", [1, 63, 64, 65, 127, 128, 129, 1000])
@@ -86,7 +85,7 @@ def test_memory_mapped_arrays(values, answers, tmp_path):
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     samples = read_samples(mapped, values)
     assert np.shares_memory(samples.x, mapped)
-    check(as_chunked(samples).x, values, answers)
+    check(samples.stores[0], values, answers)
 
 
 @pytest.mark.parametrize("form", ["parquet", "feather", "csv"])

@@ -1,6 +1,7 @@
 """Dates and columns that name rows: in chunks what they are in memory."""
 
 import warnings
+from dataclasses import replace
 
 import dask.dataframe as dd
 import numpy as np
@@ -12,7 +13,6 @@ from pyarrow import parquet
 
 import tellapart as ta
 from tellapart.cli import run
-from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.sources.files import open_dataset
 from tellapart.errors import InputError
@@ -61,7 +61,7 @@ def test_as_in_memory(most, tmp_path, set_budget):
     set_budget(pooled_rows=most)
     with pytest.warns(UserWarning, match="is excluded"):
         expected = read_samples(X, Y, keep=())
-    memory = as_chunked(expected, seed=3)
+    memory = replace(expected, seed=3)
     for x, y in in_forms(tmp_path):
         with pytest.warns(UserWarning, match="is excluded") as told:
             found = read_chunked(x, y, keep=(), seed=3)
@@ -70,11 +70,11 @@ def test_as_in_memory(most, tmp_path, set_budget):
         assert found.names == tuple(memory.names[s] for s in own)
         assert set(memory.names) - set(found.names) <= {"wait (seconds)"}
         assert found.categories == expected.categories
-        for mine, other in ((found.x, expected.x), (found.y, expected.y)):
+        for mine, other in zip(found.stores, (expected.x, expected.y), strict=True):
             assert np.array_equal(mine.rows(np.arange(len(other))), other[:, own])
-        assert np.array_equal(found.pooled.values, memory.pooled.values[:, own])
-        assert found.drawn.notes.parts["when"] == ("days", "hour", "weekday", "month")
-        assert found.drawn.notes.parts["day"] == ("days", "weekday", "month")
+        assert np.array_equal(found.whole.pooled, memory.whole.pooled[:, own])
+        assert found.notes.parts["when"] == ("days", "hour", "weekday", "month")
+        assert found.notes.parts["day"] == ("days", "weekday", "month")
 
 
 def test_there_is_a_way_back(tmp_path):

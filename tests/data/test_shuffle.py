@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellapart.data.row_order import shuffled
+from tellapart.data.row_draws import shuffled
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 
 import tellapart as ta
 from tellapart.budget import Budget, using_budget
-from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.effects.raw_columns import RawColumns
 
@@ -22,8 +21,7 @@ def tables():
 @pytest.mark.parametrize("chunked", [False, True])
 def test_pairwise_values_are_those_that_were_read(chunked):
     X, Y = tables()
-    samples = read_samples(X, Y, missing="pairwise")
-    raw = RawColumns(as_chunked(samples) if chunked else samples)
+    raw = RawColumns((read_chunked if chunked else read_samples)(X, Y, missing="pairwise"))
     x, y = raw.values([2, 1])
     np.testing.assert_array_equal(x, X[["c", "b"]].to_numpy())
     np.testing.assert_array_equal(y, Y[["c", "b"]].to_numpy())

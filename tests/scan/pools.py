@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
@@ -11,7 +10,7 @@ from tellapart.scan.features import Product
 
 def plan_pool(x, y, n_permutations=20, seed=0, n_jobs=1):
     """Return the pool of two samples, and what the families planned."""
-    samples = in_chunks(read_samples(x, y))
+    samples = read_samples(x, y)
     rng = np.random.default_rng(seed)
     labels = draw_bins(samples.n_x, samples.n_y, n_permutations, rng)
     return scan.make_pool(samples, labels, rng, n_jobs)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pools import plan_pool
 
-from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.reader import read_samples
 from tellapart.permutation.labels import draw_bins
 from tellapart.scan import scan
@@ -67,26 +66,26 @@ def test_singles_products_and_points_are_sums_over_the_rows_of_each_bin(n_x, n_y
 
 def test_blocks_may_split_bins():
     x, y = _samples(3000, 2500)
-    samples = in_chunks(read_samples(x, y))
+    samples = read_samples(x, y)
     rng = np.random.default_rng(0)
     labels = draw_bins(3000, 2500, 9, rng)
     pool, _ = scan.make_pool(samples, labels, rng)
     fold = BinSums(pool.tables, labels.without_labels(), pool.requests, 0)
     for step in (97, 1000):
-        again = samples.x.fold(fold, step)
+        again = samples.stores[0].fold(fold, step)
         for one, other in zip(again.arrays(), pool.sums.x.arrays(), strict=True):
             np.testing.assert_allclose(one, other, atol=5e-3)
 
 
 def test_threads_do_not_change_a_bit():
     x, y = _samples(3000, 2500)
-    samples = in_chunks(read_samples(x, y))
+    samples = read_samples(x, y)
     rng = np.random.default_rng(0)
     labels = draw_bins(3000, 2500, 9, rng)
     pool, _ = scan.make_pool(samples, labels, rng)
     fold = BinSums(pool.tables, labels.without_labels(), pool.requests, 1)
-    one = samples.y.fold(fold, 512)
-    other = samples.y.fold(replace(fold, n_jobs=3), 512)
+    one = samples.stores[1].fold(fold, 512)
+    other = samples.stores[1].fold(replace(fold, n_jobs=3), 512)
     for a, b in zip(one.arrays(), other.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
 

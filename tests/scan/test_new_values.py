@@ -86,7 +86,7 @@ def test_proportions_are_those_of_the_values_that_are_there():
     y[:6, 3] = np.nan
     y[150:294, 3] = np.nan
     rng = np.random.default_rng(0)
-    rows = scan_module.in_chunks(read_samples(x, y, missing="pairwise"))
+    rows = read_samples(x, y, missing="pairwise")
     labels = draw_bins(rows.n_x, rows.n_y, 20, rng)
     pool, planned = scan_module.make_pool(rows, labels, rng)
     of_x, of_y = pool.means(value_sums(pool, planned.plans["values"].ranges))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tellapart.budget import Budget, using_budget
-from tellapart.data.chunked_samples import in_chunks
 from tellapart.data.samples import Samples
 from tellapart.permutation.labels import Bins
 from tellapart.scan.differences import Differences
@@ -46,7 +45,7 @@ def own_pool(part):
         rows[k + 1, first] = 1 if labels.of_x else 0
     sizes = (labels.n_x, labels.n_y)
     bins = Bins(sizes, sizes, 1, 0, np.ascontiguousarray(rows[:, order]))
-    samples = in_chunks(samples_of(table(), labels.rows_x, labels.rows_y))
+    samples = samples_of(table(), labels.rows_x, labels.rows_y)
     return make_pool(samples, bins, np.random.default_rng(0))
 
 

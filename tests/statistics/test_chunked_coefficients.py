@@ -10,7 +10,6 @@ import pytest
 from reference import coefficients, mixed_samples
 from row_sums import write_parts
 from tellapart import open_dataset
-from tellapart.data.chunked_samples import as_chunked
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
@@ -37,16 +36,15 @@ def small_blocks(monkeypatch, set_budget):
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (45, 200), (301, 150)])
 def test_sums_over_chunks_equal_the_dense_formulas(m, n, n_jobs, bandwidth):
     samples = mixed_samples(m, n)
-    chunks = as_chunked(samples, n_jobs=n_jobs)
-    kernel = fit_on_draw(Linear(bandwidth=bandwidth), chunks)
+    kernel = fit_on_draw(Linear(bandwidth=bandwidth), samples)
     assert kernel.scalars == Linear(bandwidth=bandwidth).fit(samples).scalars
-    fitted, found = coefficients_in_chunks(chunks, kernel, n_jobs=n_jobs)
+    fitted, found = coefficients_in_chunks(samples, kernel, n_jobs=n_jobs)
     a, V = coefficients(samples, kernel, "unbiased")
     keep = np.flatnonzero(~fitted.constant)
     np.testing.assert_allclose(found.a, a[keep], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.V, V[np.ix_(keep, keep)], rtol=0, atol=1e-12)
     assert (found.n_x, found.n_y) == (m, n)
-    _, alone = coefficients_in_chunks(chunks, kernel, n_jobs=n_jobs, with_variance=False)
+    _, alone = coefficients_in_chunks(samples, kernel, n_jobs=n_jobs, with_variance=False)
     np.testing.assert_array_equal(alone.a, found.a)
     assert alone.V is None
 
@@ -57,9 +55,8 @@ def test_files_and_clusters_give_the_same_bits(tmp_path):
     write_parts(tmp_path / "x", x, (0, 3, 77, 400), "parquet")
     frame = pd.DataFrame(y, columns=[f"x{s}" for s in range(4)])
     in_memory = read_samples(pd.DataFrame(x, columns=frame.columns), frame)
-    chunks = as_chunked(in_memory)
-    kernel = fit_on_draw(Linear(), chunks)
-    _, expected = coefficients_in_chunks(chunks, kernel)
+    kernel = fit_on_draw(Linear(), in_memory)
+    _, expected = coefficients_in_chunks(in_memory, kernel)
     whole = linear_coefficients(in_memory, Linear().fit(in_memory))
     np.testing.assert_allclose(expected.a, whole.a, rtol=0, atol=1e-13)
     np.testing.assert_allclose(expected.V, whole.V, rtol=0, atol=1e-13)
@@ -75,7 +72,7 @@ def test_files_and_clusters_give_the_same_bits(tmp_path):
 
 
 def test_folds_can_be_sent_to_other_machines():
-    samples = as_chunked(mixed_samples(30, 40))
+    samples = mixed_samples(30, 40)
     kernel = fit_on_draw(Linear(bandwidth="mixed"), samples)
     fold = MomentSums((0, 1), kernel.scalar_kernels[:2])
     again = pickle.loads(pickle.dumps(fold))
@@ -94,18 +91,17 @@ def test_a_column_that_never_varies_is_left_out_and_a_rare_value_is_not(set_budg
     x[7, 2] = -3.0
     kinds = ("numeric", "numeric", "numeric", "categorical")
     samples = Samples(x, y, tuple("abcd"), kinds, {"d": ("no", "yes")})
-    chunks = as_chunked(samples)
-    assert 7 not in chunks.pooled.rows[chunks.pooled.sample == 0]
-    kernel = fit_on_draw(Linear(), chunks)
+    assert 7 not in samples.whole.pooled_rows[0]
+    kernel = fit_on_draw(Linear(), samples)
     assert kernel.scalars[2].bandwidth == 5.0
-    fitted, found = coefficients_in_chunks(chunks, kernel)
+    fitted, found = coefficients_in_chunks(samples, kernel)
     assert fitted.constant.tolist() == [False, True, False, True]
     expected, _ = coefficients(samples, kernel, "unbiased")
     np.testing.assert_allclose(found.a, expected[[0, 2]], atol=1e-13)
 
 
 def test_kernels_whose_sums_do_not_add_up_say_so():
-    samples = as_chunked(mixed_samples(30, 40))
+    samples = mixed_samples(30, 40)
     assert adds_up(fit_on_draw(Linear(), samples))
     assert not adds_up(fit_on_draw(Linear("laplace"), samples))
 
@@ -115,9 +111,9 @@ def test_a_range_beyond_floats_is_refused_by_name(set_budget):
     set_budget(pooled_rows=20)
     x = np.random.default_rng(0).normal(size=(100, 2)) * 1e-200
     y = x[::-1].copy()
-    drawn = as_chunked(Samples(x, y, ("u", "v"), ("numeric",) * 2)).pooled
-    far = np.setdiff1d(np.arange(100), drawn.rows[drawn.sample == 0])[0]
+    of_x, _ = Samples(x, y, ("u", "v"), ("numeric",) * 2).whole.pooled_rows
+    far = np.setdiff1d(np.arange(100), of_x)[0]
     x[far, 1] = 1e150
-    chunks = as_chunked(Samples(x, y, ("u", "v"), ("numeric",) * 2))
+    samples = Samples(x, y, ("u", "v"), ("numeric",) * 2)
     with pytest.raises(InputError, match="column 'v' must have a range / bandwidth"):
-        coefficients_in_chunks(chunks, fit_on_draw(Linear(), chunks))
+        coefficients_in_chunks(samples, fit_on_draw(Linear(), samples))

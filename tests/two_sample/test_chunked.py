@@ -250,22 +250,21 @@ def test_a_split_of_chunks_takes_all_rows(samples, split_blocks, tmp_path):
 
 
 def test_the_test_of_chunks_is_that_of_the_same_rows_in_memory(samples, split_blocks):
-    from tellapart.data.chunked_samples import Holdout, as_chunked
     from tellapart.data.reader import read_samples
+    from tellapart.data.row_draws import Holdout
     from tellapart.kernels import Linear
     from tellapart.permutation.mmd import permutation_test_in_chunks
     from tellapart.statistics.coefficients import linear_part
 
     whole = read_samples(*samples)
-    chunks = as_chunked(whole)
-    halves = Holdout.of(chunks, 0.5, seed=3)
+    halves = Holdout.of(whole, 0.5, seed=3)
     out = [np.flatnonzero(halves.held_out(k, np.arange(n))) for k, n in enumerate((2100, 1700))]
     held_out = whole.rows(*out)
     for bandwidth in ("median", "mixed"):
         kernel = Linear(bandwidth=bandwidth).fit(whole)
         z = np.array([0.0, 0.6, 0.8, 0.0])
         null = permutation_test_in_chunks(
-            chunks, halves, kernel, z, n_permutations=199, alpha=0.05,
+            whole, halves, kernel, z, n_permutations=199, alpha=0.05,
             rng=np.random.default_rng(0), n_jobs=2,
         )  # fmt: skip
         expected = z @ linear_part(held_out, kernel, 1)

@@ -34,7 +34,7 @@ from tellapart.data.identifiers import (
     why_numbers_identify_rows,
     why_text_identifies_rows,
 )
-from tellapart.data.row_order import draw_pooled
+from tellapart.data.row_draws import draw_pooled
 from tellapart.data.sources.source import HeldSource, Source, distinct
 from tellapart.data.summary import ColumnSummary, Summary, pooled_counts
 from tellapart.data.times import HOUR, SECONDS, part_name
@@ -370,10 +370,10 @@ class SurveyedColumns:
         if not candidates:
             return
         sketches = [one.of(np.array(candidates)).sketch for one in self.summaries]
-        drawn = draw_pooled(sketches[0], sketches[1], x.sketch.most)
-        all_drawn = drawn.rows.size == self.n_rows
+        drawn, _ = draw_pooled(sketches[0], sketches[1], x.sketch.most)
+        all_drawn = drawn.shape[0] == self.n_rows
         for k, s in enumerate(candidates):
-            values = drawn.values[:, k]
+            values = drawn[:, k]
             values = values[~np.isnan(values)]
             if are_whole(values):
                 yield WholeColumn(s, values, None if all_drawn else self._are_consecutive(s))

@@ -331,3 +331,56 @@ def _scatter(indptr, indices, data, columns, start, stop, result):  # type: igno
         while place < last and indices[place] < stop:
             result[c, indices[place] - start] = data[place]
             place += 1
+
+
+# Samples that are dense, or such a store.
+
+
+Values = FloatArray | ColumnStore
+"""One sample: a dense matrix, or a store that gives out dense columns a few at a time."""
+
+# Rows of a tile of a transposed copy: both sides of it stay in the second-level cache.
+_TILE_ROWS = 256
+
+
+def rows_of(values: Values, rows: IntArray) -> Values:
+    """Return some rows of one sample, held as it was."""
+    return values.rows(rows) if isinstance(values, ColumnStore) else values[rows]
+
+
+def columns_of(values: Values, columns: IntArray) -> Values:
+    """Return some columns of one sample, held as it was."""
+    return values.columns(columns) if isinstance(values, ColumnStore) else values[:, columns]
+
+
+def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest value of every column of one sample."""
+    if isinstance(values, ColumnStore):
+        return values.extremes()
+    return values.min(axis=0), values.max(axis=0)
+
+
+def transposed(
+    values: Values, columns: IntArray | None = None, rows: slice = slice(None)
+) -> FloatArray:
+    """Return a contiguous copy of some columns, or of all, one per row of the result.
+
+    Of some rows only, if given: of a sparse sample, take a few at a time.
+    """
+    chosen = np.arange(values.shape[1]) if columns is None else columns
+    if isinstance(values, ColumnStore):
+        return values.transposed(chosen, rows)
+    part = values[rows]
+    result = np.empty((chosen.shape[0], part.shape[0]))
+    _copy(part, chosen, result)
+    return result
+
+
+@compiled
+def _copy(rows, columns, result):  # type: ignore[no-untyped-def]
+    for start in range(0, rows.shape[0], _TILE_ROWS):
+        stop = min(start + _TILE_ROWS, rows.shape[0])
+        for c in range(columns.shape[0]):
+            column = columns[c]
+            for i in range(start, stop):
+                result[c, i] = rows[i, column]

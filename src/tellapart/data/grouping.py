@@ -13,6 +13,7 @@ import pyarrow as pa
 from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
 from tellapart.data.column_notes import ColumnNotes
+from tellapart.data.column_store import Values, rows_of
 from tellapart.data.columns import (
     Column,
     Series,
@@ -41,7 +42,7 @@ from tellapart.data.missing import (
     resolve_missing,
 )
 from tellapart.data.reader import read_values, resolve_columns
-from tellapart.data.samples import Kind, Samples, Values, rows_of
+from tellapart.data.samples import Kind, Samples
 from tellapart.data.sources import load, open_held
 from tellapart.data.sources.anndata import is_anndata
 from tellapart.data.sources.dataset import FileDataset, RowsWhere, batches

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, FilledColumns, MappedColumns, SparseColumns
-from tellapart.data.samples import Samples, Values, extremes_of, rows_of
+from tellapart.data.column_store import (
+    ColumnStore,
+    FilledColumns,
+    MappedColumns,
+    SparseColumns,
+    Values,
+    columns_of,
+    extremes_of,
+    rows_of,
+)
 from tellapart.errors import InputError, warn_caller
+
+if TYPE_CHECKING:
+    from tellapart.data.samples import Samples
 
 # Samples as they were read, with their missing values: what a comparison of the gaps works on.
 #
@@ -75,7 +87,7 @@ class AsRead:
 
     def rows(self, of_x: IntArray, of_y: IntArray) -> AsRead:
         """Return some rows of each."""
-        return AsRead(_rows(self.x, of_x), _rows(self.y, of_y), self.pattern)
+        return AsRead(rows_of(self.x, of_x), rows_of(self.y, of_y), self.pattern)
 
     def columns(self, index: IntArray) -> AsRead:
         """Return some of the columns that are compared, and no pattern but theirs."""
@@ -117,10 +129,6 @@ def fill_missing(values: Values, columns: IntArray, fills: FloatArray) -> Values
         column = filled[:, s]
         column[np.isnan(column)] = fill
     return filled
-
-
-def _rows(values: Values, rows: IntArray) -> Values:
-    return values.rows(rows) if isinstance(values, ColumnStore) else values[rows]
 
 
 POLICIES = ("error", "pairwise", "drop-rows", "drop-columns")
@@ -196,15 +204,24 @@ def resolve_missing(
     samples: Samples, pattern: MissingPattern, titles: Titles = ("X", "Y")
 ) -> Samples:
     """Return samples free of the missing values that were found; see `handle_missing`."""
-    whole = samples
+    as_read = AsRead(samples.x, samples.y, pattern)
     if pattern.kept.size < samples.n_columns:
         kept = set(pattern.kept.tolist())
         gone = tuple(name for s, name in enumerate(samples.names) if s not in kept)
-        whole = replace(samples.columns(pattern.kept), dropped_columns=gone)
-    if not pattern.names:
-        return whole
-    whole = replace(whole, as_read=AsRead(samples.x, samples.y, pattern))
-    return _without_rows(whole, titles) if pattern.whole_rows else _filled(whole)
+        samples = replace(samples.columns(pattern.kept), dropped_columns=gone)
+    return _resolved(samples, as_read, titles) if pattern.names else samples
+
+
+def resolve_drawn(samples: Samples, as_read: AsRead) -> Samples:
+    """Return other rows, as they were read, over the columns that samples compare."""
+    kept, sides = as_read.pattern.kept, (as_read.x, as_read.y)
+    x, y = (v if kept.size == v.shape[1] else columns_of(v, kept) for v in sides)
+    return _resolved(replace(samples, x=x, y=y, shared=None), as_read)
+
+
+def _resolved(samples: Samples, as_read: AsRead, titles: Titles = ("X", "Y")) -> Samples:
+    whole = replace(samples, as_read=as_read)
+    return _without_rows(whole, titles) if as_read.pattern.whole_rows else _filled(whole)
 
 
 def _without_rows(samples: Samples, titles: Titles) -> Samples:

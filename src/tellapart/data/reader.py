@@ -10,10 +10,6 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import (
-    ChunkedSamples,
-    most_pooled,
-)
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_plan import (
     HeldColumns,
@@ -21,7 +17,7 @@ from tellapart.data.column_plan import (
     match_columns,
     plan_columns,
 )
-from tellapart.data.column_store import ColumnStore
+from tellapart.data.column_store import ColumnStore, Values, columns_of
 from tellapart.data.columns import BOOLEAN_LABELS, Labels, Reading
 from tellapart.data.design_labels import DesignArguments, take_labels, with_labels
 from tellapart.data.missing import (
@@ -32,9 +28,9 @@ from tellapart.data.missing import (
     handle_missing,
     resolve_missing,
 )
-from tellapart.data.row_order import Sketch
+from tellapart.data.row_draws import AllRows, Sketch, most_pooled
 from tellapart.data.row_stores import RowsDone
-from tellapart.data.samples import Kind, Samples, Values, columns_of
+from tellapart.data.samples import Kind, Samples
 from tellapart.data.sources import open_held, open_source
 from tellapart.data.sources.source import HeldSource, Source, check_shape
 from tellapart.data.summary import (
@@ -225,7 +221,7 @@ def read_chunked(
     seed: int = 0,
     titles: tuple[str, str] = ("X", "Y"),
     progress: RowsDone | None = None,
-) -> ChunkedSamples:
+) -> Samples:
     """Check two samples by one pass over each, of which at least one comes in chunks.
 
     The rules are those of `tellapart.data.reader.read_samples`: for what a column may hold, how
@@ -249,8 +245,9 @@ def read_chunked(
 
     Returns
     -------
-    ChunkedSamples
-        Finite numbers, at least two rows per sample and one column.
+    Samples
+        Over all rows, of which some are held: finite numbers, at least two rows per sample
+        and one column.
 
     Examples
     --------
@@ -258,9 +255,9 @@ def read_chunked(
     >>> X = ds.dataset(pa.table({"age": [31, 47, 52], "sex": ["f", "m", "f"]}))
     >>> Y = ds.dataset(pa.table({"sex": ["m", "m"], "age": [64.5, 58.0]}))
     >>> samples = read_chunked(X, Y)
-    >>> samples.n_x, samples.n_y, samples.names, samples.categories
-    (3, 2, ('age', 'sex'), {'sex': ('f', 'm')})
-    >>> samples.drawn.y
+    >>> samples.n_read, samples.names, samples.categories
+    ((3, 2), ('age', 'sex'), {'sex': ('f', 'm')})
+    >>> samples.y
     array([[64.5,  1. ],
            [58. ,  1. ]])
     """
@@ -290,7 +287,8 @@ def read_chunked(
         notes = notes.with_row_labels(source.row_labels).without(source.unchosen)
     every = {name: s for s, name in enumerate(plan.readings[0].names)}
     left = np.array([every[name] for name in readings[0].names], dtype=np.intp)
-    return _pooled(sources, readings, [one.of(left) for one in summaries], policy, notes)
+    whole = _pooled(sources, readings, [one.of(left) for one in summaries], policy, notes)
+    return replace(whole, seed=seed)
 
 
 def _pooled(
@@ -299,7 +297,7 @@ def _pooled(
     summaries: Sequence[Summary],
     policy: str,
     notes: ColumnNotes,
-) -> ChunkedSamples:
+) -> Samples:
     """Return the samples, once it is known what they hold and what they miss."""
     columns = zip(*(one.columns for one in summaries), strict=True)
     kinds, labels = zip(*(pool_columns(pair) for pair in columns), strict=True)
@@ -310,30 +308,32 @@ def _pooled(
         # Columns without any value are all that is missing: they need not be read again.
         read, pattern = pattern.kept, None
     labels, kinds = tuple(labels[s] for s in read), tuple(kinds[s] for s in read)
-    x, y = (
+    stores = [
         source.open(replace(reading.columns(read), labels=labels, n_rows=one.n_rows))
         for source, reading, one in zip(sources, readings, summaries, strict=True)
-    )
+    ]
     sketches = [_with_codes(one, read, labels) for one in summaries]
     compared = tuple(names[s] for s in read)
     categories = {
         n: levels for n, levels in zip(compared, labels, strict=True) if levels is not None
     }
     dropped = tuple(name for name in names if name not in set(compared))
-    no_rows = np.empty((0, len(compared)))
-    template = Samples(no_rows, no_rows, compared, kinds, categories, dropped, notes=notes)
+    most = current_budget().drawn_rows
+    x, y = (replace(sketch, most=most).smallest() for sketch in sketches)
+    held = Samples(x.values, y.values, compared, kinds, categories, dropped, notes=notes)
     extremes = [
         np.array([(one.columns[s].least, one.columns[s].greatest) for s in read]).T
         for one in summaries
     ]
-    whole = replace(ChunkedSamples.of((x, y), sketches, template, extremes), template=template)
-    titles = readings[0].title, readings[1].title
-    return whole if pattern is None else _with_pattern(whole, pattern, titles)
+    whole = AllRows.of(stores, sketches, extremes, labels, (x.rows, y.rows))
+    if pattern is None:
+        return replace(held, all_rows=whole)
+    return _with_pattern(held, whole, pattern, (readings[0].title, readings[1].title))
 
 
 def _with_pattern(
-    whole: ChunkedSamples, pattern: MissingPattern, titles: tuple[str, str]
-) -> ChunkedSamples:
+    held: Samples, whole: AllRows, pattern: MissingPattern, titles: tuple[str, str]
+) -> Samples:
     """Return samples that miss values with what of them is compared."""
     dropped = [0, 0]
     if pattern.whole_rows:
@@ -341,19 +341,11 @@ def _with_pattern(
             n_left = store.fold(_CompleteRows(pattern), COUNTING_STEP)
             check_rows_left(title, n_left, store.shape[0])
             dropped[k] = store.shape[0] - n_left
-    drawn = resolve_missing(whole.drawn, pattern, titles)
-    dropped_rows = dropped[0], dropped[1]
+    kept = pattern.kept
     return replace(
-        whole,
-        names=drawn.names,
-        kinds=drawn.kinds,
-        categories=drawn.categories,
-        drawn=replace(drawn, dropped_rows=dropped_rows),
-        least=whole.least[pattern.kept],
-        greatest=whole.greatest[pattern.kept],
-        dropped_columns=drawn.dropped_columns,
-        dropped_rows=dropped_rows,
-        pattern=pattern,
+        resolve_missing(held, pattern, titles),
+        dropped_rows=(dropped[0], dropped[1]),
+        all_rows=replace(whole, least=whole.least[kept], greatest=whole.greatest[kept]),
     )
 
 

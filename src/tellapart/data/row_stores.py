@@ -21,8 +21,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore
-from tellapart.data.samples import Values
+from tellapart.data.column_store import ColumnStore, Values
 from tellapart.interrupts import check_interrupts
 from tellapart.threads import in_threads
 

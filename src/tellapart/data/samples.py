@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.compiling import compiled
 from tellapart.data.column_notes import ColumnNotes
-from tellapart.data.column_store import ColumnStore
+from tellapart.data.column_store import Values, columns_of, extremes_of, rows_of, transposed
 from tellapart.data.design import Design
-from tellapart.errors import InputError
+from tellapart.data.missing import AsRead, MissingPattern, resolve_drawn
+from tellapart.data.row_draws import (
+    AllRows,
+    Sketch,
+    count_held_out,
+    drawn_places,
+    most_drawn,
+    most_pooled,
+)
+from tellapart.data.row_stores import ArrayRows, RowStore
 from tellapart.interrupts import check_interrupts
 from tellapart.threads import in_threads
 
 if TYPE_CHECKING:
-    from tellapart.data.missing import AsRead
     from tellapart.data.row_order import RowOrder
 
 
@@ -62,8 +70,6 @@ class SharedRows:
 
 
 Kind = Literal["numeric", "categorical"]
-Values = FloatArray | ColumnStore
-"""One sample: a dense matrix, or a store that gives out dense columns a few at a time."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,11 @@ class Samples:
     with a design have no `as_read`.
     `notes` say which columns of the input were left out for other reasons, or split into parts.
     `shared` are the same rows for other samples made of them; some rows or columns have none.
+
+    Of samples in chunks, `x` and `y` hold rows drawn at random, at most 20,000 of each, and
+    `all_rows` are all of them (`tellapart.data.reader.read_chunked`). Methods that return some
+    rows or columns return those in memory. What is summed over all rows, wherever they are, goes
+    through `stores`; an array is one chunk. `seed` decides which rows are drawn.
     """
 
     x: Values
@@ -97,15 +108,17 @@ class Samples:
     design: Design | None = None
     notes: ColumnNotes = field(default_factory=ColumnNotes)
     shared: SharedRows | None = field(default=None, repr=False, compare=False)
+    all_rows: AllRows | None = field(default=None, repr=False, compare=False)
+    seed: int = 0
 
     @property
     def n_x(self) -> int:
-        """Rows of the first sample, m."""
+        """Rows of the first sample that are held, m."""
         return int(self.x.shape[0])
 
     @property
     def n_y(self) -> int:
-        """Rows of the second sample, n."""
+        """Rows of the second sample that are held, n."""
         return int(self.y.shape[0])
 
     @property
@@ -126,7 +139,7 @@ class Samples:
             as_read = None if as_read.pattern.whole_rows else as_read.rows(of_x, of_y)
         design = None if self.design is None else self.design.rows(of_x, of_y)
         x, y = rows_of(self.x, of_x), rows_of(self.y, of_y)
-        return replace(self, x=x, y=y, as_read=as_read, design=design, shared=None)
+        return replace(self, x=x, y=y, as_read=as_read, design=design, shared=None, all_rows=None)
 
     def columns(self, index: IntArray | Sequence[int]) -> Samples:
         """Return the samples restricted to some columns."""
@@ -142,6 +155,7 @@ class Samples:
             as_read=self._as_read_of(chosen),
             filled_columns=tuple(name for name in names if name in set(self.filled_columns)),
             shared=None,
+            all_rows=None,
         )
 
     def _as_read_of(self, columns: IntArray) -> AsRead | None:
@@ -152,12 +166,90 @@ class Samples:
         part = self.as_read.columns(columns)
         return part if part.pattern.names else None
 
+    @property
+    def n_read(self) -> tuple[int, int]:
+        """Rows of each sample that take part, be it with the pattern of what they miss alone."""
+        if self.all_rows is not None:
+            return self.all_rows.n_rows
+        if self.as_read is None:
+            return self.n_x, self.n_y
+        return int(self.as_read.x.shape[0]), int(self.as_read.y.shape[0])
+
+    @property
+    def n_values(self) -> tuple[int, int]:
+        """Rows of each sample that take part with their values, held or not."""
+        if self.all_rows is None:
+            return self.n_x, self.n_y
+        (n_x, n_y), gone = self.n_read, self.dropped_rows
+        return n_x - gone[0], n_y - gone[1]
+
+    @property
+    def pattern(self) -> MissingPattern | None:
+        """Which columns miss values, and what is compared all the same; None where none does."""
+        return None if self.as_read is None else self.as_read.pattern
+
+    @property
+    def stores(self) -> tuple[RowStore, RowStore]:
+        """All rows of X and of Y as they were read, to be summed over block by block."""
+        if self.all_rows is not None:
+            return self.all_rows.x, self.all_rows.y
+        held = self if self.as_read is None else self.as_read
+        return ArrayRows(held.x), ArrayRows(held.y)
+
+    @cached_property
+    def whole(self) -> AllRows:
+        """All rows, with some drawn from both samples together.
+
+        The same rows in memory, in files or on a cluster give the same draws and the same sums.
+        """
+        if self.all_rows is not None:
+            return self.all_rows
+        stores, most = self.stores, most_pooled(self.n_columns)
+        sketches = [Sketch.of(store, self.seed, k, most) for k, store in enumerate(stores)]
+        extremes = [np.array(extremes_of(values)) for values in (self.x, self.y)]
+        labels = tuple(self.categories.get(name) for name in self.names)
+        return AllRows.of(stores, sketches, extremes, labels)
+
+    @property
+    def held(self) -> Samples:
+        """The rows in memory as samples of their own: drawn ones of samples in chunks, or all."""
+        return self if self.all_rows is None else replace(self, all_rows=None, seed=0)
+
+    @property
+    def all_drawn(self) -> bool:
+        """Whether `drawn` are all rows."""
+        if self.all_rows is not None:
+            return (self.n_x, self.n_y) == self.n_values
+        return max(self.n_read) <= most_drawn(self.n_columns)
+
+    @cached_property
+    def drawn(self) -> Samples:
+        """Rows of each sample drawn at random, at most 20,000 of each."""
+        if self.all_rows is not None:
+            return self.held
+        most = most_drawn(self.n_columns)
+        x, y = (Sketch.of(store, self.seed, k, most) for k, store in enumerate(self.stores))
+        if self.as_read is not None:
+            return self.rows_as_read(x.rows, y.rows)
+        # Rows drawn one by one have no design: pairs and clusters are torn.
+        return replace(
+            self,
+            x=np.asfortranarray(x.values),
+            y=np.asfortranarray(y.values),
+            design=self.design if self.all_drawn else None,
+            shared=self.shared if self.all_drawn else None,
+            seed=0,
+        )
+
     def draw(self, most: int | tuple[int, int], rng: np.random.Generator) -> Samples:
         """Return at most `most` rows of each sample, drawn at random; self where that is all.
 
         Rows that were left out for missing values are drawn like the others, and stay left out.
+        Of samples in chunks, the seed decides, in one pass over them.
         """
         most_x, most_y = (most, most) if isinstance(most, int) else most
+        if self.all_rows is not None:
+            return self._draw_from_stores((most_x, most_y))
         n_x, n_y = self.n_read
         if n_x <= most_x and n_y <= most_y:
             return self
@@ -165,12 +257,17 @@ class Samples:
             return self.rows(*self.design.draw((most_x, most_y), rng)).informative()
         return self.rows_as_read(draw_rows(n_x, most_x, rng), draw_rows(n_y, most_y, rng))
 
-    @property
-    def n_read(self) -> tuple[int, int]:
-        """Rows of each sample that take part, be it with the pattern of what they miss alone."""
-        if self.as_read is None:
-            return self.n_x, self.n_y
-        return int(self.as_read.x.shape[0]), int(self.as_read.y.shape[0])
+    def _draw_from_stores(self, most: tuple[int, int]) -> Samples:
+        held = self.held
+        if max(held.n_read) >= min(max(most), max(self.n_read)):
+            return held
+        x, y = (
+            store.rows(drawn_places(self.seed, k, store.shape[0], most[k])[0])
+            for k, store in enumerate(self.stores)
+        )
+        if held.as_read is None:
+            return replace(held, x=x, y=y, shared=None)
+        return resolve_drawn(held, AsRead(x, y, held.as_read.pattern))
 
     def rows_as_read(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows, by their numbers as they were read.
@@ -234,33 +331,6 @@ def draw_rows(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:
     return np.sort(rng.choice(n_rows, most, replace=False))
 
 
-def rows_of(values: Values, rows: IntArray) -> Values:
-    """Return some rows of one sample, held as it was."""
-    return values.rows(rows) if isinstance(values, ColumnStore) else values[rows]
-
-
-def columns_of(values: Values, columns: IntArray) -> Values:
-    """Return some columns of one sample, held as it was."""
-    return values.columns(columns) if isinstance(values, ColumnStore) else values[:, columns]
-
-
-def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest value of every column of one sample."""
-    if isinstance(values, ColumnStore):
-        return values.extremes()
-    return values.min(axis=0), values.max(axis=0)
-
-
-def count_held_out(n_rows: int, test_size: float, name: str) -> int:
-    """Return how many rows of a sample to hold out, such that either part has two at least."""
-    if n_rows < 4:
-        raise InputError(
-            f"{name} must have at least 4 rows to be split into two parts of at least 2 rows; "
-            f"got {n_rows}"
-        )
-    return min(max(round(n_rows * test_size), 2), n_rows - 2)
-
-
 # Work column by column on row-major samples, in threads and at the speed of memory.
 
 
@@ -268,8 +338,6 @@ S = TypeVar("S")
 
 # Columns copied out at once: the eight doubles of one cache line.
 _GROUP = 8
-# Rows of a tile of a transposed copy: both sides of it stay in the second-level cache.
-_TILE_ROWS = 256
 
 
 def map_columns(
@@ -299,29 +367,3 @@ def map_columns(
         return results
 
     return [result for results in in_threads(run, groups, n_jobs) for result in results]
-
-
-def transposed(
-    values: Values, columns: IntArray | None = None, rows: slice = slice(None)
-) -> FloatArray:
-    """Return a contiguous copy of some columns, or of all, one per row of the result.
-
-    Of some rows only, if given: of a sparse sample, take a few at a time.
-    """
-    chosen = np.arange(values.shape[1]) if columns is None else columns
-    if isinstance(values, ColumnStore):
-        return values.transposed(chosen, rows)
-    part = values[rows]
-    result = np.empty((chosen.shape[0], part.shape[0]))
-    _copy(part, chosen, result)
-    return result
-
-
-@compiled
-def _copy(rows, columns, result):  # type: ignore[no-untyped-def]
-    for start in range(0, rows.shape[0], _TILE_ROWS):
-        stop = min(start + _TILE_ROWS, rows.shape[0])
-        for c in range(columns.shape[0]):
-            column = columns[c]
-            for i in range(start, stop):
-                result[c, i] = rows[i, column]

@@ -28,7 +28,7 @@ from tellapart.data.columns import (
 )
 from tellapart.data.identifiers import WholeNumbers, why_text_identifies_rows
 from tellapart.data.missing import LARGEST, Flaws
-from tellapart.data.row_order import Sketch, marks
+from tellapart.data.row_draws import Sketch, marks
 from tellapart.data.samples import Kind
 from tellapart.errors import InputError
 

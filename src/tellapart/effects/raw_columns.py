@@ -10,10 +10,10 @@ import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.column_store import Values
 from tellapart.data.missing import MissingPattern
 from tellapart.data.row_stores import ArrayRows, RowStore, block_rows
-from tellapart.data.samples import Samples, Values
+from tellapart.data.samples import Samples
 from tellapart.effects.estimate import Sampling, sampling_of
 
 Columns = tuple[FloatArray, FloatArray]
@@ -29,11 +29,11 @@ class RawColumns:
 
     Parameters
     ----------
-    samples : Samples or ChunkedSamples
+    samples : Samples
         The rows.
     """
 
-    def __init__(self, samples: Samples | ChunkedSamples) -> None:
+    def __init__(self, samples: Samples) -> None:
         self.names = samples.names
         self.kinds = samples.kinds
         self.categories: Mapping[str, tuple[str, ...]] = samples.categories
@@ -48,19 +48,13 @@ class RawColumns:
     @property
     def pattern(self) -> MissingPattern | None:
         """Where values are missing."""
-        if isinstance(self._samples, ChunkedSamples):
-            return self._samples.pattern
-        return None if self._samples.as_read is None else self._samples.as_read.pattern
+        return self._samples.pattern
 
     @cached_property
     def _sources(self) -> tuple[Values | RowStore, Values | RowStore]:
-        samples = self._samples
-        if isinstance(samples, ChunkedSamples):
-            stores = samples.x, samples.y
-            x, y = (s.values if isinstance(s, ArrayRows) else s for s in stores)
-            return x, y
-        held = samples if samples.as_read is None else samples.as_read
-        return held.x, held.y
+        stores = self._samples.stores
+        x, y = (store.values if isinstance(store, ArrayRows) else store for store in stores)
+        return x, y
 
     @property
     def _in_memory(self) -> bool:
@@ -74,18 +68,17 @@ class RawColumns:
         if self._in_memory or not columns_to_read:
             return
         samples = self._samples
-        assert isinstance(samples, ChunkedSamples)
-        each = 8 * (samples.n_x + samples.n_y)
+        each = 8 * sum(samples.n_read)
         most = current_budget().gathered_bytes // each - len(self._gathered)
-        drawn = RawColumns(samples.drawn)
+        drawn = RawColumns(samples.held)
         for column in columns_to_read[max(most, 0) :]:
             self._gathered[column] = drawn.values([column])
         columns_to_read = columns_to_read[: max(most, 0)]
         if columns_to_read:
-            step = block_rows(samples.x.shape[1])
+            step = block_rows(samples.stores[0].shape[1])
             x, y = (
                 np.concatenate(store.fold(_Gathered(tuple(columns_to_read), samples.pattern), step))
-                for store in (samples.x, samples.y)
+                for store in samples.stores
             )
             for place, column in enumerate(columns_to_read):
                 one = slice(place, place + 1)

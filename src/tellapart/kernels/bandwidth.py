@@ -18,8 +18,8 @@ from scipy.spatial.distance import pdist
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.compiling import compiled
-from tellapart.data.chunked_samples import ChunkedSamples
-from tellapart.data.samples import Samples, extremes_of, map_columns, transposed
+from tellapart.data.column_store import extremes_of, transposed
+from tellapart.data.samples import Samples, map_columns
 from tellapart.errors import InputError
 from tellapart.kernels.base import LARGEST_DIFFERENCE, FittedKernel, Kernel
 
@@ -446,7 +446,7 @@ def check_tuned(kernel: Scalable) -> None:
 # Kernels fitted to samples in chunks: bandwidths come from rows drawn without regard to labels.
 
 
-def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> FittedKernel:
+def fit_on_draw(kernel: Kernel, samples: Samples, *, n_jobs: int = 1) -> FittedKernel:
     """Freeze the bandwidths on the rows drawn from both samples together, at most 65,536.
 
     Where these are all the rows, the bandwidths are those of all the rows. A column that varies,
@@ -456,28 +456,29 @@ def fit_on_draw(kernel: Kernel, samples: ChunkedSamples, *, n_jobs: int = 1) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.data.chunked_samples import as_chunked
     >>> from tellapart.data.samples import Samples
     >>> from tellapart.kernels import Linear
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])
-    >>> fit_on_draw(Linear(), as_chunked(Samples(x, y, ("u",), ("numeric",)))).scalars
+    >>> fit_on_draw(Linear(), Samples(x, y, ("u",), ("numeric",))).scalars
     (GaussianScalar(bandwidth=3.5),)
     """
-    values = samples.pooled.values
+    rows = samples.whole
+    values, least, greatest = rows.pooled, rows.least, rows.greatest
     usual = values[0]
-    rare = (values.min(axis=0) == values.max(axis=0)) & (samples.least < samples.greatest)
+    rare = (values.min(axis=0) == values.max(axis=0)) & (least < greatest)
     if rare.any():
-        above = samples.greatest - usual >= usual - samples.least
-        farthest = np.where(above, samples.greatest, samples.least)
+        above = greatest - usual >= usual - least
+        farthest = np.where(above, greatest, least)
         values = values.copy(order="F")
         values[0, rare] = farthest[rare]
     middle = values.shape[0] // 2
     # Fitting pools the two samples: which rows are called x and which y does not matter.
-    pooled = replace(samples.drawn, x=values[:middle], y=values[middle:], shared=None)
+    x, y = values[:middle], values[middle:]
+    pooled = replace(samples.held, x=x, y=y, design=None, shared=None)
     fitted = kernel.fit(pooled, n_jobs=n_jobs)
     for s, scalar in enumerate(fitted.scalars):
         # Rows that were not drawn may lie anywhere.
-        low, high = float(samples.least[s]), float(samples.greatest[s])
+        low, high = float(least[s]), float(greatest[s])
         check_extent(samples.names[s], low, high, getattr(scalar, "bandwidth", math.inf))
     return fitted
 

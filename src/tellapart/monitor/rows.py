@@ -28,10 +28,10 @@ import numpy as np
 from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, SparseColumns
+from tellapart.data.column_store import ColumnStore, SparseColumns, Values, columns_of, rows_of
 from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
 from tellapart.data.row_order import RowOrder
-from tellapart.data.samples import Kind, Samples, Values, columns_of, draw_rows, rows_of
+from tellapart.data.samples import Kind, Samples, draw_rows
 from tellapart.data.summary import recoded, recoding
 from tellapart.errors import InputError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel

@@ -24,7 +24,6 @@ import numpy as np
 from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
 from tellapart.permutation.design import Units, permute_units, units_of, weighed
@@ -263,23 +262,21 @@ def draw_design_units(design: Design, n_permutations: int, rng: np.random.Genera
     )
 
 
-def draw_labels(
-    samples: Samples | ChunkedSamples, n_permutations: int, rng: np.random.Generator
-) -> Bins:
+def draw_labels(samples: Samples, n_permutations: int, rng: np.random.Generator) -> Bins:
     """Return bins of any rows of the samples, or the units of their design, with permutations."""
     if samples.design is not None:
         return draw_design_units(samples.design, n_permutations, rng)
-    return draw_bins(samples.n_x, samples.n_y, n_permutations, rng, samples.n_columns)
+    return draw_bins(*samples.n_read, n_permutations, rng, samples.n_columns)
 
 
-def true_labels(samples: Samples | ChunkedSamples) -> Bins:
+def true_labels(samples: Samples) -> Bins:
     """Return labels of which the true ones alone are used: deviations have a closed form.
 
     Without a design there are no bins at all: every row is one of those that keep their labels.
     """
     if samples.design is not None:
         return draw_design_units(samples.design, 1, np.random.default_rng(0))
-    return Bins.of_single_rows((samples.n_x, samples.n_y), bins=(0, 0))
+    return Bins.of_single_rows(samples.n_read, bins=(0, 0))
 
 
 def _places_within(unit: IntArray) -> IntArray:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.data.row_order import shuffled
+from tellapart.data.row_draws import shuffled
 from tellapart.permutation.draws import LARGER_SHARE, Permutations, draw_permutations, rows_per_bin
 from tellapart.threads import in_slices
 

@@ -14,7 +14,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.compiling import compiled
-from tellapart.data.chunked_samples import ChunkedSamples, Holdout
+from tellapart.data.row_draws import Holdout
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
@@ -315,13 +315,13 @@ def _column_forms(
 
 # The test of the rows held out of chunks: sums of short features over bins, in one pass.
 #
-# A row's place in the random order that held it out (`tellapart.data.chunked_samples`) tells its
+# A row's place in the random order that held it out (`tellapart.data.row_draws`) tells its
 # bin, so nobody holds the rows. What permutations of the bins need of them are the sums of the
 # chosen columns' features over every bin, as in `tellapart.permutation.mmd`.
 
 
 def permutation_test_in_chunks(
-    samples: ChunkedSamples,
+    samples: Samples,
     holdout: Holdout,
     kernel: FittedKernel,
     z: FloatArray,
@@ -340,7 +340,7 @@ def permutation_test_in_chunks(
 
     Parameters
     ----------
-    samples : ChunkedSamples
+    samples : Samples
         All rows, those that chose included.
     holdout : Holdout
         Which of them are held out.
@@ -355,14 +355,14 @@ def permutation_test_in_chunks(
     maps = tuple(_map_of(samples, kernel, int(s)) for s in used)
     n_x, n_y = holdout.n_held_out
     bins_x, bins_y, size = binned_sizes(n_x, n_y)
-    share = ShareDone(progress, "test", samples.n_x + samples.n_y)
+    share = ShareDone(progress, "test", sum(samples.n_read))
     sums = []
-    for sample, store in enumerate((samples.x, samples.y)):
+    for sample, store in enumerate(samples.stores):
         threads = 1 if store.side_by_side else n_jobs
         n_bins = (bins_x, bins_y)[sample]
         fold = FeatureSums(maps, tuple(used.tolist()), holdout, sample, n_bins, size, threads)
         step = block_rows(samples.n_columns)
-        sums.append(store.fold(fold, step, share.after(sample * samples.n_x)))
+        sums.append(store.fold(fold, step, share.after(sample * samples.n_read[0])))
     groups = RowGroups.of_bins(
         n_x, n_y, np.empty(0, dtype=np.intp), draw_permutations(bins_x, bins_y, n_permutations, rng)
     )
@@ -432,8 +432,9 @@ class FeatureSums:
         return left
 
 
-def _map_of(samples: ChunkedSamples, kernel: FittedKernel, s: int) -> FeatureMap:
-    low, high = float(samples.least[s]), float(samples.greatest[s])
-    features = kernel.scalar_kernels[s].feature_map(samples.pooled.values[:, s], low, high)
+def _map_of(samples: Samples, kernel: FittedKernel, s: int) -> FeatureMap:
+    rows = samples.whole
+    low, high = float(rows.least[s]), float(rows.greatest[s])
+    features = kernel.scalar_kernels[s].feature_map(rows.pooled[:, s], low, high)
     assert features is not None, "a kernel whose sums add up has features that chunks share"
     return features

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellapart.arrays import FloatArray
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.errors import warn_caller
 from tellapart.permutation.design import least_designed_pvalue
@@ -180,23 +179,22 @@ def benjamini_hochberg(
 MOST_ADDED = 1000
 
 
-def attainable_pvalue(
-    samples: Samples | ChunkedSamples, n_permutations: int, *, symmetric: bool = True
-) -> float:
+def attainable_pvalue(samples: Samples, n_permutations: int, *, symmetric: bool = True) -> float:
     """Return the smallest p-value that permutations of the samples' labels can give.
 
     `symmetric` says whether swapping the samples leaves the statistic as it is.
     """
     if samples.design is not None:
         return least_designed_pvalue(samples.design, n_permutations, symmetric)
-    least = least_binned_pvalue(samples.n_x, samples.n_y, n_permutations)
-    if symmetric or samples.n_x != samples.n_y:
+    n_x, n_y = samples.n_values
+    least = least_binned_pvalue(n_x, n_y, n_permutations)
+    if symmetric or n_x != n_y:
         return least
     return max(least / 2, 1 / (n_permutations + 1))
 
 
 def warn_of_few_permutations(
-    samples: Samples | ChunkedSamples,
+    samples: Samples,
     n_permutations: int,
     alpha: float,
     *,
@@ -208,7 +206,7 @@ def warn_of_few_permutations(
 
     Parameters
     ----------
-    samples : Samples or ChunkedSamples
+    samples : Samples
         The rows whose labels are permuted.
     symmetric : bool
         Whether swapping the samples leaves the statistic as it is.
@@ -229,7 +227,8 @@ def warn_of_few_permutations(
             f"{design.units_name} or {level}"
         )
         return
-    enough = rows_for_level(samples.n_x, samples.n_y, n_permutations, alpha)
+    n_x, n_y = samples.n_values
+    enough = rows_for_level(n_x, n_y, n_permutations, alpha)
     rows = "held-out rows" if held_out else "rows"
     ways = ["rows" + (f" ({enough[0]} and {enough[1]} {rows} would do)" if enough else "")]
     if held_out:
@@ -238,7 +237,7 @@ def warn_of_few_permutations(
     if remedy:
         ways.append(remedy)
     warn_caller(
-        f"{samples.n_x} and {samples.n_y} {rows} have so few permutations that {never}: use more "
+        f"{n_x} and {n_y} {rows} have so few permutations that {never}: use more "
         f"{', '.join(ways[:-1])} or {ways[-1]}"
     )
 

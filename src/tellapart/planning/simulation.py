@@ -13,8 +13,8 @@ from scipy.stats import rankdata
 
 from tellapart.arguments import settings_from
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore
-from tellapart.data.samples import Kind, Samples, Values
+from tellapart.data.column_store import ColumnStore, Values
+from tellapart.data.samples import Kind, Samples
 from tellapart.planning.settings import PlanSettings
 from tellapart.progress import Progress, silent
 from tellapart.scan.scan import scan

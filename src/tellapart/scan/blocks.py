@@ -19,7 +19,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.samples import Samples
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, silent
 from tellapart.scan.column_changes import MaxTScores, column_changes
@@ -164,7 +164,7 @@ class ColumnsInBlocks:
 
 
 def pool_in_blocks(
-    samples: ChunkedSamples,
+    samples: Samples,
     labels: Bins,
     rng: np.random.Generator,
     n_jobs: int = 1,

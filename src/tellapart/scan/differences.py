@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.samples import Samples
 from tellapart.permutation.design_units import true_labels
 from tellapart.permutation.labels import Labels
@@ -119,12 +118,11 @@ class Differences:
         return np.where(at >= 0, self.zscores[name][at], default)
 
 
-def find_differences(samples: Samples | ChunkedSamples, n_jobs: int = 1) -> Differences:
+def find_differences(samples: Samples, n_jobs: int = 1) -> Differences:
     """Return the z-scores over all rows: one pass that adds up scores, without permutations.
 
     Under a design they are adjusted for its blocks, and in units of its own deviations.
     """
-    samples = in_chunks(samples)
     tables = tables_of(samples, PooledSample.of(samples), n_jobs)
     numeric = tables.numeric[:MOST_PAIRED]
     product = CORRELATED.of(all_pairs(numeric, tables.column))

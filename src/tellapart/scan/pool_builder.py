@@ -14,7 +14,7 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins
 from tellapart.progress import Progress, silent
@@ -39,7 +39,7 @@ class PoolBuilder:
 
     Attributes
     ----------
-    samples : ChunkedSamples
+    samples : Samples
         All rows.
     labels : Bins
         The bins, and their labels under every permutation.
@@ -51,7 +51,7 @@ class PoolBuilder:
         The share of the usual work that pairs, triples and more may take.
     """
 
-    samples: ChunkedSamples
+    samples: Samples
     labels: Bins
     pooled: PooledSample
     n_jobs: int = 1
@@ -91,7 +91,7 @@ class PoolBuilder:
             effort=self.effort,
             n_jobs=self.n_jobs,
             pattern=self.samples.pattern,
-            as_read=self.samples.pooled.values,
+            as_read=self.samples.whole.pooled,
             **known,
         )
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.row_stores import Cut, block_rows
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
@@ -127,7 +126,7 @@ class Scan:
 
 
 def scan(
-    samples: Samples | ChunkedSamples,
+    samples: Samples,
     *,
     n_permutations: int,
     alpha: float,
@@ -141,7 +140,7 @@ def scan(
 
     Parameters
     ----------
-    samples : Samples or ChunkedSamples
+    samples : Samples
         All rows.
     n_permutations : int
         Permutations; all are enumerated where there are no more than that.
@@ -163,7 +162,6 @@ def scan(
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
-        samples = in_chunks(samples)
         labels = draw_labels(samples, n_permutations, rng)
         progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
         _check_memory(samples.n_columns, labels)
@@ -179,7 +177,7 @@ def scan(
 
 
 def make_pool(
-    samples: ChunkedSamples,
+    samples: Samples,
     labels: Bins,
     rng: np.random.Generator,
     n_jobs: int = 1,
@@ -204,7 +202,7 @@ def make_pool(
 
 
 def scan_pool(
-    samples: Samples | ChunkedSamples,
+    samples: Samples,
     pool: Pool,
     planned: Planned,
     *,

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.row_stores import block_rows
+from tellapart.data.samples import Samples
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.scan.features import (
@@ -315,7 +315,7 @@ class Sums:
 
 
 def sum_bins(
-    samples: ChunkedSamples,
+    samples: Samples,
     tables: Tables,
     labels: Bins,
     requests: Requests,
@@ -329,11 +329,12 @@ def sum_bins(
     """
     step = block_rows(tables.size if width is None else width)
     bins, parts = labels.without_labels(), []
-    share = ShareDone(progress, "scan", samples.n_x + samples.n_y)
-    for sample, store in enumerate((samples.x, samples.y)):
+    n_rows = samples.n_read
+    share = ShareDone(progress, "scan", sum(n_rows))
+    for sample, store in enumerate(samples.stores):
         threads = 1 if store.side_by_side else n_jobs
         fold = BinSums(tables, bins, requests, sample, threads)
-        parts.append(store.fold(fold, step, share.after(sample * samples.n_x)))
+        parts.append(store.fold(fold, step, share.after(sample * n_rows[0])))
     parts[0].adjust_with(parts[1], labels)
     return Sums(parts[0], parts[1], labels.full, requests)
 

@@ -39,7 +39,6 @@ from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.columns import place_of_yes
 from tellapart.data.samples import Samples, draw_rows
 from tellapart.interrupts import check_interrupts
@@ -172,10 +171,11 @@ class PooledSample:
     missing: bool = False
 
     @classmethod
-    def of(cls, samples: ChunkedSamples) -> PooledSample:
+    def of(cls, samples: Samples) -> PooledSample:
         """Return the rows drawn from both samples together, whatever their labels."""
-        values, limits = samples.pooled.values, (samples.least, samples.greatest)
-        every = values.shape[0] == samples.n_x + samples.n_y
+        rows = samples.whole
+        values, limits = rows.pooled, (rows.least, rows.greatest)
+        every = values.shape[0] == sum(rows.n_rows)
         pattern = samples.pattern
         if pattern is not None:
             values = pattern.values(values)
@@ -306,18 +306,17 @@ class Tables:
         )
 
 
-def tables_of(samples: Samples | ChunkedSamples, pooled: PooledSample, n_jobs: int = 1) -> Tables:
+def tables_of(samples: Samples, pooled: PooledSample, n_jobs: int = 1) -> Tables:
     """Return the tables of two samples, from pooled rows; once where other samples share these."""
-    shared = (samples if isinstance(samples, Samples) else samples.drawn).shared
-    if shared is not None and pooled.complete:
-        return shared.once(
+    if samples.shared is not None and pooled.complete:
+        return samples.shared.once(
             "tables", lambda whole: tables_of(whole, PooledSample.of_all_rows(whole), n_jobs)
         )
     return tables_of_columns(samples, pooled, np.arange(samples.n_columns), n_jobs)
 
 
 def tables_of_columns(
-    samples: Samples | ChunkedSamples, pooled: PooledSample, columns: IntArray, n_jobs: int = 1
+    samples: Samples, pooled: PooledSample, columns: IntArray, n_jobs: int = 1
 ) -> Tables:
     """Return the tables of some columns, which rise, given by their places among all."""
     every = columns.size == samples.n_columns

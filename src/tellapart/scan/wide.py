@@ -21,8 +21,8 @@ from scipy import sparse, special
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
-from tellapart.data.column_store import SparseColumns
-from tellapart.data.samples import Samples, Values
+from tellapart.data.column_store import SparseColumns, Values
+from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.shared_orders import RowOrders
 from tellapart.scan.column_tests import Unadjusted, exponential

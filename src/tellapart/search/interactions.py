@@ -25,7 +25,8 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
-from tellapart.data.samples import Samples, Values
+from tellapart.data.column_store import Values
+from tellapart.data.samples import Samples
 from tellapart.kernels.base import FittedKernel
 from tellapart.kernels.random_features import Landmarks
 from tellapart.statistics.quadratic_moments import (

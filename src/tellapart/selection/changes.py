@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.scan.finding import Finding
@@ -44,7 +43,7 @@ class ScanFindings:
 
 def with_changes(
     selection: Selection,
-    samples: Samples | ChunkedSamples,
+    samples: Samples,
     *,
     scanned: ScanFindings | None = None,
     train: Samples | None = None,
@@ -56,7 +55,7 @@ def with_changes(
     ----------
     selection : Selection
         The choice.
-    samples : Samples or ChunkedSamples
+    samples : Samples
         The rows that effects and intervals are computed from.
     scanned : ScanFindings or None
         What a scan reports of the same rows; None where none was made.
@@ -140,7 +139,7 @@ def _members(
 class _Effects:
     """The effects of columns and groups of some rows, each computed once."""
 
-    def __init__(self, samples: Samples | ChunkedSamples, n_effects: int) -> None:
+    def __init__(self, samples: Samples, n_effects: int) -> None:
         self._raw = RawColumns(samples)
         self._describer = Describer(self._raw)
         self._n_effects = n_effects

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.row_order import canonical_order, in_order
 from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
@@ -205,7 +204,7 @@ class SummedKernel:
     coefficients: LinearCoefficients
 
 
-def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
+def sums_add_up(samples: Samples, kernel: Kernel) -> bool:
     """Say whether a choice with the kernel can be made of sums over chunks.
 
     Not where the kernel is no sum over columns, not with Laplace kernels, which need every value,
@@ -220,7 +219,7 @@ def sums_add_up(samples: ChunkedSamples, kernel: Kernel) -> bool:
 
 
 def sum_over_chunks(
-    samples: ChunkedSamples,
+    samples: Samples,
     kernel: Kernel,
     *,
     n_jobs: int,

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.samples import Samples
 from tellapart.kernels.bandwidth import with_multiplier
 from tellapart.progress import Progress
@@ -21,7 +20,7 @@ TUNING_SHARE = 0.5
 
 
 def tune_fit_choose(
-    samples: Samples | ChunkedSamples,
+    samples: Samples,
     settings: SelectionSettings,
     *,
     tune_rng: np.random.Generator,
@@ -32,7 +31,7 @@ def tune_fit_choose(
 
     Parameters
     ----------
-    samples : Samples or ChunkedSamples
+    samples : Samples
         The rows to choose by. Of chunks, drawn rows tune, and the linear kernel chooses by all
         rows; other kernels choose by those drawn, and so does evidence.
     settings : SelectionSettings
@@ -42,7 +41,7 @@ def tune_fit_choose(
     progress : callable
         Called with the progress of the work.
     """
-    held = samples.drawn if isinstance(samples, ChunkedSamples) else samples
+    held = samples.held
     if settings.by_evidence:
         return weigh_evidence(held, settings, rng=solve_rng, progress=progress)
     # The limit is that of tuning and choice together.
@@ -60,7 +59,7 @@ def tune_fit_choose(
     )
     fitted, coefficients, drawn_rows = None, None, None
     usual = settings.estimator == "unbiased"
-    if isinstance(samples, ChunkedSamples) and not samples.all_drawn:
+    if (held.n_x, held.n_y) != samples.n_values:
         drawn_rows = held.n_x, held.n_y
         if tuning.scored:
             tuning = replace(tuning, drawn_rows=drawn_rows)

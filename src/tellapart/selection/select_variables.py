@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tellapart.arguments import check_integer, check_labels, check_random_state, settings_from
-from tellapart.data.chunked_samples import ChunkedSamples, in_chunks
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
@@ -128,7 +128,7 @@ def select_variables(
             # A kernel tunes with the same numbers as in memory, where no rows are drawn before.
             drawing = rng if settings.by_evidence else rng.spawn(1)[0]
             seed = int(drawing.integers(2**63))
-            chunks = read_chunked(
+            samples = read_chunked(
                 X,
                 Y,
                 missing=missing,
@@ -136,35 +136,33 @@ def select_variables(
                 seed=seed,
                 progress=lambda rows: report("read", f"{rows:,} rows"),
             )
-            return _select_from_chunks(chunks, settings, rng, report).labelled(names)
-        samples = read_samples(X, Y, missing=missing, keep=keep)
-        settings.check_against(samples)
-        if settings.by_evidence and judged_by_draw(samples):
-            chunks = in_chunks(samples, int(rng.integers(2**63)))
-            return _select_from_chunks(chunks, settings, rng, report).labelled(names)
-        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=report)
+            settings.check_against(samples)
+        else:
+            samples = read_samples(X, Y, missing=missing, keep=keep)
+            settings.check_against(samples)
+            if settings.by_evidence and judged_by_draw(samples):
+                samples = replace(samples, seed=int(rng.integers(2**63)))
+        chosen = _choose(samples, settings, rng, report)
     return describe_changes(chosen, samples).labelled(names)
 
 
-def _select_from_chunks(
-    samples: ChunkedSamples,
+def _choose(
+    samples: Samples,
     settings: SelectionSettings,
     rng: np.random.Generator,
     progress: Progress,
-) -> Selection:
-    """Choose by all rows with the linear kernel; evidence judges single columns by all rows."""
-    settings.check_against(samples)
-    if settings.by_evidence and not samples.all_drawn:
+) -> Chosen:
+    """Choose by a kernel, or by evidence, which judges single columns by all rows."""
+    if not settings.by_evidence:
+        return tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
+    drawn = samples.drawn if judged_by_draw(samples) else samples.held
+    differences = None
+    if (drawn.n_x, drawn.n_y) != samples.n_values:
         differences = find_differences(samples, settings.threads)
-        chosen = weigh_evidence(
-            samples.drawn, settings, rng=rng, progress=progress, differences=differences
-        )
-    else:
-        chosen = tune_fit_choose(samples, settings, tune_rng=rng, solve_rng=rng, progress=progress)
-    return describe_changes(chosen, samples)
+    return weigh_evidence(drawn, settings, rng=rng, progress=progress, differences=differences)
 
 
-def describe_changes(chosen: Chosen, samples: Samples | ChunkedSamples) -> Selection:
+def describe_changes(chosen: Chosen, samples: Samples) -> Selection:
     """Return the selection with what its variables differ in, by all rows."""
     joint = not chosen.kernel.abilities.short_features
     return with_changes(chosen.selection, samples, joint=joint)

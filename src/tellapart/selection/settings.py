@@ -17,8 +17,8 @@ from tellapart.arguments import (
     check_time_limit,
 )
 from tellapart.arrays import BoolArray, IntArray
-from tellapart.data.chunked_samples import ChunkedSamples
-from tellapart.data.samples import Samples, extremes_of
+from tellapart.data.column_store import extremes_of
+from tellapart.data.samples import Samples
 from tellapart.errors import ConstantColumnWarning, InputError, warn_caller
 from tellapart.kernels import Abilities, Kernel, Linear, resolve_kernel
 from tellapart.progress import Progress, check_progress
@@ -162,12 +162,12 @@ class SelectionSettings:
         """How many threads to use."""
         return check_n_jobs(self.n_jobs)
 
-    def check_against(self, samples: Samples | ChunkedSamples) -> None:
+    def check_against(self, samples: Samples) -> None:
         """Raise where the samples do not allow these settings."""
         if self.n_variables is not None:
             check_integer("n_variables", self.n_variables, 1, samples.n_columns)
         if self.estimator != "unbiased":
-            check_rows(samples.n_x, samples.n_y, self.estimator)
+            check_rows(*samples.n_values, self.estimator)
 
 
 def constant_columns(samples: Samples) -> BoolArray:

@@ -20,9 +20,9 @@ import numpy as np
 
 from tellapart.arrays import FloatArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.column_store import transposed
 from tellapart.data.row_stores import A, Fold, block_rows
-from tellapart.data.samples import Samples, map_columns, transposed
+from tellapart.data.samples import Samples, map_columns
 from tellapart.kernels.base import Expansion, FittedKernel, KernelMoments, ScalarKernel
 from tellapart.progress import Progress, ShareDone, silent
 from tellapart.statistics.mmd import effective_size
@@ -288,7 +288,7 @@ def _slices(n_rows: int, step: int) -> list[slice]:
 
 
 def coefficients_in_chunks(
-    samples: ChunkedSamples,
+    samples: Samples,
     kernel: FittedKernel,
     *,
     n_jobs: int = 1,
@@ -303,7 +303,7 @@ def coefficients_in_chunks(
 
     Parameters
     ----------
-    samples : ChunkedSamples
+    samples : Samples
         The two samples.
     kernel : FittedKernel
         One whose sums add up; see `tellapart.kernels.bandwidth`.
@@ -324,13 +324,12 @@ def coefficients_in_chunks(
     Examples
     --------
     >>> import numpy as np
-    >>> from tellapart.data.chunked_samples import as_chunked
     >>> from tellapart.data.samples import Samples
     >>> from tellapart.kernels import Linear
     >>> rng = np.random.default_rng(0)
     >>> x, y = rng.normal(size=(200, 3)), rng.normal(size=(300, 3)) + [1, 0, 0]
     >>> samples = Samples(x, y, ("u", "v", "w"), ("numeric",) * 3)
-    >>> _, coefficients = coefficients_in_chunks(as_chunked(samples), Linear().fit(samples))
+    >>> _, coefficients = coefficients_in_chunks(samples, Linear().fit(samples))
     >>> int(coefficients.a.argmax()), coefficients.V.shape
     (0, (3, 3))
     """
@@ -341,7 +340,7 @@ def coefficients_in_chunks(
         passes.over(sample, MomentSums(columns, tuple(scalars[s] for s in columns), threads))
         for sample, threads in enumerate(passes.threads)
     )
-    m, n = samples.n_x, samples.n_y
+    m, n = samples.n_read
     witnesses = [
         ColumnWitness.of_sums(s, scalars[s].expand(x, y))
         for s, x, y in zip(columns, of_x, of_y, strict=True)
@@ -438,20 +437,20 @@ class WitnessProducts:
 class _Passes:
     """Passes over both samples, which report their progress."""
 
-    samples: ChunkedSamples
+    samples: Samples
     share: ShareDone
     threads: tuple[int, int]
     _done: list[int]
 
     @classmethod
-    def of(cls, samples: ChunkedSamples, n_jobs: int, progress: Progress, passes: int) -> _Passes:
-        total = passes * (samples.n_x + samples.n_y)
-        of_x, of_y = (1 if store.side_by_side else n_jobs for store in (samples.x, samples.y))
+    def of(cls, samples: Samples, n_jobs: int, progress: Progress, passes: int) -> _Passes:
+        total = passes * sum(samples.n_read)
+        of_x, of_y = (1 if store.side_by_side else n_jobs for store in samples.stores)
         return cls(samples, ShareDone(progress, "coefficients", total), (of_x, of_y), [0])
 
     def over(self, sample: int, fold: Fold[A]) -> A:
         """Return the sum over one of the samples."""
-        store = (self.samples.x, self.samples.y)[sample]
+        store = self.samples.stores[sample]
         step = block_rows(self.samples.n_columns)
         total = store.fold(fold, step, self.share.after(self._done[0]))
         self._done[0] += store.shape[0]

@@ -19,7 +19,8 @@ import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
-from tellapart.data.samples import Samples, Values, rows_of
+from tellapart.data.column_store import Values, rows_of
+from tellapart.data.samples import Samples
 from tellapart.interrupts import check_interrupts
 from tellapart.kernels.base import FittedKernel, PairFunction
 from tellapart.kernels.random_features import Landmarks

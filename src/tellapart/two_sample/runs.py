@@ -10,7 +10,7 @@ import numpy as np
 from tellapart.arguments import check_random_state, with_checked
 from tellapart.arrays import IntArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples, Holdout, in_chunks
+from tellapart.data.row_draws import Holdout
 from tellapart.data.row_order import drawn_by_content, split_by_content
 from tellapart.data.samples import Samples
 from tellapart.evidence.evidence import judged_by_draw
@@ -90,18 +90,18 @@ def step_seeds(settings: TestSettings) -> IntArray:
 
 
 def _run_scan(
-    samples: Samples | ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
+    samples: Samples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Test all rows for every kind of difference, then select variables on all rows."""
     draw_seed, _, solve_seed, permute_seed = map(int, step_seeds(settings))
     warn_of_few_permutations(samples, settings.n_permutations, settings.alpha)
     n_jobs = blas_threads() if settings.n_jobs is None else settings.threads
-    all_rows = samples.n_read if isinstance(samples, Samples) else (samples.n_x, samples.n_y)
+    all_rows = samples.n_read
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
     n_scanned = limits.rows_for_scan(cost, n_jobs)
     if n_scanned is not None:
-        samples = _draw(samples, n_scanned, draw_seed)
-    rows = in_chunks(samples, draw_seed)
+        samples = samples.draw(n_scanned, np.random.default_rng(draw_seed))
+    rows = replace(samples, seed=draw_seed)
     scanned = scan(
         rows,
         n_permutations=settings.n_permutations,
@@ -114,11 +114,9 @@ def _run_scan(
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.
-    shown = selected_on = rows.drawn
-    if not isinstance(samples, ChunkedSamples):
-        shown = samples
-        if not (settings.by_evidence and judged_by_draw(samples)):
-            selected_on = samples
+    shown = selected_on = samples.held
+    if settings.by_evidence and judged_by_draw(samples):
+        selected_on = rows.drawn
     chosen = select_after_scan(
         scanned,
         selected_on,
@@ -136,13 +134,12 @@ def _run_scan(
 def scan_outcome(
     scanned: Scan,
     chosen: Chosen,
-    rows: Samples | ChunkedSamples,
+    rows: Samples,
     selected_on: Samples,
     shown: Samples,
     alpha: float,
 ) -> Outcome:
     """Return the outcome of a scan of all `rows` and of the selection after it."""
-    n_rows = rows.n_values if isinstance(rows, ChunkedSamples) else (rows.n_x, rows.n_y)
     named = ScanFindings(scanned.findings, scanned.variable_pvalues, alpha)
     return Outcome(
         scanned.null,
@@ -153,7 +150,7 @@ def scan_outcome(
         shown,
         scanned,
         n_train=(0, 0),
-        n_test=n_rows,
+        n_test=rows.n_values,
     )
 
 
@@ -165,7 +162,7 @@ def select_after_scan(
     n_jobs: int,
     progress: Progress,
     *,
-    chunks: ChunkedSamples,
+    chunks: Samples,
     effort: float = 1.0,
 ) -> Chosen:
     """Select variables on all rows: by evidence, or by the kernel of the settings.
@@ -250,15 +247,17 @@ def suggested_n_variables(scan: Scan, *, linear: bool) -> int:
 
 
 def _run_split(
-    samples: Samples | ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
+    samples: Samples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Select variables on one part of the rows, test on the other."""
     draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
-    all_rows = samples.n_x, samples.n_y
-    if isinstance(samples, ChunkedSamples):
+    drawn_from = None
+    if samples.all_rows is not None:
         if _can_split_chunks(samples, settings, limits):
             return _split_chunks(samples, settings, limits, progress)
-        samples = samples.draw(_rows_for_split(samples.n_columns, limits), draw_seed)
+        all_rows, most = samples.n_read, _rows_for_split(samples.n_columns, limits)
+        samples = samples.draw(most, np.random.default_rng(draw_seed))
+        drawn_from = None if (samples.n_x, samples.n_y) == all_rows else all_rows
     # The split is uniform and independent of the values, so the holdout is independent of the
     # selection; and permutations may be drawn in any order of the rows. Rows ordered by content
     # make both the same whatever the order of the table, and whichever sample comes first.
@@ -278,7 +277,6 @@ def _run_split(
         rng=permute_rng,
         n_jobs=None if settings.n_jobs is None else settings.threads,
     )
-    drawn_from = None if (samples.n_x, samples.n_y) == all_rows else all_rows
     selection = with_changes(
         chosen.selection,
         held_out,
@@ -297,7 +295,7 @@ def _run_split(
 
 
 def _select_on(
-    train: Samples | ChunkedSamples,
+    train: Samples,
     settings: TestSettings,
     limits: Limits,
     seeds: Sequence[int],
@@ -314,14 +312,14 @@ def _select_on(
     )
 
 
-def _can_split_chunks(samples: ChunkedSamples, settings: TestSettings, limits: Limits) -> bool:
+def _can_split_chunks(samples: Samples, settings: TestSettings, limits: Limits) -> bool:
     """Return whether all rows of chunks can select and test: by sums over chunks, and in time."""
     usual = settings.estimator == "unbiased" and not samples.all_drawn
     return usual and limits.leaves(SPLIT_PASSES) and sums_add_up(samples, settings.fittable)
 
 
 def _split_chunks(
-    samples: ChunkedSamples, settings: TestSettings, limits: Limits, progress: Progress
+    samples: Samples, settings: TestSettings, limits: Limits, progress: Progress
 ) -> Outcome:
     """Select on one part of the rows of chunks, test on the other, and hold neither in memory."""
     draw_seed, *seeds, permute_seed = map(int, step_seeds(settings))
@@ -341,8 +339,8 @@ def _split_chunks(
     )
     selection = with_changes(
         chosen.selection,
-        held_out.drawn,
-        train=train.drawn,
+        held_out.held,
+        train=train.held,
         joint=False,
     )
     return Outcome(
@@ -350,18 +348,11 @@ def _split_chunks(
         selection,
         chosen.tuning,
         chosen.kernel,
-        train.drawn,
-        held_out.drawn,
-        n_train=(train.n_x, train.n_y),
-        n_test=(held_out.n_x, held_out.n_y),
+        train.held,
+        held_out.held,
+        n_train=train.n_read,
+        n_test=held_out.n_read,
     )
-
-
-def _draw(samples: Samples | ChunkedSamples, n_rows: int, seed: int) -> Samples:
-    """Return at most so many rows of each sample, drawn at random."""
-    if isinstance(samples, ChunkedSamples):
-        return samples.draw(n_rows, seed)
-    return samples.draw(n_rows, np.random.default_rng(seed))
 
 
 def _rows_for_split(n_columns: int, limits: Limits) -> int:
@@ -384,7 +375,7 @@ def _warn_of_few_held_out(samples: Samples, held_out: Samples, settings: TestSet
     )
 
 
-RUNS: dict[str, Callable[[Samples | ChunkedSamples, TestSettings, Limits, Progress], Outcome]] = {
+RUNS: dict[str, Callable[[Samples, TestSettings, Limits, Progress], Outcome]] = {
     "scan": _run_scan,
     "split": _run_split,
 }

@@ -14,7 +14,6 @@ import numpy as np
 
 from tellapart.arguments import check_integer, check_number
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
@@ -74,12 +73,12 @@ class TestSettings(SelectionSettings):
         """Rows that each sample needs: two, or two in each part of a split."""
         return 2 * FEWEST_ROWS if self.method == "split" else FEWEST_ROWS
 
-    def check_against(self, samples: Samples | ChunkedSamples) -> None:
+    def check_against(self, samples: Samples) -> None:
         """Raise where these settings cannot be applied to the samples."""
         super().check_against(samples)
         if samples.design is not None:
             return  # the units of a design are counted where they are permuted
-        bins_x, bins_y, _ = binned_sizes(samples.n_x, samples.n_y)
+        bins_x, bins_y, _ = binned_sizes(*samples.n_values)
         check_memory(bins_x, bins_y, self.n_permutations)
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from tellapart.arguments import check_labels, settings_from, with_checked
-from tellapart.data.chunked_samples import ChunkedSamples
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
@@ -211,7 +210,7 @@ def compare_tables(
 
 @interruptible()
 def run_test(
-    samples: Samples | ChunkedSamples,
+    samples: Samples,
     settings: TestSettings,
     labels: tuple[str, str] = DEFAULT_LABELS,
     limits: Limits | None = None,

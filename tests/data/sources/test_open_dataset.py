@@ -17,7 +17,7 @@ from tellapart.errors import InputError
 
 
 def rows_of(dataset):
-    store = read_chunked(dataset, dataset).x
+    store = read_chunked(dataset, dataset).stores[0]
     return store.rows(np.arange(store.shape[0]))
 
 
@@ -112,7 +112,7 @@ def test_types_may_show_late_in_a_text_file(case, tmp_path):
     found = read_chunked(open_dataset(path), open_dataset(path), missing="drop-rows")
     assert found.kinds == expected.kinds
     assert found.categories == expected.categories
-    rows = found.x.rows(np.arange(found.n_x))
+    rows = found.stores[0].rows(np.arange(found.n_read[0]))
     assert np.array_equal(rows[~np.isnan(rows).any(axis=1)], expected.x)
     assert found.n_values == (expected.n_x, expected.n_y)
 
@@ -122,7 +122,7 @@ def test_numbers_of_several_types_are_numbers(tmp_path):
     parquet.write_table(pa.table({"a": [1.5, 2.5]}), tmp_path / "b.parquet")
     parquet.write_table(pa.table({"a": pa.nulls(1)}), tmp_path / "c.parquet")
     found = read_chunked(*[open_dataset(tmp_path)] * 2, missing="drop-rows")
-    assert found.x.rows(np.arange(4)).ravel().tolist() == [1, 2, 1.5, 2.5]
+    assert found.stores[0].rows(np.arange(4)).ravel().tolist() == [1, 2, 1.5, 2.5]
     assert found.dropped_rows == (1, 1)
 
 
@@ -203,7 +203,7 @@ def test_files_that_are_damaged_inside(tmp_path):
 def test_files_that_change_between_two_passes(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a\n" + "1\n" * 50)
-    store = read_chunked(open_dataset(path), numbers(9, n_columns=1)).x
+    store = read_chunked(open_dataset(path), numbers(9, n_columns=1)).stores[0]
     for n_rows in (40, 60):
         path.write_text("a\n" + "1\n" * n_rows)
         with pytest.raises(InputError, match="changed while they were read: there were 50 rows"):

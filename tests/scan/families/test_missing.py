@@ -22,7 +22,7 @@ def gappy(seed=0, rows=60, columns=4, share=0.2):
 
 def make_pool(x, y, missing="pairwise", n_permutations=20):
     rng = np.random.default_rng(0)
-    rows = scan_module.in_chunks(read_samples(x, y, missing=missing))
+    rows = read_samples(x, y, missing=missing)
     labels = draw_bins(rows.n_x, rows.n_y, n_permutations, rng, rows.n_columns)
     return scan_module.make_pool(rows, labels, rng)
 

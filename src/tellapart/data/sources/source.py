@@ -34,7 +34,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
-from tellapart.data.column_store import ColumnStore
+from tellapart.data.column_store import ColumnStore, Values
 from tellapart.data.columns import (
     Column,
     ColumnKind,
@@ -47,7 +47,6 @@ from tellapart.data.columns import (
 )
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.row_stores import A, ArrayRows, Cut, Fold, RowsDone, RowStore, fold_stream
-from tellapart.data.samples import Values
 from tellapart.data.summary import Summary, Survey
 from tellapart.data.times import parts_of
 from tellapart.errors import InputError
