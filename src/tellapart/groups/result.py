@@ -375,13 +375,20 @@ class GroupsResult:
         return "\n\n".join("\n".join(part) for part in parts if part)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the data as plain Python values, ready for JSON."""
+        """Return everything but the data as plain Python values, ready for JSON.
+
+        The columns of every comparison are left out: `columns_table` and `to_csv` have them.
+        """
         return {
             "by": self.by,
             "mode": self.mode,
             "alpha": self.alpha,
             "comparisons": [
-                {**c.to_dict(), "notes": list(c.notes), "result": c.result.to_dict()}
+                {
+                    **c.to_dict(),
+                    "notes": list(c.notes),
+                    "result": c.result.to_dict(columns_table=False),
+                }
                 for c in self.comparisons
             ],
             "skipped": [

@@ -6,9 +6,10 @@ import hashlib
 import math
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock, local
 from typing import TextIO
 from warnings import WarningMessage, warn_explicit
@@ -29,6 +30,12 @@ from tellapart.interrupts import interruptible
 from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import holm
 from tellapart.progress import progress_reporter
+from tellapart.results.columns_table import (
+    ColumnsSource,
+    ColumnsTable,
+    GroupSums,
+    describe_columns,
+)
 from tellapart.results.result import TestResult
 from tellapart.scan.scan import Scan, ScanCost, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
@@ -353,8 +360,9 @@ def run_comparisons(
     effort = _effort(len(pairs), len(grouped.compared))
     at_once = _at_once(grouped, len(pairs), settings)
     whole = _whole_rows(grouped, pairs)
-    shared, together = None, None
+    shared, together, sums = None, None, None
     if whole is not None:
+        sums = GroupSums(whole, grouped.groups[grouped.groups != UNLABELLED])
         shared = SharedRows(whole)
         together = share_scan(grouped, pairs, whole, shared, settings, effort, _threads(settings))
     if together is not None:
@@ -377,12 +385,16 @@ def run_comparisons(
                 try:
                     seeded = _seeded(with_checked(settings_of_each, progress=report), labels)
                     names = _names_of(grouped, pair)
+                    read = partial(_read, grouped, pair, policy, names)
+                    columns = ColumnsSource(partial(_described, read))
+                    if sums is not None:
+                        columns = ColumnsSource(partial(sums.table, pair.group))
                     if together is not None and together.fits(pair, seeded):
-                        return _without_rows(together.run(number, seeded, names))
-                    samples = replace(_read(grouped, pair, policy, names), shared=shared)
+                        return _without_rows(together.run(number, seeded, names), columns)
+                    samples = replace(read(), shared=shared)
                     limits = Limits.begin(seeded.time_limit, seeded.memory_budget)
                     limits = replace(limits, effort=effort)
-                    return _without_rows(run_test(samples, seeded, names, limits))
+                    return _without_rows(run_test(samples, seeded, names, limits), columns)
                 except InputError as error:
                     return error
 
@@ -483,9 +495,21 @@ def _seeded(settings: TestSettings, labels: tuple[str, str]) -> TestSettings:
     return with_checked(settings, random_state=comparison_seed(settings.random_state, *labels))
 
 
-def _without_rows(result: TestResult) -> TestResult:
-    """Return the result with the rows of the columns it tells of."""
-    return replace(result, held_out=_narrow(result.held_out, result), train=None)
+def _without_rows(result: TestResult, columns: ColumnsSource) -> TestResult:
+    """Return the result with the rows of the columns it tells of.
+
+    All columns are described by `columns`, those of its rows where it tested some of them only.
+    """
+    if any(result.n_train) or result.drawn_from is not None:
+        described = describe_columns(result.held_out, ordered=False)
+        columns = ColumnsSource(lambda: described)
+    narrow = _narrow(result.held_out, result)
+    return replace(result, held_out=narrow, train=None, table=columns)
+
+
+def _described(read: Callable[[], Samples]) -> ColumnsTable:
+    """Return all columns of one comparison in numbers, without quartiles."""
+    return describe_columns(read(), ordered=False)
 
 
 def _notes(caught: Sequence[WarningMessage]) -> tuple[str, ...]:

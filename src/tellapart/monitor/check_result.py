@@ -207,9 +207,10 @@ class CheckResult(TestResult):
             return f"alarm level {self.alarm_level:.3g}"
         return f"e-value {self.capital:.3g}, an alarm needs {self.capital_needed:.3g}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, columns_table: bool = True) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON."""
-        return super().to_dict() | {"check": self.record.to_dict()}
+        plain = super().to_dict(columns_table=columns_table)
+        return plain | {"check": self.record.to_dict()}
 
     def to_html(
         self,

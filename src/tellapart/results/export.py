@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from tellapart.data.sources.table import make_frame
+from tellapart.results.columns_table import PSEUDOCOUNT, table_columns
 from tellapart.scan.finding import findings_frame
 from tellapart.writing import check_writable, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from tellapart.report.table_one import TableOne
     from tellapart.results.result import TestResult
 
 AnyPath = str | os.PathLike[str]
@@ -49,6 +53,134 @@ class Exports:
         [['x1', 1.0, 'location', True]]
         """
         return self._result.selection.to_frame()
+
+    def columns_table(
+        self,
+        *,
+        levels: bool = False,
+        log2_fold_change: bool | str = False,
+        pseudocount: float = PSEUDOCOUNT,
+    ) -> Any:
+        """Return all columns as a table, one row each: pandas, or pyarrow without it.
+
+        "_first" and "_second" are the two samples. Sizes (`n`, `missing`), `mean`, `sd`, `median`
+        and quartiles (`q1`, `q3`) are those of the raw values of the tested rows, whatever the
+        design; of rows read in chunks, quartiles are those of rows drawn at random. `type` is
+        "numeric", "binary" (numbers with two values), "categorical", "constant" or "empty".
+
+        `smd` is Hedges' g, as in findings; of a binary column the difference of the proportions of
+        the larger value over its SD; of a categorical one Yang and Dalton's standardised
+        difference of all levels, which has no sign. `sd_ratio` is first over second. Both have
+        95 % CIs (`_low`, `_high`), of one column alone and asymptotic. Under strata they compare
+        means that are standardised to the same strata. `statistic` is the difference of means
+        over its standard error.
+
+        `pvalue` is unadjusted and by permutation (`approximate` where it is below 1/(B + 1) and
+        from a fitted tail), `adjusted_pvalue` holds the familywise error rate, `qvalue` the false
+        discovery rate; they are there for a scan. `findings` are the kinds of the findings that a
+        column is part of.
+
+        Parameters
+        ----------
+        levels : bool
+            One further row for each level of categorical and binary columns, with its count and
+            proportion; else the levels of a column are in one cell.
+        log2_fold_change : bool or {"counts", "log1p"}
+            Add log₂((m₁ + c)/(m₂ + c)), c the pseudocount, and the proportion of values other than
+            0 (for counts: of cells that express a gene). True or "counts": m are means. "log1p":
+            m = exp(mean) − 1, for values log(1 + count), as scanpy has it. NaN where an m is
+            negative.
+        pseudocount : float
+            Added to the means of a fold change; 1e-9 as in scanpy.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
+        >>> table = ta.two_sample_test(X, Y, random_state=0).columns_table()
+        >>> table[["column", "n_first", "smd", "findings"]].round(2).values.tolist()
+        [['x0', 60, 0.23, ''], ['x1', 60, -2.93, 'location'], ['x2', 60, -0.06, '']]
+        """
+        columns = table_columns(
+            self._result,
+            levels=levels,
+            log2_fold_change=log2_fold_change,
+            pseudocount=pseudocount,
+        )
+        return make_frame(columns)
+
+    def table_one(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        nonnormal: Collection[str] | bool = False,
+        decimals: int | Mapping[str, int] = 1,
+        rename: Mapping[str, str] | None = None,
+        order: Mapping[str, Sequence[str]] | None = None,
+        limit: int | None = None,
+        overall: bool = False,
+        missing: bool = True,
+        smd: bool = True,
+        pvalue: bool = True,
+        adjusted: bool = False,
+        qvalue: bool = False,
+        all_levels: bool = False,
+    ) -> TableOne:
+        """Return all columns in the form of a paper's "Table 1".
+
+        One row per column, mean (SD), median [Q1, Q3] or n (%) of each sample, and one further row
+        per level of a categorical column. Print it, or use its `to_frame`, `to_csv`, `to_latex` and
+        `to_html`; the numbers behind it are those of `columns_table`.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            The columns to show, in this order; None for all.
+        nonnormal : collection of str or bool
+            Columns to describe by median and quartiles; True for all columns of numbers.
+        decimals : int or mapping from str to int
+            Decimals of all columns, or of some; 1 for the others.
+        rename : mapping from str to str
+            What to call columns.
+        order : mapping from str to sequence of str
+            Levels of a categorical column that come first.
+        limit : int or None
+            The most frequent levels of a column to show; None for all.
+        overall, missing, smd, pvalue, adjusted, qvalue : bool
+            What to show: all rows together, the number of missing values, standardised mean
+            differences with their 95 % CIs, and p-values.
+        all_levels : bool
+            Both values of binary columns, not only the larger.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(60, 2)), rng.normal(size=(80, 2)) + [0, 3]
+        >>> result = ta.two_sample_test(X, Y, random_state=0)
+        >>> print(result.table_one(nonnormal=["x1"], pvalue=False))
+        X (n = 60) and Y (n = 80).
+        ...
+        """
+        from tellapart.report.table_one import table_one
+
+        return table_one(
+            self._result,
+            columns=columns,
+            nonnormal=nonnormal,
+            decimals=decimals,
+            rename=rename,
+            order=order,
+            limit=limit,
+            overall=overall,
+            missing=missing,
+            smd=smd,
+            pvalue=pvalue,
+            adjusted=adjusted,
+            qvalue=qvalue,
+            all_levels=all_levels,
+        )
 
     def to_csv(self, path: AnyPath | None = None, *, what: str = "auto") -> str:
         """Return a table as CSV; write it to `path` too if given, whole or not at all.

@@ -19,6 +19,12 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress
+from tellapart.results.columns_table import (
+    ColumnsSource,
+    ColumnsTable,
+    describe_columns,
+    table_columns,
+)
 from tellapart.results.export import Exports
 from tellapart.results.figure_data import FigureData, PageData
 from tellapart.results.story import (
@@ -115,6 +121,8 @@ class TestResult(Exports):
         or for a split of samples in chunks. None where all were used.
     rows_per_bin, note : int and str
         Rows per permuted block, and what else was approximated for large samples, if anything.
+    table : ColumnsSource or None
+        All columns in numbers, where `held_out` does not hold all tested rows and columns.
     """
 
     __test__ = False  # the name begins with "Test": keeps pytest from collecting it
@@ -140,6 +148,7 @@ class TestResult(Exports):
     drawn_from: tuple[int, int] | None = None
     rows_per_bin: int = 1
     note: str = ""
+    table: ColumnsSource | None = field(default=None, repr=False)
 
     @property
     def reject(self) -> bool:
@@ -300,6 +309,11 @@ class TestResult(Exports):
         return self.page_data(stability=stability)
 
     @cached_property
+    def column_data(self) -> ColumnsTable:
+        """All columns in numbers, computed when first used."""
+        return describe_columns(self.held_out) if self.table is None else self.table.table
+
+    @cached_property
     def _figure_data(self) -> FigureData:
         return FigureData(self)
 
@@ -358,8 +372,12 @@ class TestResult(Exports):
             return []
         return describe_findings(self.scan, self.alpha, max_findings, rest)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the data as plain Python values, ready for JSON."""
+    def to_dict(self, *, columns_table: bool = True) -> dict[str, Any]:
+        """Return everything but the data as plain Python values, ready for JSON.
+
+        `columns_table` is False to leave out the numbers of all columns.
+        """
+        table = {"columns_table": table_columns(self)} if columns_table else {}
         return {
             "pvalue": self.pvalue,
             "pvalue_error": self.pvalue_error,
@@ -384,6 +402,7 @@ class TestResult(Exports):
             "tuning": None if self.tuning is None else asdict(self.tuning),
             "method": None if self.method is None else self.method.name,
             "scan": None if self.scan is None else self.scan.to_dict(),
+            **table,
             "settings": dict(self.settings),
             "seconds": self.seconds,
             "null_distribution": self.null_distribution.tolist(),

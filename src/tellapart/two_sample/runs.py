@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from tellapart.permutation.pvalues import (
     warn_of_few_permutations,
 )
 from tellapart.progress import Progress
+from tellapart.results.columns_table import ColumnsSource, describe_columns
 from tellapart.results.result import TestResult
 from tellapart.scan.scan import Scan, ScanCost, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
@@ -52,6 +54,7 @@ class Outcome:
     n_train: tuple[int, int] | None = None
     n_test: tuple[int, int] | None = None
     drawn_from: tuple[int, int] | None = None
+    chunks: ChunkedSamples | None = None
 
     def result(self, settings: TestSettings, labels: tuple[str, str], seconds: float) -> TestResult:
         """Return what the user gets."""
@@ -77,6 +80,9 @@ class Outcome:
             drawn_from=self.drawn_from,
             rows_per_bin=(self.null if self.scan is None else self.scan).rows_per_bin,
             note=self.null.note,
+            table=None
+            if self.chunks is None
+            else ColumnsSource(partial(describe_columns, self.chunks)),
         )
 
 
@@ -128,7 +134,11 @@ def _run_scan(
         effort=limits.effort,
     )
     outcome = scan_outcome(scanned, chosen, rows, selected_on, shown, settings.alpha)
-    return replace(outcome, drawn_from=None if n_scanned is None else all_rows)
+    return replace(
+        outcome,
+        drawn_from=None if n_scanned is None else all_rows,
+        chunks=samples if isinstance(samples, ChunkedSamples) else None,
+    )
 
 
 def scan_outcome(
@@ -352,6 +362,7 @@ def _split_chunks(
         held_out.held,
         n_train=train.n_read,
         n_test=held_out.n_read,
+        chunks=held_out,
     )
 
 
