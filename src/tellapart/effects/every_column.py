@@ -435,7 +435,7 @@ def category_effect(
     >>> import numpy as np
     >>> x, y = np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.4, 0.2])
     >>> [round(number, 3) for number in category_effect(x, y, (90, 90))]
-    [0.224, 0.0, 0.485]
+    [0.227, 0.0, 0.485]
     """
     occurs = (x > 0) | (y > 0)
     if min(n) == 0 or occurs.sum() < 2:

@@ -541,16 +541,20 @@ def table_columns(
 
 def _test_columns(result: TestResult) -> dict[str, list[Any]]:
     """Return p-values and findings of every column."""
-    names = result.column_data.names
-    adjusted = result.variable_pvalues
+    names, tests = result.column_data.names, result.column_tests
+    found: dict[str, list[Any]] = {}
+    if tests is not None:
+        found = {
+            "pvalue": tests.pvalue.tolist(),
+            "approximate": tests.approximate.tolist(),
+            "adjusted_pvalue": tests.adjusted.tolist(),
+            "qvalue": tests.qvalue.tolist(),
+        }
     kinds: dict[str, Counter[str]] = {}
     for finding in result.findings:
         for name in finding.variables:
             kinds.setdefault(name, Counter())[finding.kind] += 1
-    return {
-        "adjusted_pvalue": [adjusted.get(name, math.nan) for name in names],
-        "findings": [", ".join(kinds.get(name, ())) for name in names],
-    }
+    return found | {"findings": [", ".join(kinds.get(name, ())) for name in names]}
 
 
 def folded_levels(table: ColumnsTable, name: str, side: int, decimals: int = 1) -> str:
@@ -582,7 +586,7 @@ def _with_levels(found: dict[str, list[Any]], table: ColumnsTable) -> dict[str, 
             counts = levels.counts[:, q].tolist()
             cells = (label, *counts, *shares[:, q].tolist())
             rows.append({"column": name, "type": "level"} | dict(zip(numbers, cells, strict=True)))
-    texts = ("level", "findings")
+    texts = ("level", "approximate", "findings")
     return {
         key: [row.get(key, None if key in texts else math.nan) for row in rows] for key in order
     }

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tellapart.data.sources.table import make_frame
 from tellapart.results.columns_table import PSEUDOCOUNT, table_columns
+from tellapart.results.table_one import TableOne, table_one
 from tellapart.scan.finding import findings_frame
 from tellapart.writing import check_writable, text_writer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tellapart.report.table_one import TableOne
     from tellapart.results.result import TestResult
 
 AnyPath = str | os.PathLike[str]
@@ -100,7 +100,7 @@ class Exports:
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
         >>> table = ta.two_sample_test(X, Y, random_state=0).columns_table()
         >>> table[["column", "n_first", "smd", "findings"]].round(2).values.tolist()
-        [['x0', 60, 0.23, ''], ['x1', 60, -2.93, 'location'], ['x2', 60, -0.06, '']]
+        [['x0', 60, -0.16, ''], ['x1', 60, -2.91, 'location'], ['x2', 60, 0.43, '']]
         """
         columns = table_columns(
             self._result,
@@ -163,8 +163,6 @@ class Exports:
         X (n = 60) and Y (n = 80).
         ...
         """
-        from tellapart.report.table_one import table_one
-
         return table_one(
             self._result,
             columns=columns,

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from tellapart.arguments import check_integer
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError
-from tellapart.report.tables import LatexTable, check_latex, escaped, write_csv
-from tellapart.report.templates import render
 from tellapart.results.columns_table import BINARY, CATEGORICAL, ColumnsTable, table_columns
 from tellapart.scan.finding import pvalue_cell
 from tellapart.text import number_text, safe
@@ -50,13 +48,18 @@ class TableOne:
 
     def to_csv(self, path: AnyPath | None = None) -> str:
         """Return the cells as CSV; write them to `path` too if given."""
-        return text_writer(path)(write_csv(self._columns()))
+        write = text_writer(path)
+        from tellapart.report.tables import write_csv
+
+        return write(write_csv(self._columns()))
 
     def to_latex(
         self, path: AnyPath | None = None, *, caption: str | None = None, label: str | None = None
     ) -> str:
         """Return the table for LaTeX; the arguments are those of `TestResult.to_latex`."""
         write = text_writer(path, end="\n")
+        from tellapart.report.tables import LatexTable, check_latex, escaped
+
         caption, label = check_latex("caption", caption), check_latex("label", label)
         rows = [
             [(r"\quad " if row[0].startswith(INDENT) else "") + escaped(row[0].strip())]
@@ -72,6 +75,8 @@ class TableOne:
     def to_html(self, path: AnyPath | None = None) -> str:
         """Return the table as one HTML page that needs nothing else; write it to `path` too."""
         write = text_writer(path)
+        from tellapart.report.templates import render
+
         return write(
             render(
                 "table.html.j2",
@@ -161,17 +166,20 @@ def table_one(result: TestResult, **given: Any) -> TableOne:
         cells += lead[1:]
         if asked.smd:
             cells += _difference(data, k)
-        floor = result.pvalue_floor
-        cells += [
-            pvalue_cell(columns[key][k], floor if key == "adjusted_pvalue" else 0.0)
-            for _, key in tests
-        ]
+        cells += [pvalue_cell(columns[key][k], _floor(result, key, k)) for _, key in tests]
         rows.append(_filled(cells, width))
         rows += [_filled([level[0], *blank, *level[1:]], width) for level in levels]
     caption = f"{labels[0]} (n = {n_rows[0]:,}) and {labels[1]} (n = {n_rows[1]:,})."
     return TableOne(
         tuple(headings), tuple(rows), caption, _note(result, asked, [k for _, k in tests])
     )
+
+
+def _floor(result: TestResult, key: str, k: int) -> float:
+    """Return the smallest value that permutations can give; 0 where a tail goes further."""
+    tests = result.column_tests
+    tail = key == "qvalue" or (key == "pvalue" and tests is not None and tests.approximate[k])
+    return 0.0 if tail else result.pvalue_floor
 
 
 def _filled(cells: Sequence[str], width: int) -> tuple[str, ...]:
@@ -250,7 +258,11 @@ def _note(result: TestResult, asked: TableOneSettings, tests: Sequence[str]) -> 
             "proportions over its SD, of categories Yang and Dalton's, which has no sign)."
         )
     if "pvalue" in tests:
-        parts.append("p: unadjusted, by permutation.")
+        parts.append("p: unadjusted, by permutation")
+        of_columns = result.column_tests
+        if of_columns is not None and of_columns.approximate.any():
+            parts[-1] += f"; below {result.pvalue_floor:.2g} from a fitted tail (approximate)"
+        parts[-1] += "."
     if "adjusted_pvalue" in tests:
         parts.append("Adjusted p: familywise error rate over all columns, pairs and triples.")
     if "qvalue" in tests:
