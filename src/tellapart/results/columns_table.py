@@ -19,10 +19,10 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
-from tellapart.data.chunked_samples import ChunkedSamples
+from tellapart.data.column_store import extremes_of, rows_of
 from tellapart.data.missing import MissingPattern
 from tellapart.data.row_stores import ArrayRows, block_rows
-from tellapart.data.samples import Samples, extremes_of, rows_of
+from tellapart.data.samples import Samples
 from tellapart.effects.estimate import IndependentRows, Sampling
 from tellapart.effects.every_column import (
     EveryEffect,
@@ -118,17 +118,15 @@ class ColumnsTable:
         return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
 
-def describe_columns(samples: Samples | ChunkedSamples, *, ordered: bool = True) -> ColumnsTable:
+def describe_columns(samples: Samples, *, ordered: bool = True) -> ColumnsTable:
     """Return the table of all columns of two samples.
 
     Rows in memory are described a few columns at a time, rows in chunks in one pass over them; the
     quartiles of the latter are those of the rows drawn at random. `ordered` is False to leave
     quartiles out.
     """
-    if isinstance(samples, ChunkedSamples):
-        stores = samples.x, samples.y
-        if not all(isinstance(store, ArrayRows) for store in stores):
-            return _describe_chunks(samples, ordered)
+    if not all(isinstance(store, ArrayRows) for store in samples.stores):
+        return _describe_chunks(samples, ordered)
     raw = RawColumns(samples)
     builder = _Builder(raw.names, raw.kinds, raw.categories)
     for columns in _blocks(raw, len(raw.names)):
@@ -350,7 +348,7 @@ class _Fold:
     @classmethod
     def of(
         cls,
-        samples: Samples | ChunkedSamples,
+        samples: Samples,
         ends: tuple[FloatArray, FloatArray],
         pattern: MissingPattern | None,
     ) -> _Fold:
@@ -394,20 +392,21 @@ class _Fold:
         return left
 
 
-def _describe_chunks(samples: ChunkedSamples, ordered: bool) -> ColumnsTable:
+def _describe_chunks(samples: Samples, ordered: bool) -> ColumnsTable:
     """Return the table of rows in files or on a cluster."""
-    fold = _Fold.of(samples, (samples.least, samples.greatest), samples.pattern)
-    step = block_rows(samples.x.shape[1])
-    x, y = (store.fold(fold, step) for store in (samples.x, samples.y))
+    whole = samples.whole
+    fold = _Fold.of(samples, (whole.least, whole.greatest), samples.pattern)
+    step = block_rows(whole.x.shape[1])
+    x, y = (store.fold(fold, step) for store in samples.stores)
     builder = _Builder(samples.names, samples.kinds, samples.categories)
     builder.add_sums(fold, x, y)
     if ordered:
-        drawn = RawColumns(samples.drawn)
+        drawn = RawColumns(samples.held)
         for columns in _blocks(drawn, len(samples.names)):
             numeric = [c for c in columns if samples.kinds[c] != CATEGORICAL]
             if numeric:
                 builder.add_quartiles(drawn.values(numeric), np.array(numeric))
-    drawn_rows = None if samples.all_drawn else (samples.drawn.n_x, samples.drawn.n_y)
+    drawn_rows = None if samples.all_drawn else (samples.n_x, samples.n_y)
     return builder.table(np.stack([x.missing, y.missing]), drawn_rows)
 
 

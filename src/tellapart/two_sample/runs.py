@@ -54,7 +54,7 @@ class Outcome:
     n_train: tuple[int, int] | None = None
     n_test: tuple[int, int] | None = None
     drawn_from: tuple[int, int] | None = None
-    chunks: ChunkedSamples | None = None
+    chunks: Samples | None = None
 
     def result(self, settings: TestSettings, labels: tuple[str, str], seconds: float) -> TestResult:
         """Return what the user gets."""
@@ -137,7 +137,7 @@ def _run_scan(
     return replace(
         outcome,
         drawn_from=None if n_scanned is None else all_rows,
-        chunks=samples if isinstance(samples, ChunkedSamples) else None,
+        chunks=None if samples.all_rows is None else samples,
     )
 
 
