@@ -95,3 +95,26 @@ def test_a_file_on_standard_input_is_read_too(folder):
     assert done.stderr.count("\n") == 1
     assert "--json must not be a file that is read; 'b.csv' is standard input" in done.stderr
     assert contents(folder) == before
+
+
+def test_tables_of_all_columns(folder):
+    scan = ["--seed", "0", "--permutations", "99", "--quiet"]
+    for ending, begins in ((".csv", "column,type,n_first"), (".tex", "\\begin{table}")):
+        path = folder / f"columns{ending}"
+        asked = ["--table", path.name, "--fold-change", "counts"]
+        assert run(["compare", "a.csv", "b.csv", *scan, *asked]) == 0
+        assert path.read_text(encoding="utf-8").startswith(begins)
+    assert "log2_fold_change" in (folder / "columns.csv").read_text(encoding="utf-8")
+    assert run(["compare", "a.csv", "b.csv", *scan, "--table", "columns.html"]) == 0
+    assert "u, mean (SD)" in (folder / "columns.html").read_text(encoding="utf-8")
+    assert run(["groups", "both.csv", "--by", "arm", *scan, "--csv", "groups.csv"]) == 0
+    table = csv.read_csv("groups.csv")
+    assert table["group"].to_pylist() == ["new"]
+    assert {"column", "statistic", "smd", "pvalue", "qvalue"} <= set(table.column_names)
+
+
+def test_endings_and_fold_changes_are_checked_before_any_work(folder, capsys):
+    assert run([*COMPARE, "--table", "columns.xlsx"]) == 2
+    assert "--table must end in .csv, .tex, .html" in capsys.readouterr().err
+    assert run([*COMPARE, "--table", "columns.csv", "--fold-change", "ln"]) == 2
+    assert "--fold-change must be" in capsys.readouterr().err

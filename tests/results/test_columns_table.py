@@ -1,5 +1,6 @@
 """The table of all columns: its numbers are those of pandas, wherever the rows are."""
 
+import io
 import json
 import pickle
 
@@ -225,3 +226,34 @@ def test_each_group_has_a_table_of_its_own():
             np.testing.assert_array_equal(
                 table.levels["tissue"].counts, alone.levels["tissue"].counts
             )
+
+
+def test_csv_holds_the_numbers_in_full(result, tmp_path):
+    table = result.columns_table()
+    read = pd.read_csv(io.StringIO(result.to_csv(tmp_path / "c.csv", what="columns")))
+    numbers = table.select_dtypes("number").columns
+    pd.testing.assert_frame_equal(read[numbers], table[numbers], check_dtype=False)
+
+
+def test_all_groups_are_one_table():
+    rng = np.random.default_rng(4)
+    kind = np.repeat(["B", "T"], 40)
+    values = np.log1p(rng.poisson(1.0, size=(80, 3)).astype(float))
+    groups = ta.compare_groups(
+        np.vstack([values, values[:30]]), np.r_[kind, ["NK"] * 30], n_permutations=99
+    )
+    table = groups.columns_table(log2_fold_change="log1p")
+    assert table.groupby("group", sort=False)["column"].apply(list).to_dict() == {
+        label: ["x0", "x1", "x2"] for label in ("B", "NK", "T")
+    }
+    means = [np.expm1(side.mean(axis=0)) for side in (values[:40], groups_rest(values))]
+    expected = np.log2((means[0] + 1e-9) / (means[1] + 1e-9))
+    np.testing.assert_allclose(table["log2_fold_change"][:3], expected)
+    read = pd.read_csv(io.StringIO(groups.to_csv(what="columns", log2_fold_change="log1p")))
+    np.testing.assert_allclose(read["log2_fold_change"], table["log2_fold_change"])
+    with pytest.raises(InputError, match="what must be"):
+        groups.to_csv(what="everything")
+
+
+def groups_rest(values):
+    return np.vstack([values[40:], values[:30]])

@@ -20,6 +20,7 @@ from tellapart.cli.files import (
 from tellapart.cli.options import (
     Alpha,
     Clusters,
+    FoldChange,
     Options,
     Permutations,
     Plot,
@@ -43,7 +44,7 @@ tellapart compare patients.parquet --by sepsis --seed 1
 
 tellapart compare treated.csv control.csv --latex differ.tex --figure differ.pdf
 
-tellapart compare before.csv after.csv --all-findings --csv findings.csv
+tellapart compare before.csv after.csv --all-findings --csv findings.csv --table columns.csv
 
 tellapart compare cells.parquet --by cell_type --group T --against NK --drop batch,plate
 
@@ -102,6 +103,14 @@ def compare(
     latex: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write all findings as a LaTeX table (.tex).")
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write all columns: numbers (.csv), or Table 1 of a paper (.tex, .html).",
+        ),
+    ] = None,
+    fold_change: FoldChange = None,
     figure: Annotated[
         str | None,
         typer.Option(
@@ -122,6 +131,7 @@ def compare(
     """Compare two files, or two groups of one file (CSV, TSV, Parquet, Feather, AnnData)."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.data.design_labels import DesignArguments
+    from tellapart.results.columns_table import check_fold_change
     from tellapart.two_sample.settings import TestSettings
 
     outputs = check_outputs(
@@ -130,10 +140,12 @@ def compare(
         report=options.report,
         csv=csv,
         latex=latex,
+        table=table,
         figure=figure,
         inputs=files_of(a, b),
         quiet=options.quiet,
     )
+    change = check_fold_change(fold_change, "--fold-change")
     settings = TestSettings(
         **options.settings,
         alpha=alpha,
@@ -155,7 +167,11 @@ def compare(
     result = replace(result, held_out=replace(result.held_out, notes=notes))
     if outputs.show:
         show_result(result, all_findings=all_findings)
-    outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
+    outputs.write(
+        result,
+        options.repeated(context.obj, result.settings["random_state"]),
+        table={"log2_fold_change": change},
+    )
 
 
 def _compare_files(

@@ -17,6 +17,7 @@ from tellapart.writing import check_targets, check_writable, write_picture
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 FIGURE_ENDINGS = (".png", ".pdf", ".svg")
+TABLE_ENDINGS = (".csv", ".tex", ".html")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 TIMES_IN_MEMORY = 4
 """What a test of numbers in memory takes at its peak, as a multiple of them."""
@@ -128,18 +129,35 @@ class Outputs:
     show: bool = True
     progress: bool = False
 
-    def write(self, result: Any, reproduce: str | None = None) -> None:
-        """Write the requested files; `reproduce` is the command that the report gives."""
+    def write(
+        self, result: Any, reproduce: str | None = None, **arguments: Mapping[str, Any]
+    ) -> None:
+        """Write the requested files; `reproduce` is the command that the report gives.
+
+        `arguments` are those of the methods that write, by the name of their option.
+        """
         if "plot" in self.paths:
             write_picture(self.paths["plot"], result.plot(), dpi=150)
         exports = {"csv": "to_csv", "latex": "to_latex", "figure": "figure", "json": "to_json"}
         for name, method in exports.items():
             if name in self.paths:
-                getattr(result, method)(self.paths[name])
+                getattr(result, method)(self.paths[name], **arguments.get(name, {}))
+        if "table" in self.paths:
+            write_table(result, self.paths["table"], **arguments.get("table", {}))
         if self.json_to_stdout:
             sys.stdout.write(f"{result.to_json()}\n")
         if "report" in self.paths:
             result.to_html(self.paths["report"], reproduce=reproduce)
+
+
+def write_table(result: Any, path: Path, log2_fold_change: str | None) -> None:
+    """Write all columns: their numbers in full (.csv), or as Table 1 of a paper (.tex, .html)."""
+    if path.suffix.lower() == ".csv":
+        result.to_csv(path, what="columns", log2_fold_change=log2_fold_change or False)
+    elif path.suffix.lower() == ".tex":
+        result.table_one().to_latex(path)
+    else:
+        result.table_one().to_html(path)
 
 
 def check_outputs(
@@ -151,10 +169,11 @@ def check_outputs(
     nothing is written over them.
     """
     requested = {name: path for name, path in paths.items() if path is not None}
-    for name in ("plot", "figure"):
+    endings = {"plot": FIGURE_ENDINGS, "figure": FIGURE_ENDINGS, "table": TABLE_ENDINGS}
+    for name, allowed in endings.items():
         path = requested.get(name)
-        if path is not None and not path.lower().endswith(FIGURE_ENDINGS):
-            raise InputError(f"--{name} must end in {', '.join(FIGURE_ENDINGS)}; got {path!r}")
+        if path is not None and not path.lower().endswith(allowed):
+            raise InputError(f"--{name} must end in {', '.join(allowed)}; got {path!r}")
     to_stdout = requested.get("json") == STANDARD_OUTPUT
     if to_stdout:
         del requested["json"]

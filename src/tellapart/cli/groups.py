@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tellapart.cli.files import check_outputs, files_of, read_input
-from tellapart.cli.options import Clusters, Options, Strata, with_options
+from tellapart.cli.options import Clusters, FoldChange, Options, Strata, with_options
 from tellapart.errors import InputError
 from tellapart.report.console import show_groups
 
@@ -20,6 +20,8 @@ tellapart groups cells.parquet --by cell_type --report groups.html
 tellapart groups cells.h5ad --by cell_type --pairwise --group T --group NK --group B
 
 tellapart groups visits.csv --by visit --paired patient --pairwise
+
+tellapart groups cells.h5ad --by cell_type --csv genes.csv --fold-change log1p
 
 cat visits.csv | tellapart groups - --by clinic --quiet --json -
 """
@@ -52,16 +54,27 @@ def groups(
         int | None,
         typer.Option(help="Number of permutations; 999, or as many as the comparisons need."),
     ] = None,
+    csv: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Write every column of every comparison (.csv)."),
+    ] = None,
+    fold_change: FoldChange = None,
     *,
     options: Options,
 ) -> None:
     """Compare each group of one file with the rest, or every pair of groups."""
     # Shells ask for completions and people for help: neither waits for Numba to load.
     from tellapart.groups.compare_groups import compare_groups
+    from tellapart.results.columns_table import check_fold_change
 
     outputs = check_outputs(
-        json=options.json, report=options.report, inputs=files_of(file), quiet=options.quiet
+        json=options.json,
+        report=options.report,
+        csv=csv,
+        inputs=files_of(file),
+        quiet=options.quiet,
     )
+    change = check_fold_change(fold_change, "--fold-change")
     if paired == "":
         raise InputError("--paired needs a COLUMN that matches the rows of groups")
     labelled = [name for name in (strata, paired, clusters) if name is not None]
@@ -84,4 +97,8 @@ def groups(
     result = replace(result, column_notes=result.column_notes.without(unchosen))
     if outputs.show:
         show_groups(result)
-    outputs.write(result, options.repeated(context.obj, result.settings["random_state"]))
+    outputs.write(
+        result,
+        options.repeated(context.obj, result.settings["random_state"]),
+        csv={"what": "columns", "log2_fold_change": change or False},
+    )

@@ -81,6 +81,13 @@ Clusters = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Permute whole clusters of rows, named by this column."),
 ]
+FoldChange = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="Add log2 fold changes to tables of columns: of counts, or of log1p values.",
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME,…", help="Compare these columns only; may be repeated."),

@@ -19,6 +19,7 @@ from tellapart.data.design_labels import ARGUMENTS
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError, UnknownKeyError
 from tellapart.results.columns import ColumnSummary
+from tellapart.results.columns_table import PSEUDOCOUNT, table_columns
 from tellapart.results.figure_data import summarise_heaviest
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import p_text, pvalue_cell, without_p
@@ -405,8 +406,61 @@ class GroupsResult:
             "profile": self.profile.to_dict(),
         }
 
+    def columns_table(
+        self, *, log2_fold_change: bool | str = False, pseudocount: float = PSEUDOCOUNT
+    ) -> Any:
+        """Return all columns of all comparisons, one row each, in the library of the data.
+
+        `group` and `against`, then the columns of `TestResult.columns_table`: "_first" is the
+        group. Quartiles are not computed for comparisons of groups. p-values and q-values are those
+        within a comparison. Beside `rank_genes_groups_df` of scanpy, `column` is its "names",
+        `statistic` its "scores" (Welch's t), `log2_fold_change` its "logfoldchanges", `pvalue` its
+        "pvals" (by permutation here) and `qvalue` its "pvals_adj".
+
+        Parameters
+        ----------
+        log2_fold_change : bool or {"counts", "log1p"}
+            As in `TestResult.columns_table`; "log1p" for values that are log(1 + count).
+        pseudocount : float
+            Added to the means of a fold change; 1e-9 as in scanpy.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> cell_type = np.repeat(["B", "NK", "T"], 60)
+        >>> counts = rng.poisson(1.0, size=(180, 4)).astype(float)
+        >>> counts[cell_type == "T", 2] += 3
+        >>> result = ta.compare_groups(counts, cell_type, random_state=0)
+        >>> table = result.columns_table(log2_fold_change="counts")
+        >>> table[["group", "column", "log2_fold_change"]].round(2).values.tolist()[10]
+        ['T', 'x2', 1.71]
+        """
+        columns = self._columns(log2_fold_change, pseudocount)
+        return make_frame(columns, self.library)
+
+    def _columns(
+        self, log2_fold_change: bool | str = False, pseudocount: float = PSEUDOCOUNT
+    ) -> dict[str, list[Any]]:
+        """Return the columns of `columns_table`, by name."""
+        found: dict[str, list[Any]] = {}
+        for c in self.comparisons:
+            rows = table_columns(
+                c.result, log2_fold_change=log2_fold_change, pseudocount=pseudocount
+            )
+            count = len(rows["column"])
+            sides = {"group": [c.group] * count, "against": [c.against] * count}
+            for key, values in (sides | rows).items():
+                if not key.startswith(("q1_", "median_", "q3_")):
+                    found.setdefault(key, []).extend(values)
+        return found
+
     def to_csv(
-        self, path: str | os.PathLike[str] | None = None, *, what: str = "comparisons"
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        what: str = "comparisons",
+        log2_fold_change: bool | str = False,
     ) -> str:
         """Return a table as CSV; write it to `path` too if given, whole or not at all.
 
@@ -414,13 +468,17 @@ class GroupsResult:
         ----------
         path : str, path-like or None
             Where to write it.
-        what : {"comparisons", "variables"}
-            One row per comparison, or one per comparison and selected variable, with how it
-            differs and by how much.
+        what : {"comparisons", "variables", "columns"}
+            One row per comparison; one per comparison and selected variable, with how it differs
+            and by how much; or one per comparison and column, as in `columns_table`.
+        log2_fold_change : bool or {"counts", "log1p"}
+            That of `columns_table`, for "columns".
         """
         write = text_writer(path)
-        from tellapart.report.tables import groups_csv
+        from tellapart.report.tables import groups_csv, write_csv
 
+        if what == "columns":
+            return write(write_csv(self._columns(log2_fold_change)))
         return write(groups_csv(self, what))
 
     def to_latex(

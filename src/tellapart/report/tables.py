@@ -310,14 +310,14 @@ def _cells(finding: Finding) -> list[str]:
 # The tables of a comparison of groups for a paper: as CSV and for LaTeX.
 
 
-COMPARISONS = "comparisons"
+COMPARISONS, COLUMNS_TABLE = "comparisons", "columns"
 MOST_VARIABLES = 5
 """Variables that a cell names."""
 
 
 def groups_csv(result: GroupsResult, what: object) -> str:
     """Return the comparisons, or the selected variables of all of them, as CSV."""
-    if check_choice("what", what, (COMPARISONS, VARIABLES)) == VARIABLES:
+    if check_choice("what", what, (COMPARISONS, VARIABLES, COLUMNS_TABLE)) == VARIABLES:
         return write_csv(_all_variables(result))
     rows = [comparison.to_dict() for comparison in result.comparisons]
     return write_csv({key: [_flat(row[key]) for row in rows] for key in rows[0]})

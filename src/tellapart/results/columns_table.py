@@ -488,11 +488,11 @@ def _known(table: ColumnsTable) -> ColumnsSource:
 # The table as named columns: what frames, CSV and JSON hold.
 
 
-def check_fold_change(value: object) -> str | None:
+def check_fold_change(value: object, name: str = "log2_fold_change") -> str | None:
     """Return how fold changes are computed; None where none are asked for."""
     if value is False or value is None:
         return None
-    return "counts" if value is True else check_choice("log2_fold_change", value, FOLD_CHANGES)
+    return "counts" if value is True else check_choice(name, value, FOLD_CHANGES)
 
 
 def check_pseudocount(value: object) -> float:

@@ -180,16 +180,24 @@ class Exports:
             all_levels=all_levels,
         )
 
-    def to_csv(self, path: AnyPath | None = None, *, what: str = "auto") -> str:
+    def to_csv(
+        self,
+        path: AnyPath | None = None,
+        *,
+        what: str = "auto",
+        log2_fold_change: bool | str = False,
+    ) -> str:
         """Return a table as CSV; write it to `path` too if given, whole or not at all.
 
         Parameters
         ----------
         path : str, path-like or None
             Where to write it.
-        what : {"auto", "findings", "variables"}
-            The rows of `to_frame()` or of `variables_frame()`; "auto": the findings of a scan,
-            else the selected variables.
+        what : {"auto", "findings", "variables", "columns"}
+            The rows of `to_frame()`, of `variables_frame()` or of `columns_table()`; "auto": the
+            findings of a scan, else the selected variables.
+        log2_fold_change : bool or {"counts", "log1p"}
+            That of `columns_table`, for "columns".
 
         Examples
         --------
@@ -201,8 +209,10 @@ class Exports:
         ['kind', 'variables', 'measure', 'effect', 'low', 'high']
         """
         write = text_writer(path)
-        from tellapart.report.tables import csv_table
+        from tellapart.report.tables import csv_table, write_csv
 
+        if what == "columns":
+            return write(write_csv(table_columns(self._result, log2_fold_change=log2_fold_change)))
         return write(csv_table(self._result, what))
 
     def to_latex(
