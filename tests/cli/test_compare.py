@@ -69,6 +69,30 @@ def test_a_scan_is_the_default_and_tells_what_differs(in_folder, capsys):
     assert set(stored["scan"]["variable_pvalues"]) == {"age", LONG}
 
 
+def test_families_by_name_or_with_weights(in_folder, capsys):
+    options = ["a.csv", "b.parquet", "--seed", "0", "--json", "out.json", "--permutations", "99"]
+    for text, asked in (
+        ("location, shape", ["location", "shape"]),
+        ("shape=1,location=4", {"location": 4.0, "shape": 1.0}),
+    ):
+        assert run(["compare", *options, "--families", text]) == 0
+        out, err = capsys.readouterr()
+        assert "families location and shape only" in out.splitlines()[0]
+        assert err == ""
+        answer = json.loads((in_folder / "out.json").read_text())
+        assert answer["settings"]["families"] == asked
+    for text, message in (
+        ("means", "--families must be among location, shape, "),
+        ("location=4,shape", "--families must have one weight for every family"),
+        ("location=much", "must be a finite number in (0, inf); got 'much'"),
+        ("", "--families must be among"),
+    ):
+        assert run(["compare", *options, "--families", text]) == 2
+        out, err = capsys.readouterr()
+        assert message in err
+        assert err.count("\n") == 1
+
+
 def test_groups_that_are_bare_numbers_carry_their_column(in_folder, capsys):
     table = feather.read_table("both.feather").drop_columns(["arm"])
     flag = pa.array([0] * 60 + [1] * 70)

@@ -66,6 +66,7 @@ SPOKEN = [
     (["tiny.csv", "a.csv"], "'tiny' must have at least 2 rows; got 1"),
     (["a.csv", "a.csv", "--test-size", "0.3"], "left out with --method scan, where"),
     (["a.csv", "a.csv", "--method", "both"], "--method must be 'scan' or 'split'; got 'both'"),
+    (["a.csv", "a.csv", "--families", "means"], "--families must be among location, shape, "),
     ([*SPLIT, "--test-size", "2"], "--test-size must be"),
     (["a.csv", "a.csv", "--variables", "9"], "--variables must be an integer in 1..2; got 9"),
     (["a.csv", "a.csv", "--kernel", "x"], "--kernel must be"),

@@ -5,7 +5,8 @@ import pytest
 from pools import make_pool
 
 from tellapart.scan.adjusted import TableUnits, step_down
-from tellapart.scan.column_changes import KINDS, column_changes
+from tellapart.scan.column_changes import column_changes
+from tellapart.scan.family import COLUMN_KINDS as KINDS
 
 
 def _adjusted(changes):

@@ -56,8 +56,8 @@ ARGUMENT_OF = {
 _RENAMED = {argument: option for option, argument in ARGUMENT_OF.items()}
 _RENAMED |= {"groups": "group", "form": "format"}
 _MENTIONED = (
-    *("method", "n_variables", "kernel", "regularization", "solver", "test_size", "alpha"),
-    *("n_permutations", "n_simulations", "power", "ratio", "confidence", "random_state"),
+    *("method", "families", "n_variables", "kernel", "regularization", "solver", "test_size"),
+    *("alpha", "n_permutations", "n_simulations", "power", "ratio", "confidence", "random_state"),
     *("missing", "time_limit", "memory_budget", "n_checks", "run_length", "smallest_effect"),
     *("by", "strata", "paired", "clusters", "groups", "group", "against", "columns", "drop"),
     *("keep", "layer", "raw", "form", "n_jobs"),
@@ -105,7 +105,7 @@ Keep = Annotated[
 
 
 OF_A_TEST = (
-    *("method", "variables", "kernel", "regularization", "solver", "test_size"),
+    *("method", "families", "variables", "kernel", "regularization", "solver", "test_size"),
     *("seed", "time_limit", "memory_budget", "jobs"),
 )
 """The shared options that are settings of a test."""
@@ -123,6 +123,14 @@ class Options:
             "split: variables are selected on some rows and tested on the others.",
         ),
     ] = "scan"
+    families: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="With a scan: run these families only, such as location,shape, or with weights, "
+            "such as location=4,correlation=1; by default all.",
+        ),
+    ] = None
     variables: Annotated[
         int | None,
         typer.Option(help="Select at most this many variables; by default the data decide."),
@@ -214,6 +222,7 @@ class Options:
         """The settings of a test that these options give, by the names of its arguments."""
         values = {ARGUMENT_OF.get(name, name): getattr(self, name) for name in OF_A_TEST}
         values["regularization"] = _number_or_text(self.regularization)
+        values["families"] = _families(self.families)
         if self.memory_budget is not None:
             values["memory_budget"] = bytes_of("memory_budget", self.memory_budget)
         return values
@@ -254,6 +263,29 @@ def with_options(*names: str) -> Callable[[Command], Command]:
         return run
 
     return give
+
+
+def _families(text: str | None) -> list[str] | dict[str, float | str] | None:
+    """Return families, with weights where there are any; the settings check names and numbers.
+
+    >>> _families("location, shape"), _families("location=4,pair=0.5")
+    (['location', 'shape'], {'location': 4.0, 'pair': 0.5})
+    """
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not any("=" in part for part in parts):
+        return parts
+    weights: dict[str, float | str] = {}
+    for part in parts:
+        name, _, weight = (side.strip() for side in part.partition("="))
+        if name in weights or not weight:
+            raise InputError(
+                "--families must have one weight for every family, such as location=4,pair=1; "
+                f"got {text!r}"
+            )
+        weights[name] = _number_or_text(weight)
+    return weights
 
 
 def _number_or_text(text: str) -> float | str:

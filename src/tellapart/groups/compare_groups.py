@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,6 +44,7 @@ def compare_groups(
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
     method: str = "scan",
+    families: str | Sequence[str] | Mapping[str, float] | None = None,
     n_variables: int | None = None,
     kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
@@ -108,7 +109,9 @@ def compare_groups(
         How to handle missing values; which columns are excluded is decided once for the whole
         table. Rows without a label are an error, or excluded with "pairwise" and "drop-rows": they
         do not belong to any rest.
-    keep, method, n_variables, kernel, regularization, solver, test_size, alpha, progress, gap
+    keep, method, families, n_variables, kernel, regularization, solver, test_size, alpha
+        As in `two_sample_test`.
+    progress, gap
         As in `two_sample_test`.
     time_limit, memory_budget : float or None
         Seconds and bytes for each comparison, as in `two_sample_test`.

@@ -265,6 +265,7 @@ def share_scan(
             seed=settings.random_state,
             effort=effort,
             n_jobs=n_jobs,
+            families=settings.families,
         )
     except InputError:
         # Rows that allow no test: every comparison says why.

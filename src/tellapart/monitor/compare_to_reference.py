@@ -23,6 +23,7 @@ def compare_to_reference(
     reference: object,
     *,
     method: str = "scan",
+    families: str | Sequence[str] | Mapping[str, float] | None = None,
     n_variables: int | None = None,
     kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
@@ -56,7 +57,9 @@ def compare_to_reference(
     ----------
     reference : array, sparse matrix, table or AnnData
         The sample that batches are compared to; a copy is kept.
-    method, n_variables, kernel, regularization, solver, test_size, n_permutations : optional
+    method, families, n_variables, kernel, regularization, solver, test_size : optional
+        As in `two_sample_test`, for every check.
+    n_permutations : int
         As in `two_sample_test`, for every check. Where an alarm needs more permutations than
         `n_permutations`, more are drawn, up to 10,000, or 99,999 with `n_checks` (fewer with many
         columns), but only if none of the first ones reached the statistic: the p-value stays

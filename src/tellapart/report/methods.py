@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tellapart import __version__
 from tellapart.results.result import TestResult
-from tellapart.results.story import NOT_EQUIVALENT, describe_selection
+from tellapart.results.story import NOT_EQUIVALENT, describe_requested, describe_selection
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
 from tellapart.text import counted, joined, listed, number_word, safe
@@ -52,16 +52,22 @@ def _scan(result: TestResult) -> Iterator[str]:
     scan = result.scan
     assert scan is not None
     families, n_findings = list(scan.families), len(result.findings)
+    one = len(families) == 1
     yield (
         "Equality of the two distributions was tested by a permutation scan of all observations: "
-        f"{number_word(len(families))} families of statistics ({_listed(families)}) were computed "
-        f"for the observed labelling and for {_permutations(result)}, and their p-values combined "
-        "by the weighted sum of their reciprocals. As the observed labelling is part of the "
-        f"reference set, the combined p-value is valid in finite samples{_significant(result)}."
+        f"{number_word(len(families))} {'family' if one else 'families'} of statistics "
+        f"({_listed(families)}) {_was(len(families))} computed for the observed labelling and for "
+        f"{_permutations(result)}"
+        f"{'' if one else ', and their p-values combined by the weighted sum of their reciprocals'}"
+        ". As the observed labelling is part of the reference set, the "
+        f"{'' if one else 'combined '}p-value is valid in finite samples{_significant(result)}."
     )
+    requested = describe_requested(result)
+    if requested:
+        yield f"{requested}."
     yield from (f"The family {name} could not run ({why})." for name, why in scan.skipped.items())
     yield (
-        "P-values of columns, pairs and triples of columns were adjusted by step-down maxima over "
+        f"P-values of {_units(families)} were adjusted by step-down maxima over "
         "the same permutations (Westfall and Young), which controls the familywise error rate at "
         f"{result.alpha:g}; {counted(n_findings, 'difference') if n_findings else 'no differences'}"
         f" {_was(n_findings)} significant{_kinds(result)}. Effect "
@@ -192,6 +198,12 @@ def _software(result: TestResult) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return joined(names) if len(names) <= MOST_NAMES else listed(names, MOST_NAMES)
+
+
+def _units(families: Sequence[str]) -> str:
+    """Return what is named: pairs and triples only where their families ran."""
+    pairs = bool({"correlation", "pair"} & set(families))
+    return joined(["columns", *["pairs"] * pairs, *["triples of columns"] * ("triple" in families)])
 
 
 def _was(count: int) -> str:

@@ -46,7 +46,12 @@ from tellapart.results.columns import Crosstab, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import PageData, described_columns
 from tellapart.results.result import TestResult, design_arguments, write_arguments
-from tellapart.results.story import NOT_EQUIVALENT, SELECTION_BIAS, describe_selection
+from tellapart.results.story import (
+    NOT_EQUIVALENT,
+    SELECTION_BIAS,
+    describe_requested,
+    describe_selection,
+)
 from tellapart.scan.finding import Finding, without_p
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.stability import Stability
@@ -227,6 +232,7 @@ def _describe_scan(result: TestResult, pairs: Sequence[PairView]) -> dict[str, A
         "pairs": [_pair(k, view, result) for k, view in enumerate(pairs)],
         "n_pairs": sum(len(finding.variables) > 1 for finding in findings),
         "families": describe_families(result),
+        "requested": describe_requested(result),
         "columns": describe_columns(result),
         "rows_per_bin": result.scan.rows_per_bin,
     }

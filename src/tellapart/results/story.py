@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tellapart.scan.finding import Finding, p_text, pvalue_cell
@@ -81,6 +81,20 @@ def list_families(scan: Scan) -> list[str]:
     return lines
 
 
+def describe_requested(result: TestResult) -> str:
+    """Return which families were requested and what that means; empty where all were."""
+    requested = result.settings.get("families")
+    if requested is None or result.scan is None:
+        return ""
+    names = joined(
+        f"{name} (weight {requested[name]:g})" if isinstance(requested, Mapping) else name
+        for name in requested
+    )
+    one = len(requested) == 1
+    lead = f"The family {names} was requested" if one else f"The families {names} were requested"
+    return f"{lead}; other kinds of difference were not tested for"
+
+
 def family_floor(scan: Scan) -> float:
     """Return the smallest p-value that random permutations can give; 0 where all were enumerated.
 
@@ -99,6 +113,9 @@ NOT_EQUIVALENT = "absence of evidence is not evidence of equivalence"
 def describe_verdict(result: TestResult) -> str:
     """Return the answer in one sentence."""
     p = f"{result.pvalue_text}, α = {result.alpha:g}"
+    requested = result.settings.get("families")
+    if requested is not None:
+        p += f", {'family' if len(requested) == 1 else 'families'} {joined(requested)} only"
     names = f"{safe(result.labels[0])} and {safe(result.labels[1])}"
     if result.reject:
         return f"{names} differ ({p})."
@@ -201,6 +218,7 @@ def describe_evidence(result: TestResult) -> list[str]:
         lines += describe_tuning(result)
     if result.scan is not None:
         lines += list_families(result.scan)
+        lines += [f"{note}." for note in [describe_requested(result)] if note]
     return lines
 
 

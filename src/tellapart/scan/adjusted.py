@@ -117,6 +117,8 @@ def step_down(classes: Mapping[str, Units], alpha: float) -> dict[str, Named]:
 
     The units are left without those that were named.
     """
+    if not classes:
+        return {}
     total = sum(WEIGHTS[name] for name in classes)
     shares = {name: WEIGHTS[name] / total for name in classes}
     maxima = {name: units.maxima() for name, units in classes.items()}

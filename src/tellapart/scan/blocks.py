@@ -27,11 +27,14 @@ from tellapart.scan.differences import Differences
 from tellapart.scan.families import registered_families
 from tellapart.scan.families.shape import score_of_lengths
 from tellapart.scan.family import (
+    COLUMN_KINDS,
     ColumnFamily,
+    Family,
     FamilyPlan,
     FamilyResult,
     Planned,
     WholeRowSums,
+    kinds_named,
     most_varied,
     plan_families,
     tiedness,
@@ -58,10 +61,12 @@ class _Largest:
     """
 
     statistics: Mapping[str, tuple[Singles, ...]]
-    max_t: MaxTScores
+    max_t: MaxTScores | None
 
     @classmethod
-    def of(cls, families: Sequence[ColumnFamily], pool: Pool) -> _Largest:
+    def of(
+        cls, families: Sequence[ColumnFamily], pool: Pool, column_kinds: Sequence[str]
+    ) -> _Largest:
         return cls(
             {
                 family.name: tuple(
@@ -69,14 +74,15 @@ class _Largest:
                 )
                 for family in families
             },
-            MaxTScores.of(column_changes(pool)),
+            MaxTScores.of(column_changes(pool, column_kinds)) if column_kinds else None,
         )
 
     @classmethod
     def joined(cls, families: Sequence[ColumnFamily], parts: Sequence[_Largest]) -> _Largest:
+        max_t = [part.max_t for part in parts if part.max_t is not None]
         return cls(
             {family.name: _merged(family, parts) for family in families},
-            MaxTScores.joined([part.max_t for part in parts]),
+            MaxTScores.joined(max_t) if max_t else None,
         )
 
 
@@ -91,6 +97,7 @@ class ColumnFolds:
     """What is known so far, over the pools of columns that were added."""
 
     families: Sequence[ColumnFamily]
+    column_kinds: Sequence[str] = COLUMN_KINDS
     products: RowProducts = field(default_factory=RowProducts)
     _largest: list[_Largest] = field(default_factory=list)
 
@@ -103,13 +110,15 @@ class ColumnFolds:
         for first in range(0, len(blocks), budget.blocks_at_a_time):
             some = blocks[first : first + budget.blocks_at_a_time]
             largest = in_threads(
-                lambda block: _Largest.of(self.families, _part(pool, block)), some, pool.n_jobs
+                lambda block: _Largest.of(self.families, _part(pool, block), self.column_kinds),
+                some,
+                pool.n_jobs,
             )
             self._largest = [_Largest.joined(self.families, [*self._largest, *largest])]
 
     @property
-    def max_t(self) -> MaxTScores:
-        """The max_t of all columns."""
+    def max_t(self) -> MaxTScores | None:
+        """The max_t of all columns, where columns are named."""
         return self._largest[0].max_t
 
     def results(self, pool: Pool, row_score: TwoSampleSums) -> dict[str, FamilyResult]:
@@ -160,7 +169,7 @@ class ColumnsInBlocks:
 
     results: Mapping[str, FamilyResult]
     differences: Differences
-    max_t: MaxTScores
+    max_t: MaxTScores | None
 
 
 def pool_in_blocks(
@@ -170,13 +179,14 @@ def pool_in_blocks(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    families: Sequence[Family] | None = None,
 ) -> tuple[Pool, Planned, ColumnsInBlocks]:
     """Look at all columns part by part, then return the sums that pairs and triples need.
 
     What comes first is as `tellapart.scan.scan.make_pool` returns it, of the columns that make
     pairs and triples.
     """
-    families = registered_families()
+    families = registered_families() if families is None else families
     by_column = [family for family in families if isinstance(family, ColumnFamily)]
     pooled, budget = PooledSample.of(samples), current_budget()
     rows = pooled.some_rows(samples.n_columns, rng)
@@ -185,7 +195,7 @@ def pool_in_blocks(
         samples.n_columns,
         Requests(points_per_bin=points_per_bin(labels), row_lengths=True, pattern=samples.pattern),
     )
-    folds, seen = ColumnFolds(by_column), _Seen()
+    folds, seen = ColumnFolds(by_column, kinds_named(families)), _Seen()
     parts = _parts(builder, budget.part_bytes)
     for number, columns in enumerate(parts):
         if len(parts) > 1:

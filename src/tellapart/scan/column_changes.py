@@ -30,11 +30,11 @@ from tellapart.permutation.labels import Labels, TwoSampleSums
 from tellapart.scan.adjusted import Named, TableUnits
 from tellapart.scan.column_tests import Unadjusted
 from tellapart.scan.families.shape import WAVES
+from tellapart.scan.family import COLUMN_KINDS
 from tellapart.scan.pool import Pool
 from tellapart.scan.tails import NOTHING, BinMoments, PermutedTails
 from tellapart.scan.wide import WideShifts
 
-KINDS = ("location", "spread", "shape")
 SHAPE_SCORES = ("skew", "fourth", *WAVES, "atom")
 HEAD_START = math.log(len(SHAPE_SCORES))
 """What location and spread are ahead of shape by."""
@@ -49,7 +49,7 @@ class ColumnChanges:
     columns : array of length C
         Columns of the samples that vary.
     scores : array of shape (kinds, permutations, C)
-        By `KINDS`, head start included; a change of shares counts as location.
+        By kind, head start included; a change of shares counts as location.
     labels : Labels
         Those that were permuted.
     """
@@ -63,24 +63,26 @@ class ColumnChanges:
         return np.asarray(self.scores.max(axis=0))
 
 
-def column_changes(pool: Pool) -> ColumnChanges:
-    """Return how much each column changed under every permutation."""
-    location = _of_score(pool, "normal")
-    np.maximum(location, _of_score(pool, "clipped"), out=location)
-    spread = _of_spread(pool)
-    shape = _of_shape(pool)
-    location += HEAD_START
-    spread += HEAD_START
-    # The shares of two values, or of the levels of a category, leave nothing else to change.
-    shapeless = pool.tables.shapeless
-    spread[:, shapeless] = NOTHING
-    shape[:, shapeless] = NOTHING
+def column_changes(pool: Pool, kinds: Sequence[str] = COLUMN_KINDS) -> ColumnChanges:
+    """Return how much each column changed under every permutation, by some kinds or all."""
+    scores = []
+    for kind in kinds:
+        own = MEASURES[kind](pool)
+        if kind != "shape":
+            own += HEAD_START
+        if kind != "location":
+            # The shares of two values, or of the levels of a category, leave nothing else.
+            own[:, pool.tables.shapeless] = NOTHING
+        scores.append(own)
     columns, first = np.unique(pool.tables.column, return_index=True)
-    if first.size == pool.tables.size:
-        joined = [location, spread, shape]
-    else:
-        joined = [np.maximum.reduceat(kind, first, axis=1) for kind in (location, spread, shape)]
-    return ColumnChanges(columns, np.stack(joined), pool.labels)
+    if first.size < pool.tables.size:
+        scores = [np.maximum.reduceat(own, first, axis=1) for own in scores]
+    return ColumnChanges(columns, np.stack(scores), pool.labels)
+
+
+def _of_location(pool: Pool) -> FloatArray:
+    """Return the larger score of δ(U) and δ(V)."""
+    return np.maximum(_of_score(pool, "normal"), _of_score(pool, "clipped"))
 
 
 def _of_score(pool: Pool, name: str) -> FloatArray:
@@ -143,6 +145,10 @@ def _spread_changes(pool: Pool, name: str, rooted: BoolArray) -> Singles:
     changes = np.asarray((x - y) * np.where(rooted, np.float32(1), x + y))
     # In the noise that all rows would have, where values are missing.
     return changes if present is None else np.asarray(changes * pool.precision(present))
+
+
+MEASURES = {"location": _of_location, "spread": _of_spread, "shape": _of_shape}
+"""What gives the scores of each kind, by `COLUMN_KINDS`."""
 
 
 def _correlation(a: Singles, b: Singles) -> FloatArray:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -42,6 +42,8 @@ from tellapart.threads import in_threads
 USUAL_PERMUTATIONS = 1_000
 
 
+COLUMN_KINDS = ("location", "spread", "shape")
+"""What can change of a column, from simple to less so; shares of levels count as location."""
 BYTES_PER_COLUMN = 300
 """What the statistics of one permutation take for each column that is held."""
 
@@ -138,6 +140,8 @@ class Family(Protocol):
         Families with more of it are begun earlier, so that no thread is left alone with a long one.
     fewest_rows : int
         Rows of the smaller sample without which it does not run.
+    column_kinds : tuple of str
+        What is named of single columns where it runs, by `COLUMN_KINDS`.
     """
 
     name: str
@@ -145,6 +149,7 @@ class Family(Protocol):
     description: str
     work: int = 0
     fewest_rows: int = 1
+    column_kinds: tuple[str, ...] = ()
 
     def plan(self, state: ScanState, budget: Budget) -> FamilyPlan | Skipped:
         """Decide what to look at, by pooled rows without labels."""
@@ -372,6 +377,8 @@ class Planned:
         Families that cannot run, and those that leave something out, with the reason.
     state : ScanState
         What they planned by.
+    given : mapping from str to float
+        Weights that the user gave.
     """
 
     families: tuple[Family, ...]
@@ -379,6 +386,7 @@ class Planned:
     skipped: Mapping[str, str]
     notes: Mapping[str, str]
     state: ScanState = field(repr=False)
+    given: Mapping[str, float] = field(default_factory=dict)
 
     def features(self) -> list[Feature]:
         """Return what all families want to be summed."""
@@ -390,18 +398,34 @@ class Planned:
 
     @property
     def weights(self) -> dict[str, float]:
-        """How much each family counts: as its plan says, or else as always."""
+        """How much each family counts: as the user says, or its plan, or else as always."""
         weights = {}
         for family in self.families:
             planned = self.plans[family.name].weight
-            weights[family.name] = family.weight if planned is None else planned
+            weight = family.weight if planned is None else planned
+            weights[family.name] = self.given.get(family.name, weight)
         return weights
+
+    def weighed(self, asked: tuple[str, ...] | Mapping[str, float] | None) -> Planned:
+        """Return the plan with the weights that the user gave, if any."""
+        return replace(self, given=asked) if isinstance(asked, Mapping) else self
+
+    @property
+    def column_kinds(self) -> tuple[str, ...]:
+        """What is named of single columns, by `COLUMN_KINDS`."""
+        return kinds_named(self.families)
 
     @property
     def correlations(self) -> Product | None:
         """The product of U of the pairs whose correlations are looked at."""
         every = (self.plans[family.name].correlations for family in self.families)
         return next((product for product in every if product is not None), None)
+
+
+def kinds_named(families: Sequence[Family]) -> tuple[str, ...]:
+    """Return what is named of single columns where these families run, by `COLUMN_KINDS`."""
+    every = {kind for family in families for kind in family.column_kinds}
+    return tuple(kind for kind in COLUMN_KINDS if kind in every)
 
 
 def plan_families(families: Sequence[Family], state: ScanState) -> Planned:

@@ -20,7 +20,7 @@ from tellapart.scan.column_changes import OTHERS, MaxTScores, OtherUnits, column
 from tellapart.scan.column_tests import ColumnTests, Unadjusted
 from tellapart.scan.families.missing import MissingCandidates
 from tellapart.scan.families.values import ValueCandidates
-from tellapart.scan.family import GroupCandidates
+from tellapart.scan.family import COLUMN_KINDS, GroupCandidates
 from tellapart.scan.finding import Finding, sort_findings
 from tellapart.scan.finding_kinds import (
     ALONE,
@@ -39,6 +39,7 @@ from tellapart.scan.finding_kinds import (
     kinds_of,
 )
 from tellapart.scan.pool import Pool
+from tellapart.scan.wide import WideShifts
 
 # From names to findings: what kind of difference, how large, with an interval.
 #
@@ -166,11 +167,12 @@ class Describer:
         n_compared: int,
         alpha: float,
         floor: float,
+        column_kinds: Sequence[str] = COLUMN_KINDS,
     ) -> list[Finding]:
         """Return the findings of columns that were named with these p-values.
 
         `n_compared` columns were compared in all, and `floor` is the smallest p-value that the
-        permutations can give.
+        permutations can give. Of what can change of a column, these kinds were compared.
         """
         pvalue_of = dict(named)
         described = dict(self.each([*pvalue_of], (ALONE,)))
@@ -187,7 +189,8 @@ class Describer:
                 if max(p, pvalue_of[column]) <= alpha:
                     significant[column][kind.name] = max(p, pvalue_of[column])
 
-        of_columns = kinds_of(NUMERIC, LEVELS)
+        not_compared = set(COLUMN_KINDS) - set(column_kinds)
+        of_columns = [kind for kind in kinds_of(NUMERIC, LEVELS) if kind.name not in not_compared]
         for kind in of_columns:
             if kind.order == ALONE:
                 judge(kind, described)
@@ -358,21 +361,25 @@ def find(
     pvalue: float,
     alpha: float,
     raw: RawColumns,
+    column_kinds: Sequence[str] = COLUMN_KINDS,
     max_t: MaxTScores | None = None,
 ) -> Findings:
     """Name what differs among the candidates and describe it by the values of `raw`.
 
-    Where the `max_t` of all columns is known, `pool` is that of pairs and triples. No adjusted
-    p-value is smaller than that of the scan itself, so nothing is named where the samples as a
-    whole do not differ.
+    Columns are named by what of `COLUMN_KINDS` is compared, and not at all where nothing is. Where
+    the `max_t` of all columns is known, `pool` is that of pairs and triples. No adjusted p-value is
+    smaller than that of the scan itself, so nothing is named where the samples as a whole do not
+    differ.
     """
-    parent, shifts = pool.tables.column, pool.shifts
-    max_t = max_t or MaxTScores.of(column_changes(pool))
+    parent = pool.tables.column
+    shifts = pool.shifts if "location" in column_kinds else None
+    if column_kinds:
+        max_t = max_t or MaxTScores.of(column_changes(pool, column_kinds))
     groups = {"pairs": _groups(candidates, 2), "triples": _groups(candidates, 3)}
     scored = {name: GroupScores(kinds, parent) for name, kinds in groups.items()}
     missing = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
     repeated = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
-    column_units = max_t.units()
+    column_units = None if max_t is None else max_t.units()
     missing_units = None if missing is None else TableUnits(missing.scores)
     value_units = None if repeated is None else TableUnits(repeated.scores)
     other_units = None if shifts is None else OtherUnits(shifts)
@@ -385,8 +392,9 @@ def find(
     }
     named_of = step_down({name: some for name, some in units.items() if some is not None}, alpha)
     of_column = np.ones(len(names))
-    adjusted = max_t.adjusted(column_units, named_of["columns"])
-    of_column[max_t.columns] = np.maximum(adjusted, pvalue)
+    if max_t is not None and column_units is not None:
+        adjusted = max_t.adjusted(column_units, named_of["columns"])
+        of_column[max_t.columns] = np.maximum(adjusted, pvalue)
     if shifts is not None and other_units is not None:
         of_others = np.maximum(other_units.adjusted(named_of[OTHERS]), pvalue)
         of_column[shifts.columns[shifts.named]] = of_others[shifts.named]
@@ -405,15 +413,20 @@ def find(
         columns, pvalues = repeated.column_pvalues(of_values)
         of_column[columns] = np.minimum(of_column[columns], np.maximum(pvalues, pvalue))
         apart = repeated.named(of_values, alpha)
-    tests = _column_tests(names, pool, max_t, missing, repeated, of_column)
+    tests = _column_tests(names, pool, max_t, shifts, missing, repeated, of_column)
     if pvalue > alpha:
         return Findings((), tests)
     floor = 0.0 if pool.labels.exact else 1 / pool.count
     describer = Describer(raw)
     named = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
-    n_columns = int(max_t.columns.size) + (0 if shifts is None else int(shifts.named.sum()))
+    n_columns = np.unique(parent).size if max_t is None else int(max_t.columns.size)
+    n_columns += 0 if shifts is None else int(shifts.named.sum())
     findings = describer.columns(
-        [(column, float(by_values[column])) for column in named], n_columns, alpha, floor
+        [(column, float(by_values[column])) for column in named],
+        n_columns,
+        alpha,
+        floor,
+        column_kinds,
     )
     reported = {(finding.variables, finding.values) for finding in findings}
     for column, ranges, p in apart:
@@ -469,7 +482,8 @@ def find(
 def _column_tests(
     names: tuple[str, ...],
     pool: Pool,
-    max_t: MaxTScores,
+    max_t: MaxTScores | None,
+    shifts: WideShifts | None,
     missing: MissingCandidates | None,
     repeated: ValueCandidates | None,
     adjusted: FloatArray,
@@ -479,12 +493,12 @@ def _column_tests(
     With p_k the p-values of its values, of what is missing and of values that stand apart, and w_k
     the weights of these classes, that of the column is min_k p_k Σw/w_k (Bonferroni).
     """
-    labels, shifts = pool.labels, pool.shifts
+    labels = pool.labels
 
     def of(scores: FloatArray) -> Unadjusted:
         return Unadjusted.of(scores, labels.log_labellings, exact=labels.exact)
 
-    every = [("columns", max_t.columns, max_t.unadjusted)]
+    every = [] if max_t is None else [("columns", max_t.columns, max_t.unadjusted)]
     if shifts is not None:
         every.append((OTHERS, shifts.columns[shifts.named], shifts.unadjusted))
     if missing is not None:

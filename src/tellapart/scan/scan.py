@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,11 +21,12 @@ from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.differences import Differences
-from tellapart.scan.families import registered_families
+from tellapart.scan.families import AskedFamilies, asked_families, registered_families
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.triple import SHARE
 from tellapart.scan.family import (
     BYTES_PER_COLUMN,
+    Family,
     Planned,
     ScanState,
     affordable_groups,
@@ -135,6 +136,7 @@ def scan(
     progress: Progress = silent,
     effort: float = 1.0,
     keep_state: bool = False,
+    families: AskedFamilies | None = None,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -158,6 +160,8 @@ def scan(
     keep_state : bool
         Whether the result holds what was made of the rows without labels, for a choice by evidence
         that follows: all their scores, where the pooled rows are all rows.
+    families : names, mapping from names to weights, or None
+        The families to run, as `tellapart.scan.families.check_families` returns them; None: all.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
@@ -165,13 +169,16 @@ def scan(
         labels = draw_labels(samples, n_permutations, rng)
         progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
         _check_memory(samples.n_columns, labels)
-        blocks = None
+        blocks, asked = None, asked_families(families)
         if in_blocks(samples.n_columns, labels.count, current_budget()):
-            pool, planned, blocks = pool_in_blocks(samples, labels, rng, n_jobs, progress, effort)
+            pool, planned, blocks = pool_in_blocks(
+                samples, labels, rng, n_jobs, progress, effort, asked
+            )
         else:
             pool, planned = make_pool(
-                samples, labels, rng, n_jobs, progress, effort, keep_scores=keep_state
+                samples, labels, rng, n_jobs, progress, effort, asked, keep_scores=keep_state
             )
+        planned = planned.weighed(families)
         result = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
         return replace(result, state=planned.state) if keep_state else result
 
@@ -183,6 +190,7 @@ def make_pool(
     n_jobs: int = 1,
     progress: Progress = silent,
     effort: float = 1.0,
+    families: Sequence[Family] | None = None,
     *,
     keep_scores: bool = False,
 ) -> tuple[Pool, Planned]:
@@ -198,7 +206,8 @@ def make_pool(
     complete = pooled.complete and rows is pooled.values
     scores = ALL_SCORES if keep_scores and complete else PLANNING_SCORES
     state = builder.state(tables, rows, rng, scores, complete=complete)
-    return builder.planned_pool(registered_families(), state, progress)
+    asked = registered_families() if families is None else families
+    return builder.planned_pool(asked, state, progress)
 
 
 def scan_pool(
@@ -217,6 +226,7 @@ def scan_pool(
     `begin_with` is the place of the family to begin with.
     """
     names, labels = samples.names, pool.labels
+    _refuse_none(planned)
     progress("scan", f"{len(planned.families)} families: {pool.requests.n_features:,} features")
     results = run_families(planned, pool, None if blocks is None else blocks.results, begin_with)
     combined = combine(
@@ -232,6 +242,7 @@ def scan_pool(
         pvalue=null.pvalue,
         alpha=alpha,
         raw=RawColumns(samples),
+        column_kinds=planned.column_kinds,
         max_t=None if blocks is None else blocks.max_t,
     )
     differences = Differences.of(pool.sums, pool.tables, labels, planned.correlations)
@@ -254,6 +265,16 @@ def scan_pool(
         n_variables=next((number for number in numbers if number is not None), 1),
         differences=differences,
     )
+
+
+def _refuse_none(planned: Planned) -> None:
+    """Raise where no family that is asked for can run on these samples."""
+    if not planned.families:
+        reasons = [f"{name} {reason}" for name, reason in planned.skipped.items()]
+        raise InputError(
+            "families must have one that can run on these samples; "
+            + ("; ".join(reasons) or "what they compare does not occur")
+        )
 
 
 def _check_memory(n_columns: int, labels: Bins) -> None:

@@ -21,7 +21,7 @@ from tellapart.effects.values import FEWEST_WITH_VALUE, fewest_rows
 from tellapart.errors import InputError
 from tellapart.permutation.labels import Bins, TwoSampleSums
 from tellapart.permutation.shared_orders import PooledFeatures, PooledSums, RowOrders, SharedOrders
-from tellapart.scan.families import registered_families
+from tellapart.scan.families import AskedFamilies, asked_families
 from tellapart.scan.families.values import Values, ValuesPlan
 from tellapart.scan.family import Planned, ScanState, plan_families
 from tellapart.scan.features import SINGLES, Feature, Requests
@@ -104,6 +104,8 @@ class SharedPool:
         As in `tellapart.scan.scan.scan`.
     n_jobs : int
         Threads that make what is shared.
+    families : names, mapping from names to weights, or None
+        As in `tellapart.scan.scan.scan`.
     """
 
     def __init__(
@@ -115,9 +117,11 @@ class SharedPool:
         seed: int,
         effort: float,
         n_jobs: int = 1,
+        families: AskedFamilies | None = None,
     ) -> None:
         self._seeds = np.random.default_rng(seed).integers(2**63, size=2)
         self._effort, self._n_jobs = effort, n_jobs
+        self._asked, self._families = families, asked_families(families)
         n_rows = whole.n_x + whole.n_y
         sizes = np.array([min(rows_x.size, n_rows - rows_x.size) for rows_x in rows], dtype=np.intp)
         self._orders = RowOrders.draw(n_rows, sizes, n_permutations, int(self._seeds[0]))
@@ -159,7 +163,7 @@ class SharedPool:
         rows_y = np.setdiff1d(np.arange(self._orders.n_rows), rows_x, assume_unique=True)
         labels = SharedOrders.of(self._orders, rows_x, rows_y)
         # From so many rows of the smaller sample on every family runs.
-        enough = max(family.fewest_rows for family in registered_families())
+        enough = max(family.fewest_rows for family in self._families)
         planned, summed = self._planned(min(labels.fewest, enough))
         planned = self._with_values(planned, fewest_rows(labels.n_x, labels.n_y))
         sums = SharedSums(full=False, rows_x=rows_x, rows_y=rows_y, **summed)
@@ -190,7 +194,7 @@ class SharedPool:
             n_jobs=self._n_jobs,
             fewest_with_value=FEWEST_WITH_VALUE,
         )
-        planned = plan_families(registered_families(), state)
+        planned = plan_families(self._families, state).weighed(self._asked)
         if self.wide is not None:
             planned = _with_notes(planned, self.wide, self._tables)
         # No points are kept: V of all rows is there.

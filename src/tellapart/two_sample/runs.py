@@ -117,6 +117,7 @@ def _run_scan(
         progress=progress,
         effort=limits.effort,
         keep_state=settings.by_evidence,
+        families=settings.families,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.

@@ -20,6 +20,7 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
 from tellapart.permutation.draws import binned_sizes, check_attainable, check_memory
+from tellapart.scan.families import AskedFamilies, check_families
 from tellapart.scan.scan import ScanCost
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
@@ -44,6 +45,7 @@ class TestSettings(SelectionSettings):
     n_permutations: int = 999
     alpha: float = 0.05
     memory_budget: float | None = None
+    families: AskedFamilies | None = None
     design: DesignArguments = field(default_factory=DesignArguments)
 
     def __post_init__(self) -> None:
@@ -61,6 +63,12 @@ class TestSettings(SelectionSettings):
             raise InputError(
                 "test_size must be left out with method='scan', where all rows test; "
                 f"got {self.test_size!r}"
+            )
+        self._keep("families", check_families(self.families))
+        if self.method == "split" and self.families is not None:
+            raise InputError(
+                "families must be left out with method='split', which has no families; "
+                f"got {self.families!r}"
             )
 
     @property
@@ -83,9 +91,10 @@ class TestSettings(SelectionSettings):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what decides the answer as plain values: progress and threads do not."""
-        seed = self.random_state
+        seed, families = self.random_state, self.families
         return {
             "method": self.method,
+            "families": list(families) if isinstance(families, tuple) else families,
             "n_variables": self.n_variables,
             "kernel": self.kernel if isinstance(self.kernel, str) else repr(self.kernel),
             "regularization": self.regularization,

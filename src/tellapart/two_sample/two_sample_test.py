@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,6 +29,7 @@ def two_sample_test(
     Y: object,
     *,
     method: str = "scan",
+    families: str | Sequence[str] | Mapping[str, float] | None = None,
     n_variables: int | None = None,
     kernel: str | Kernel = "auto",
     regularization: float | str = "cv",
@@ -80,6 +81,13 @@ def two_sample_test(
     method : {"scan", "split"}
         "scan": all rows are used for the test and for the selection. "split": some rows are used
         for the selection, the others for the test.
+    families : str, sequence of str, mapping from str to float, or None
+        With a scan: the families to run, by name, or their weights w_f by name; None runs all, with
+        the weights of the package. What is looked for must be decided before the data are seen.
+        With fewer families the test has more power for what they respond to and none for the rest,
+        and findings are of their kinds only: `families="location"` names columns whose means or
+        proportions differ, and no spreads, pairs or triples. The p-value is valid for any choice.
+        Variables are selected by evidence of every kind all the same.
     n_variables : int or None
         The largest number of variables to select. None: with a scan as few as carry 95 % of the
         evidence of ten; with a split the number is tuned on the training rows. The p-value of a

@@ -13,7 +13,14 @@ import numpy as np
 
 from tellapart.arrays import Singles
 from tellapart.budget import Budget
-from tellapart.scan.family import ColumnFamily, FamilyPlan, FamilyResult, ScanState, WholeRowSums
+from tellapart.scan.family import (
+    COLUMN_KINDS,
+    ColumnFamily,
+    FamilyPlan,
+    FamilyResult,
+    ScanState,
+    WholeRowSums,
+)
 from tellapart.scan.loops import N_WAVES, PERIOD
 from tellapart.scan.pool import Pool, top_sums
 from tellapart.scan.tails import tail_pvalues
@@ -39,6 +46,7 @@ class Kernel(ColumnFamily):
     description = "any difference of single columns: the largest MMD² of a few of them"
     work = 2
     n_kept = max(PATH)
+    column_kinds = COLUMN_KINDS
 
     def plan(self, state: ScanState, budget: Budget) -> FamilyPlan:  # noqa: ARG002
         """Look at every column: the sums of waves are always there."""

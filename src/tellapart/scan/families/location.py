@@ -33,6 +33,7 @@ class Location(ColumnFamily):
     )
     work = 3
     n_kept = FEW
+    column_kinds = ("location",)
 
     def plan(self, state: ScanState, budget: Budget) -> FamilyPlan:  # noqa: ARG002
         """Look at every column: the sums of single scores are always there."""

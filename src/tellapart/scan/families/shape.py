@@ -49,6 +49,7 @@ class Shape(ColumnFamily):
     description = "standard deviations, skewness, tails and multimodality of single columns"
     work = 1
     n_kept = FEW
+    column_kinds = ("spread", "shape")
 
     def plan(self, state: ScanState, budget: Budget) -> ShapePlan:  # noqa: ARG002
         """Score the lengths of the pooled rows."""
