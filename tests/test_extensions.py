@@ -15,7 +15,7 @@ import tellapart as ta
 from tellapart.budget import Budget, using_budget
 from tellapart.data import sources
 from tellapart.data.design import register_scheme
-from tellapart.data.sources.source import HeldSource, Source
+from tellapart.data.sources.source import ChunkedSource, HeldSource
 from tellapart.effects.estimate import Estimate
 from tellapart.errors import InputError
 from tellapart.kernels.bandwidth import median_bandwidths
@@ -140,7 +140,7 @@ class Query(NamedTuple):
     columns: tuple[str, ...]
 
 
-class QueryRows(Source):
+class QueryRows(ChunkedSource):
     """Rows of a database, fetched a few at a time."""
 
     def __init__(self, title, query):

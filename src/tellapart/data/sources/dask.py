@@ -81,10 +81,6 @@ class DaskSource(Source):
         assert sum(self._lengths) == reading.n_rows
         return DaskRows(self._chunks(), self._lengths, reading)
 
-    def chunks(self, places: Sequence[int]) -> Iterator[Any]:
-        """Give out the chunks one by one: not in use, as workers go through them."""
-        raise NotImplementedError
-
     def _chunks(self) -> list[Any]:
         if self.names is None:
             return list(self._data.to_delayed()[:, 0])

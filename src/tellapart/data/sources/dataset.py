@@ -15,7 +15,7 @@ from pyarrow import compute
 from tellapart.data.column_notes import row_labels
 from tellapart.data.columns import ColumnKind, Reading, kind_of
 from tellapart.data.row_stores import A, Fold, RowsDone, RowStore
-from tellapart.data.sources.source import Source, StreamedRows, distinct
+from tellapart.data.sources.source import ChunkedSource, StreamedRows, distinct
 from tellapart.data.summary import Summary, Survey
 from tellapart.errors import InputError
 from tellapart.text import safe
@@ -70,7 +70,7 @@ class FileDataset:
         return f"<FileDataset of {files}, {len(self.names)} columns>"
 
 
-class DatasetSource(Source):
+class DatasetSource(ChunkedSource):
     """A sample in files that `tellapart.open_dataset` opened, or any other dataset of pyarrow."""
 
     waits = True

@@ -2,9 +2,10 @@
 
 A kind of input is one class and its line in the registry of `tellapart.data.sources`. An input
 that can be held in memory says what it claims and turns it into a table, a matrix or an array; one
-that comes in chunks names its columns and gives its chunks out, as often as it is asked to:
+that comes in chunks names its columns and gives its chunks out, as often as it is asked to; one
+whose rows are summed elsewhere says how (`survey`, `open`), on `Source` itself:
 
-    class Records(HeldSource):                      class Query(Source):
+    class Records(HeldSource):                      class Query(ChunkedSource):
         @classmethod                                    def __init__(self, title, query):
         def claims(cls, data):                              self.title, self.query = title, query
             return isinstance(data, RecordList)             self.names = query.columns
@@ -99,15 +100,9 @@ class Source(ABC):
         return cls(title, data)  # type: ignore[call-arg]
 
     @classmethod
+    @abstractmethod
     def load(cls, title: str, data: Any) -> Any:
         """Return what an object holds as a table, a matrix or an array in memory."""
-        source = cls.opened(title, data)
-        chunks = list(source.chunks(range(source.n_columns)))
-        if isinstance(chunks[0], np.ndarray):
-            return np.concatenate(chunks)
-        if isinstance(chunks[0], pa.RecordBatch):
-            return pa.Table.from_batches(chunks).rename_columns(list(source.names or ()))
-        return pa.concat_tables([pa.Table.from_pandas(c, preserve_index=False) for c in chunks])
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
@@ -119,11 +114,35 @@ class Source(ABC):
         return self.kinds[place].empty
 
     @abstractmethod
+    def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
+        """Return what the sample holds, after one pass over it."""
+
+    @abstractmethod
+    def open(self, reading: Reading) -> RowStore:
+        """Return the rows as numbers, to be summed over: once it is known what they hold."""
+
+
+class ChunkedSource(Source):
+    """A sample that comes in chunks of consecutive rows, one after the other."""
+
+    @abstractmethod
     def chunks(self, places: Sequence[int]) -> Iterator[Any]:
         """Give out consecutive rows of the columns at some places.
 
         A chunk is an array, an Arrow record batch, or a pandas frame.
         """
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:
+        """Return what an object holds as a table, a matrix or an array in memory."""
+        source = cls.opened(title, data)
+        assert isinstance(source, ChunkedSource)
+        chunks = list(source.chunks(range(source.n_columns)))
+        if isinstance(chunks[0], np.ndarray):
+            return np.concatenate(chunks)
+        if isinstance(chunks[0], pa.RecordBatch):
+            return pa.Table.from_batches(chunks).rename_columns(list(source.names or ()))
+        return pa.concat_tables([pa.Table.from_pandas(c, preserve_index=False) for c in chunks])
 
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds, after one pass over it."""
@@ -147,7 +166,7 @@ class Source(ABC):
 class StreamedRows(RowStore):
     """Rows in chunks, read again for every sum: never more than a few blocks of them are held."""
 
-    source: Source
+    source: ChunkedSource
     reading: Reading
 
     @property
@@ -329,10 +348,6 @@ class HeldSource(Source):
         """Return the columns that are read."""
         columns_read = zip(reading.places, reading.names, reading.parts, strict=True)
         return [reading.resolved(self.column(*one)) for one in columns_read]
-
-    def chunks(self, places: Sequence[int]) -> Iterator[Any]:
-        """Give out all rows at once: not in use, as columns are read one by one."""
-        raise NotImplementedError
 
     def survey(self, survey: Survey, progress: RowsDone | None = None) -> Summary:
         """Return what the sample holds."""
