@@ -37,7 +37,7 @@ class TestManyGroups:
         data = annotated(self.VALUES, ["u", "v"], arm=list("aabbcc"))
         for by in ("arm", list("aabbcc")):
             grouped = read_grouped(data, by)
-            assert (grouped.labels, grouped.names) == (("a", "b", "c"), ("u", "v"))
+            assert (grouped.labels, grouped.rows.names) == (("a", "b", "c"), ("u", "v"))
             assert grouped.library == "pandas"
         with pytest.raises(InputError, match="by must be a column of obs; got 'arms'; the nearest"):
             read_grouped(data, "arms")
@@ -54,7 +54,7 @@ class TestManyGroups:
         assert (rows.sizes, rows.dropped_rows) == ((2, 2), (0, 1))
         columns = read_grouped(frame[:5], "arm").without_missing("drop-columns")
         assert (columns.compared, columns.dropped_columns) == (("u", "sex"), ("v",))
-        assert columns.categories == {"sex": ("f", "m")}
+        assert columns.rows.categories == {"sex": ("f", "m")}
         whole = read_grouped(frame[:4], "arm")
         assert whole.without_missing("error") is whole
 

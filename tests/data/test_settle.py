@@ -134,8 +134,8 @@ def test_text_that_may_be_dates_is_told_so():
 def test_groups_of_a_table(table):
     with pytest.warns(UserWarning, match="column '(id|hash)' of table is excluded"):
         grouped = read_grouped(table(data(60)), "sex")
-    assert grouped.names == (*PARTS, "dose")
-    assert read_grouped(table(data(60)), "sex", keep=["id", "hash"]).names[0] == "id"
+    assert grouped.rows.names == (*PARTS, "dose")
+    assert read_grouped(table(data(60)), "sex", keep=["id", "hash"]).rows.names[0] == "id"
 
 
 @pytest.mark.filterwarnings("ignore:column")

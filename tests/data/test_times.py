@@ -1,13 +1,13 @@
 """Parts of dates, times and durations, held to what pandas says of them."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from tellapart.data.times import MONTHS, WEEKDAYS, part_of, parts_of, split_name, varying_parts
+from tellapart.data.times import MONTHS, WEEKDAYS, part_of, parts_of, split_name
 
 # Before about 1910 pandas 2 does not know when clocks were set.
 MOMENTS = pd.Series(
@@ -56,16 +56,6 @@ def test_dates_times_of_day_and_durations():
     lengths = pa.array([timedelta(minutes=2), timedelta(microseconds=-5), None])
     assert parts_of(lengths.type) == ("seconds",)
     assert part_of(lengths, "seconds").to_pylist() == [120.0, -5e-6, None]
-
-
-def test_parts_that_never_vary_are_left_out():
-    one = pa.array([datetime(2024, 7, 1, 8), datetime(2024, 7, 1, 9)])
-    other = pa.array([datetime(2024, 7, 8, 8), None])
-    parts = parts_of(one.type)
-    assert list(varying_parts([one, one], parts)) == ["days", "hour"]
-    assert list(varying_parts([one[:1], other], parts)) == ["days"]
-    assert list(varying_parts([one[:1], one[:1]], parts)) == ["days"]
-    assert list(varying_parts([one, pa.nulls(3)], parts)) == ["days", "hour"]
 
 
 def test_the_calendar_is_in_order():

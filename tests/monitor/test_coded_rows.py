@@ -6,7 +6,8 @@ from scipy import sparse
 
 import tellapart as ta
 from tellapart.data.column_store import MappedColumns, SparseColumns
-from tellapart.monitor.rows import CodedRows, stack_rows, with_shared_columns
+from tellapart.data.samples import CodedRows
+from tellapart.monitor.rows import stack_rows, with_shared_columns
 
 COLOURS = CodedRows(
     np.array([[0.0, 1.5], [1.0, np.nan], [np.nan, 2.5]]),
@@ -56,5 +57,5 @@ def test_sparse_rows_stay_sparse_and_mapped_rows_are_read():
     assert isinstance(whole.values, SparseColumns)
     np.testing.assert_array_equal(whole.values[:, [0, 1]], np.vstack([dense] * 3))
     np.testing.assert_array_equal(stack_rows([mapped, mapped]).values, np.vstack([dense] * 2))
-    swapped = thin.over(("b", "a"), {})
+    _, swapped = with_shared_columns([CodedRows(dense, ("b", "a"), kinds), thin])
     np.testing.assert_array_equal(swapped.values[:, [0, 1]], dense[:, ::-1])

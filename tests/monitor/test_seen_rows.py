@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tellapart.data.samples import Samples
-from tellapart.monitor.rows import CodedRows, SeenRows
+from tellapart.data.samples import CodedRows, Samples
+from tellapart.monitor.rows import SeenRows
 
 
 def rows(values):

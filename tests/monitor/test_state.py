@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import tellapart as ta
-from tellapart.monitor.rows import CodedRows
+from tellapart.data.samples import CodedRows
 from tellapart.monitor.state import checksum, coded_rows, plain_rows
 
 QUICK = {"n_permutations": 99, "random_state": 5}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,7 +13,6 @@ import pyarrow as pa
 from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
 from tellapart.data.column_notes import ColumnNotes
-from tellapart.data.column_store import Values, rows_of
 from tellapart.data.columns import (
     Column,
     Series,
@@ -41,8 +40,8 @@ from tellapart.data.missing import (
     handle_missing,
     resolve_missing,
 )
-from tellapart.data.reader import read_values, resolve_columns
-from tellapart.data.samples import Kind, Samples
+from tellapart.data.reader import read_rows, resolve_columns
+from tellapart.data.samples import CodedRows, Samples
 from tellapart.data.sources import load, open_held
 from tellapart.data.sources.anndata import is_anndata
 from tellapart.data.sources.dataset import FileDataset, RowsWhere, batches
@@ -63,10 +62,8 @@ class GroupedTable:
 
     Attributes
     ----------
-    values : matrix or column store
+    rows : CodedRows
         All rows as they were read; NaN where a value is missing.
-    names, kinds, categories
-        The columns, as in `tellapart.data.samples.Samples`.
     labels : tuple of str
         The groups, sorted.
     groups : int array
@@ -90,10 +87,7 @@ class GroupedTable:
         Columns that were left out for other reasons, or split into parts.
     """
 
-    values: Values
-    names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    categories: Mapping[str, tuple[str, ...]]
+    rows: CodedRows
     labels: tuple[str, ...]
     groups: IntArray
     by: str
@@ -116,7 +110,7 @@ class GroupedTable:
     def compared(self) -> tuple[str, ...]:
         """The columns that are compared by value."""
         gone = set(self.dropped_columns)
-        return tuple(name for name in self.names if name not in gone)
+        return tuple(name for name in self.rows.names if name not in gone)
 
     @property
     def n_unlabelled(self) -> int:
@@ -133,12 +127,11 @@ class GroupedTable:
 
     def samples(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return some rows beside some others."""
-        x, y = rows_of(self.values, of_x), rows_of(self.values, of_y)
-        samples = Samples(x, y, self.names, self.kinds, self.categories, notes=self.notes)
+        samples = self.rows.rows(of_x).beside(self.rows.rows(of_y), self.notes)
         if self.pattern is None:
             return samples
         # Which columns miss values is a matter of these rows; which are left out, of the table.
-        pattern = find_missing((x, y), self.names, self.policy, ("X", "Y"))
+        pattern = find_missing((samples.x, samples.y), samples.names, self.policy, ("X", "Y"))
         if self.policy == "drop-columns":
             pattern = self.pattern.of(() if pattern is None else pattern.names)
         return samples if pattern is None else resolve_missing(samples, pattern)
@@ -165,16 +158,18 @@ class GroupedTable:
                 'pass missing="drop-rows" to leave these rows out'
             )
         kept = self._rows_with_labels(policy)
-        pattern = find_missing((self.values,), self.names, policy, (TITLE,))
+        pattern = find_missing((self.rows.values,), self.rows.names, policy, (TITLE,))
         if pattern is None and kept.size == self.groups.size:
             return self
         gone: tuple[str, ...] = ()
         if pattern is not None:
-            gone = tuple(name for s, name in enumerate(self.names) if s not in set(pattern.kept))
+            gone = tuple(
+                name for s, name in enumerate(self.rows.names) if s not in set(pattern.kept)
+            )
         dropped: tuple[int, ...] = ()
         if policy == DROPPING:
             if pattern is not None:
-                kept = np.intersect1d(kept, complete_rows(self.values, pattern.places))
+                kept = np.intersect1d(kept, complete_rows(self.rows.values, pattern.places))
             left = replace(self, groups=self.groups[kept])
             check_rows_left(TITLE, sum(left.sizes), sum(self.sizes))
             dropped = tuple(a - b for a, b in zip(self.sizes, left.sizes, strict=True))
@@ -230,7 +225,7 @@ def read_grouped(
     >>> import pyarrow as pa
     >>> table = pa.table({"arm": ["b", "a", "b", "c"], "dose": [1.0, 2.0, 3.0, 4.0]})
     >>> grouped = read_grouped(table, "arm")
-    >>> grouped.labels, grouped.sizes, grouped.names
+    >>> grouped.labels, grouped.sizes, grouped.rows.names
     (('a', 'b', 'c'), (1, 2, 1), ('dose',))
     """
     taken = None
@@ -246,14 +241,11 @@ def read_grouped(
             f"by must have one label for each of the {source.shape[0]} rows of the table; "
             f"got {column.values.size}"
         )
-    (values,), kinds, categories = read_values((source,), (reading,))
+    (rows,) = read_rows((source,), (reading,))
     labels, groups = _codes(column)
     row_labels = None if taken is None else taken.coded((TITLE,), (groups.size,))[0]
     return GroupedTable(
-        values,
-        reading.names,
-        kinds,
-        categories,
+        rows,
         labels,
         groups,
         column.name,
@@ -429,8 +421,8 @@ def read_groups(
     titles = f"group {label!r}", title
     rows_x = grouped.rows_of(first)
     samples = grouped.samples(rows_x, rows_y)
-    check_shape(titles[0], samples.n_x, len(grouped.names))
-    check_shape(titles[1], samples.n_y, len(grouped.names))
+    check_shape(titles[0], samples.n_x, samples.n_columns)
+    check_shape(titles[1], samples.n_y, samples.n_columns)
     samples = handle_missing(samples, policy, titles)
     return grouped.with_design(samples, rows_x, rows_y, policy, titles), (label, others)
 

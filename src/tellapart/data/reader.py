@@ -30,7 +30,7 @@ from tellapart.data.missing import (
 )
 from tellapart.data.row_draws import AllRows, Sketch, most_pooled
 from tellapart.data.row_stores import RowsDone
-from tellapart.data.samples import Kind, Samples
+from tellapart.data.samples import CodedRows, Kind, Samples
 from tellapart.data.sources import open_held, open_source
 from tellapart.data.sources.source import HeldSource, Source, check_shape
 from tellapart.data.summary import (
@@ -151,14 +151,13 @@ def read_opened(
     sources: Sequence[HeldSource], readings: Sequence[Reading], notes: ColumnNotes
 ) -> Samples:
     """Read two samples that are opened, over columns that are decided; see `read_as_is`."""
-    (x, y), kinds, categories = read_values(sources, readings)
-    return Samples(x, y, readings[0].names, kinds, categories, notes=notes)
+    x, y = read_rows(sources, readings)
+    return x.beside(y, notes)
 
 
-def read_values(
-    sources: Sequence[HeldSource], readings: Sequence[Reading]
-) -> tuple[list[Values], tuple[Kind, ...], dict[str, tuple[str, ...]]]:
-    """Return one matrix per source over the same columns, their kinds, and their labels."""
+def read_rows(sources: Sequence[HeldSource], readings: Sequence[Reading]) -> list[CodedRows]:
+    """Return the rows of each source, over the same columns; NaN where a value is missing."""
+    names = readings[0].names
     numeric: Kind = "numeric"
     matrices = [source.numbers for source in sources]
     whole = [
@@ -167,7 +166,7 @@ def read_values(
         if matrix is not None
     ]
     if len(whole) == len(sources):
-        return whole, (numeric,) * len(readings[0].names), {}
+        return [CodedRows(matrix, names, (numeric,) * len(names)) for matrix in whole]
     return _read_by_column(sources, readings)
 
 
@@ -178,9 +177,7 @@ def _some_columns(matrix: Values, reading: Reading) -> Values:
     return columns_of(matrix, np.array(reading.places, dtype=np.intp))
 
 
-def _read_by_column(
-    sources: Sequence[HeldSource], readings: Sequence[Reading]
-) -> tuple[list[Values], tuple[Kind, ...], dict[str, tuple[str, ...]]]:
+def _read_by_column(sources: Sequence[HeldSource], readings: Sequence[Reading]) -> list[CodedRows]:
     names = readings[0].names
     matrices: list[Values] = [
         # Numbers and truth values are their own codes: a store of them stays as it is. The others
@@ -209,7 +206,7 @@ def _read_by_column(
         kinds.append(kind)
         if labels is not None:
             categories[name] = labels
-    return matrices, tuple(kinds), categories
+    return [CodedRows(matrix, names, tuple(kinds), categories) for matrix in matrices]
 
 
 def read_chunked(

@@ -111,11 +111,6 @@ class Cut:
         return -(-self.n_rows // self.step)
 
     @property
-    def lane_length(self) -> int:
-        """Blocks of a lane; the last lane may have fewer."""
-        return _lane_length(self.n_blocks)
-
-    @property
     def lanes(self) -> list[range]:
         """The blocks of each lane."""
         return lanes_of(self.n_blocks)
@@ -125,13 +120,9 @@ class Cut:
         return slice(block * self.step, min((block + 1) * self.step, self.n_rows))
 
 
-def _lane_length(n_blocks: int) -> int:
-    return max(-(-n_blocks // LANES), SHORTEST_LANE)
-
-
 def lanes_of(n_blocks: int) -> list[range]:
     """Return the blocks of each lane: consecutive, in at most 64 lanes."""
-    length = _lane_length(n_blocks)
+    length = max(-(-n_blocks // LANES), SHORTEST_LANE)
     return [range(b, min(b + length, n_blocks)) for b in range(0, n_blocks, length)]
 
 

@@ -73,6 +73,30 @@ Kind = Literal["numeric", "categorical"]
 
 
 @dataclass(frozen=True)
+class CodedRows:
+    """Rows over named columns; categorical columns hold codes into their `categories`."""
+
+    values: Values
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.values.shape[0])
+
+    def rows(self, index: IntArray) -> CodedRows:
+        """Return some rows."""
+        return replace(self, values=rows_of(self.values, index))
+
+    def beside(self, other: CodedRows, notes: ColumnNotes | None = None) -> Samples:
+        """Return these rows as X and others, over the same columns, as Y."""
+        samples = Samples(self.values, other.values, self.names, self.kinds, self.categories)
+        return samples if notes is None else replace(samples, notes=notes)
+
+
+@dataclass(frozen=True)
 class Samples:
     """Samples `x` (m × D) and `y` (n × D) over the same D named columns.
 
@@ -120,6 +144,16 @@ class Samples:
     def n_y(self) -> int:
         """Rows of the second sample that are held, n."""
         return int(self.y.shape[0])
+
+    @property
+    def rows_of_x(self) -> CodedRows:
+        """The rows of the first sample that are held."""
+        return CodedRows(self.x, self.names, self.kinds, self.categories)
+
+    @property
+    def rows_of_y(self) -> CodedRows:
+        """The rows of the second sample that are held."""
+        return CodedRows(self.y, self.names, self.kinds, self.categories)
 
     @property
     def n_units(self) -> tuple[int, int]:

@@ -86,16 +86,6 @@ def part_of(values: Any, part: str) -> Any:
     return _labels(np.mod(months, len(MONTHS)), MONTHS, missing)
 
 
-def varying_parts(columns: Sequence[Any], parts: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the parts that vary in the pooled samples, each as one array per sample.
-
-    Where none does, the first part stands for the column. Whose rows are whose plays no role.
-    """
-    every = {part: [part_of(values, part) for values in columns] for part in parts}
-    varying = {part: arrays for part, arrays in every.items() if _varies(arrays)}
-    return varying or {parts[0]: every[parts[0]]}
-
-
 def part_name(column: str, part: str) -> str:
     """Return what a part of a column is called.
 
@@ -114,16 +104,6 @@ def split_name(name: str) -> tuple[str, str] | None:
     column, bracket, part = name.removesuffix(")").rpartition(" (")
     is_part = part in (DAYS, HOUR, WEEKDAY, MONTH, SECONDS)
     return (column, part) if bracket and is_part and name.endswith(")") else None
-
-
-def _varies(arrays: Sequence[Any]) -> bool:
-    return len({end for array in arrays for end in _ends(array)}) > 1
-
-
-def _ends(array: Any) -> list[Any]:
-    # Labels are the same in all samples, and in the order of their codes.
-    codes = array.indices if pa.types.is_dictionary(array.type) else array
-    return [] if array.null_count == len(array) else list(pc.min_max(codes).as_py().values())
 
 
 def _by_the_clock(values: Any) -> Any:

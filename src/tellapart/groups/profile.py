@@ -31,7 +31,7 @@ def profile_groups(grouped: GroupedTable, comparisons: Sequence[Comparison]) -> 
     selected = _selected_variables(grouped, comparisons)
     rows = np.flatnonzero(grouped.groups != UNLABELLED)
     columns = np.array(list(selected), dtype=np.intp)
-    values = np.asarray(grouped.values[:, columns], dtype=np.float64)[rows]
+    values = np.asarray(grouped.rows.values[:, columns], dtype=np.float64)[rows]
     effects, shares, names = _measure(grouped, columns, values, grouped.groups[rows])
     chosen = np.zeros(effects.shape, dtype=bool)
     pvalues = np.ones(effects.shape)
@@ -57,7 +57,7 @@ def _selected_variables(
 ) -> dict[int, dict[int, float]]:
     """Return for each selected column its groups, with its smallest p-value in each of them."""
     selected: dict[int, dict[int, float]] = {}
-    position = {name: s for s, name in enumerate(grouped.names)}
+    position = {name: s for s, name in enumerate(grouped.rows.names)}
     for comparison in comparisons:
         if not comparison.reject:
             continue
@@ -79,15 +79,15 @@ def _measure(
     members = groups[np.newaxis] == np.arange(len(grouped.labels))[:, np.newaxis]
     effects = np.zeros((columns.size, len(grouped.labels)))
     shares = np.zeros_like(effects)
-    names = [grouped.names[c] for c in columns]
+    names = [grouped.rows.names[c] for c in columns]
     for i, column in enumerate(columns):
         present = ~np.isnan(values[:, i])
-        name, value, member = grouped.names[column], values[present, i], members[:, present]
-        if grouped.kinds[column] == "categorical":
+        name, value, member = grouped.rows.names[column], values[present, i], members[:, present]
+        if grouped.rows.kinds[column] == "categorical":
             levels = np.unique(value)
             every = [_effects((value == level).astype(np.float64), member) for level in levels]
             best = int(np.argmax([np.abs(of_level).max() for of_level in every]))
-            labels = [grouped.categories[name][int(level)] for level in levels]
+            labels = [grouped.rows.categories[name][int(level)] for level in levels]
             if len(labels) == 2:  # one says as much as the other
                 yes = place_of_yes(labels)
                 best = best if yes is None else yes

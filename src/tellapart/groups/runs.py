@@ -216,7 +216,7 @@ class SharedScan:
     def _samples(self, comparison: SharedPart) -> Samples:
         """Return the two samples of a comparison, whose rows are picked where they are needed."""
         x, y = (
-            PickedRows(self.grouped.values, self.labelled[rows])
+            PickedRows(self.grouped.rows.values, self.labelled[rows])
             for rows in (comparison.labels.rows_x, comparison.labels.rows_y)
         )
         return replace(self.whole, x=x, y=y, shared=self.shared)

@@ -23,8 +23,8 @@ from tellapart.arrays import IntArray
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_plan import decide_columns, follow_columns
 from tellapart.data.missing import handle_missing
-from tellapart.data.reader import read_opened, read_values
-from tellapart.data.samples import Samples
+from tellapart.data.reader import read_opened, read_rows
+from tellapart.data.samples import CodedRows, Samples
 from tellapart.data.sources import load, open_held
 from tellapart.data.sources.source import HeldSource
 from tellapart.data.sources.table import make_frame
@@ -33,7 +33,6 @@ from tellapart.monitor.betting import SMALLEST_PVALUE, Bets, Planned
 from tellapart.monitor.check_result import CheckRecord, CheckResult, label_text
 from tellapart.monitor.refinement import refine_pvalue
 from tellapart.monitor.rows import (
-    CodedRows,
     ReferenceSplit,
     SeenRows,
     fingerprint,
@@ -98,7 +97,7 @@ class ReferenceMonitor:
         n_rows = samples.n_x if settings.test.method == "split" else samples.n_read[0]
         self.settings, self.names, self.n_rows = settings, samples.names, n_rows
         self.column_notes = notes
-        self.fingerprint = fingerprint(CodedRows.first_of(samples))
+        self.fingerprint = fingerprint(samples.rows_of_x)
         self._reference = copy.deepcopy(reference)
         self._split: ReferenceSplit | None = None
         if settings.test.method == "split":
@@ -201,14 +200,14 @@ class ReferenceMonitor:
         result = self._refined(result, rng)
         taken = time.perf_counter() - started
         result = replace(result, seconds=taken, settings=self.settings.to_dict())
-        checked = self._as_check(result, number, fingerprint(CodedRows.second_of(samples)))
+        checked = self._as_check(result, number, fingerprint(samples.rows_of_y))
         self._history.append(checked.record)
-        self._update(checked, CodedRows.second_of(samples), parts)
+        self._update(checked, samples.rows_of_y, parts)
         return checked
 
     def seen_before(self, batch: object) -> CheckRecord | None:
         """Return the check of a batch with just these rows, or None if there was none."""
-        batch_print = fingerprint(CodedRows.second_of(self._read(batch)))
+        batch_print = fingerprint(self._read(batch).rows_of_y)
         return next((r for r in self._history if r.fingerprint == batch_print), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -396,11 +395,9 @@ class ReferenceMonitor:
 def _read_alone(source: HeldSource, notes: ColumnNotes, missing: str) -> Samples:
     """Read the reference by the rules for two samples: it stands on both sides."""
     (reading,) = follow_columns((source,), notes, source.names)
-    (x,), kinds, categories = read_values((source,), (reading,))
+    (rows,) = read_rows((source,), (reading,))
     try:
-        return handle_missing(
-            Samples(x, x, reading.names, kinds, categories), missing, ("reference", "reference")
-        )
+        return handle_missing(rows.beside(rows), missing, ("reference", "reference"))
     except InputError as error:
         message = str(error).replace("reference and reference", "reference")
         raise InputError(re.sub(r"(\d+ in reference), \1", r"\1", message)) from None

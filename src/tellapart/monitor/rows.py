@@ -28,65 +28,14 @@ import numpy as np
 from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, SparseColumns, Values, columns_of, rows_of
+from tellapart.data.column_store import ColumnStore, SparseColumns, Values, columns_of
 from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
 from tellapart.data.row_order import RowOrder
-from tellapart.data.samples import Kind, Samples, draw_rows
+from tellapart.data.samples import CodedRows, Samples, draw_rows
 from tellapart.data.summary import recoded, recoding
 from tellapart.errors import InputError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
 from tellapart.two_sample.settings import TestSettings
-
-
-@dataclass(frozen=True)
-class CodedRows:
-    """Rows over named columns; categorical columns hold codes into their `categories`."""
-
-    values: Values
-    names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def first_of(cls, samples: Samples) -> CodedRows:
-        """Return the rows of the first sample."""
-        return cls(samples.x, samples.names, samples.kinds, samples.categories)
-
-    @classmethod
-    def second_of(cls, samples: Samples) -> CodedRows:
-        """Return the rows of the second sample."""
-        return cls(samples.y, samples.names, samples.kinds, samples.categories)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return int(self.values.shape[0])
-
-    def rows(self, index: IntArray) -> CodedRows:
-        """Return some rows."""
-        return replace(self, values=rows_of(self.values, index))
-
-    def over(self, names: Sequence[str], categories: Mapping[str, tuple[str, ...]]) -> CodedRows:
-        """Return these rows over some of the columns, recoded by the labels in `categories`."""
-        position = {name: s for s, name in enumerate(self.names)}
-        chosen = np.array([position[name] for name in names], dtype=np.intp)
-        values = self.values
-        if not np.array_equal(chosen, np.arange(len(self.names))):
-            values = columns_of(values, chosen)
-        changed = [s for s, name in enumerate(names) if self._differs(name, categories)]
-        if changed:
-            # Stores hold numbers and truth values only, whose labels never change.
-            assert isinstance(values, np.ndarray)
-            values = values.copy(order="K")
-            for s in changed:
-                codes = recoding(self.categories[names[s]], categories[names[s]])
-                values[:, s] = recoded(values[:, s], codes)
-        kinds = tuple(self.kinds[s] for s in chosen)
-        kept = {name: categories[name] for name in names if name in categories}
-        return CodedRows(values, tuple(names), kinds, kept)
-
-    def _differs(self, name: str, categories: Mapping[str, tuple[str, ...]]) -> bool:
-        return name in categories and categories[name] != self.categories.get(name)
 
 
 def with_shared_columns(parts: Sequence[CodedRows]) -> list[CodedRows]:
@@ -111,7 +60,33 @@ def with_shared_columns(parts: Sequence[CodedRows]) -> list[CodedRows]:
                 f"column {name!r} must be of one kind in all batches; got numbers and categories"
             )
     categories = {name: _pooled(name, parts) for name in names if name in parts[0].categories}
-    return [part.over(names, categories) for part in parts]
+    return [_over(part, names, categories) for part in parts]
+
+
+def _over(
+    rows: CodedRows, names: Sequence[str], categories: Mapping[str, tuple[str, ...]]
+) -> CodedRows:
+    """Return rows over some of their columns, recoded by the labels in `categories`."""
+    position = {name: s for s, name in enumerate(rows.names)}
+    chosen = np.array([position[name] for name in names], dtype=np.intp)
+    values = rows.values
+    if not np.array_equal(chosen, np.arange(len(rows.names))):
+        values = columns_of(values, chosen)
+    changed = [
+        s
+        for s, name in enumerate(names)
+        if name in categories and categories[name] != rows.categories.get(name)
+    ]
+    if changed:
+        # Stores hold numbers and truth values only, whose labels never change.
+        assert isinstance(values, np.ndarray)
+        values = values.copy(order="K")
+        for s in changed:
+            codes = recoding(rows.categories[names[s]], categories[names[s]])
+            values[:, s] = recoded(values[:, s], codes)
+    kinds = tuple(rows.kinds[s] for s in chosen)
+    kept = {name: categories[name] for name in names if name in categories}
+    return CodedRows(values, tuple(names), kinds, kept)
 
 
 def stack_rows(parts: Sequence[CodedRows]) -> CodedRows:
@@ -185,8 +160,8 @@ class SeenRows:
 
     def beside_batch(self, samples: Samples) -> Samples:
         """Return these rows and the batch; `samples` holds the whole reference and the batch."""
-        seen = CodedRows.first_of(samples).rows(self.of_reference)
-        batch = CodedRows.second_of(samples)
+        seen = samples.rows_of_x.rows(self.of_reference)
+        batch = samples.rows_of_y
         if self.later is not None:
             seen, later, batch = with_shared_columns([seen, self.later, batch])
             seen = stack_rows([seen, later])

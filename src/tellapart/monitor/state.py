@@ -22,10 +22,11 @@ from scipy import sparse
 from tellapart.arrays import FloatArray
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore, SparseColumns
+from tellapart.data.samples import CodedRows
 from tellapart.errors import InputError
 from tellapart.monitor.betting import EXPONENTS, MOST_CAPITAL, Bets, Ever, Rate
 from tellapart.monitor.check_result import CheckRecord
-from tellapart.monitor.rows import CodedRows, SeenRows
+from tellapart.monitor.rows import SeenRows
 from tellapart.writing import check_writable, write_atomically
 
 FORMAT = "tellapart monitor, version 2"

@@ -149,8 +149,6 @@ CELL_SCORES = (
     "sign",
 )
 """The scores of a cell, in the order of its row; see `tellapart.scan.tables`."""
-CELL_SQUARES = ("normal", "spread", "wave 2")
-"""Scores whose squares follow in the row."""
 CELL_WIDTH = 16
 """Length of a row, a line of the cache: what is left of it is 0."""
 # Columns with almost all rows on one side have no sign: products of three rare values are a matter

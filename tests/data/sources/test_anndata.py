@@ -36,8 +36,8 @@ def test_rows_keep_their_labels():
         by = "kind" if data is not None and hasattr(data, "obs") else cells().obs["kind"]
         grouped = read_grouped(data, by)
         assert (grouped.by, grouped.labels) == ("kind", ("a", "b", "c"))
-        assert np.array_equal(grouped.values, VALUES * 10)
-    assert len(read_grouped(with_matrix(cells(), raw=True), "kind").names) == 8
+        assert np.array_equal(grouped.rows.values, VALUES * 10)
+    assert len(read_grouped(with_matrix(cells(), raw=True), "kind").rows.names) == 8
     same = cells()
     assert with_matrix(same) is same
 

@@ -44,11 +44,6 @@ class ProductKind:
     second: str
     screened: bool = False
 
-    @property
-    def is_correlation(self) -> bool:
-        """Whether the two columns themselves are multiplied."""
-        return self.first == self.second == "normal"
-
     def of(self, pairs: Pairs) -> Product:
         """Return what is to be summed over bins for these pairs."""
         return Product((self.first, self.second), pairs)
