@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from arena.kinds import draw_pair, method_seed
 from arena.methods import METHODS
+from arena.table import Table
 from store import Row, Store
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -34,8 +35,12 @@ def memory() -> Store:
 def judge(method: str, kind: str, pair: int) -> Row:
     """Run one method on one pair; a failure is a row, too, and counts as no rejection."""
     X, Y = draw_pair(kind, pair)
-    seed = method_seed(kind, pair)
-    row = {"kind": kind, "pair": str(pair), "rejected": "0", "pvalue": "", "error": ""}
+    return {"kind": kind, "pair": str(pair), **verdict_on(method, X, Y, method_seed(kind, pair))}
+
+
+def verdict_on(method: str, X: Table, Y: Table, seed: int) -> Row:
+    """Return a method's verdict, seconds and error as they are stored."""
+    row = {"rejected": "0", "pvalue": "", "error": ""}
     started = time.perf_counter()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -44,17 +44,17 @@ def gap(rng: np.random.Generator) -> Pair:
 
 
 def bump(rng: np.random.Generator) -> Pair:
-    """Gather 7 % of the values of 1 exponential column around one place."""
+    """Gather 9 % of the values of 1 exponential column around one place."""
     X, Y = rng.exponential(size=(2, ROWS, 1))
-    few = rng.random(ROWS) < 0.07
+    few = rng.random(ROWS) < 0.09
     Y[few, 0] = 1.1 + 0.04 * rng.normal(size=few.sum())
     return X, Y
 
 
 def heaped(rng: np.random.Generator) -> Pair:
-    """Round half of the values of 1 of 2 columns to fives, the others to whole numbers."""
+    """Round three of five values of 1 of 2 columns to fives, the others to whole numbers."""
     X, Y = np.round(60 + 15 * rng.normal(size=(2, ROWS, 2)))
-    some = rng.random(ROWS) < 0.5
+    some = rng.random(ROWS) < 0.6
     Y[some, 0] = 5 * np.round(Y[some, 0] / 5)
     return X, Y
 
