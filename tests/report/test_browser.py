@@ -104,12 +104,70 @@ def test_it_opens_quietly_and_names_stay_text(report, tmp_path):
     assert seen.console == []
     assert seen.requests == []
     page = Page(seen.dom)
-    assert page.all("script") == []
+    assert page.all("script") == [{}]
+    assert page.said("script")[0].startswith('"use strict"; (() => { const table')
     assert SCRIPT in page.said("th")
     assert SCRIPT in page.said("figcaption")
     assert page.said("h1") == ["X and Y differ"]
-    # What the browser understood is what was written.
-    assert [tag for tag, _ in page.tags] == [tag for tag, _ in Page(report).tags]
+    # What the browser understood is what was written; the script makes buttons of headings.
+    understood = [tag for tag, _ in page.tags if tag != "button"]
+    assert understood == [tag for tag, _ in Page(report).tags]
+
+
+STEPS = """
+addEventListener("load", () => {
+  const page = document.querySelector("iframe").contentDocument;
+  const cells = () => [...page.querySelectorAll("#all-columns tbody th")];
+  const names = () => cells().map((th) => th.textContent);
+  const button = (place) => page.querySelectorAll("#all-columns thead button")[place];
+  const search = page.getElementById("column-search");
+  const find = (text) => { search.value = text; search.dispatchEvent(new Event("input")); };
+  const said = { first: names() };
+  button(3).click(); said.size = names();
+  button(3).click(); said.reversed = names();
+  said.sorted = page.querySelector("#all-columns [aria-sort]").getAttribute("aria-sort");
+  button(0).click(); said.name = names();
+  find("C1"); said.found = names();
+  said.count = page.getElementById("column-count").textContent;
+  find(""); said.all = names().length;
+  document.querySelector("p").textContent = JSON.stringify(said);
+});
+"""
+
+
+def test_all_columns_are_sorted_and_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr("tellapart.report.page.MOST_SHOWN", 8)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 30)), rng.normal(size=(40, 30))
+    names = [f"c{k}" for k in range(30)]
+    result = ta.two_sample_test(
+        pd.DataFrame(x, columns=names),
+        pd.DataFrame(y, columns=names),
+        method="split",
+        n_variables=2,
+        regularization=0.1,
+        n_permutations=19,
+        random_state=0,
+    )
+    page = result.to_html(stability=False)
+    # Without the script, and in print, the first rows are there.
+    assert page.partition("<template")[0].count("<tr>") >= 8
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    frame = f'<!DOCTYPE html><p></p><iframe src="report.html"></iframe><script>{STEPS}</script>'
+    seen = visit(frame, tmp_path)
+    assert seen.requests == []
+    said = json.loads(Page(seen.dom).said("p")[0])
+    sizes = result.columns_table().set_index("column")["smd"].abs()
+    order = sizes.sort_values(ascending=False).index.tolist()
+    # Equal to two decimals is equal to the page.
+    assert np.allclose(sizes[said["first"]], sizes[order[:8]], atol=0.005)
+    assert np.allclose(sizes[said["size"]], sizes[order[:8]], atol=0.005)
+    assert np.allclose(sizes[said["reversed"]], sizes[order[::-1][:8]], atol=0.005)
+    assert said["sorted"] == "ascending"
+    assert said["name"] == names[:8]
+    assert said["found"] == ["c1", *(f"c{k}" for k in range(10, 17))]
+    assert said["count"] == "8 of 30 columns shown"
+    assert said["all"] == 8
 
 
 def styles():

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from scanned import column_tests, make_finding, run_scan
-from tellapart.report.words import describe_columns, describe_finding, group_findings, pick_findings
+from tellapart.report.words import (
+    describe_all_columns,
+    describe_finding,
+    group_findings,
+    pick_findings,
+)
 from tellapart.scan.families import FAMILIES, describe_family
 
 
@@ -67,17 +72,24 @@ def test_what_has_no_size_is_not_drawn():
     assert found[1].scale.ratio
 
 
-def test_columns_are_grouped_by_their_pvalues():
+def test_all_columns_are_listed_by_pvalue_then_by_effect():
     rng = np.random.default_rng(4)
-    result = run_scan(rng.normal(size=(30, 2)), rng.normal(size=(30, 2)))
-    pvalues = {"b": 0.005, "a": 0.005, "c": 0.03, "d": 0.4, **{f"n{i}": 1.0 for i in range(7)}}
-    found = (make_finding(variables=("a",)), make_finding(variables=("b",), effect=0.1))
-    scan = replace(result.scan, column_tests=column_tests(pvalues), findings=found)
-    floored, significant, not_significant, ones = describe_columns(replace(result, scan=scan))
-    assert floored.title == "2 columns at p ≤ 0.005"
-    # Columns with equal p-values are in the order of their findings.
-    assert [name for name, _, _ in floored.rows] == ["a", "b"]
-    assert floored.rows[0] == ("a", "≤ 0.005", "SMD +0.50 (95 % CI +0.40 to +0.60)")
-    assert (significant.title, significant.unfolded) == ("1 column significant at α = 0.05", True)
-    assert (not_significant.rows, not_significant.unfolded) == ([("d", "0.4", "")], False)
-    assert (ones.title, ones.names_only) == ("7 columns with p > 0.99", True)
+    x, y = rng.normal(size=(30, 4)), rng.normal(size=(30, 4))
+    x[:, 1] += 1
+    y[:, 3] = (y[:, 3] > 0) + 1.0
+    x[:, 3] = (x[:, 3] > 1) + 1.0
+    result = run_scan(x, y)
+    pvalues = {"x0": 0.4, "x1": 0.005, "x2": 0.005, "x3": 0.03}
+    found = (make_finding(variables=("x1",)), make_finding("spread", variables=("x1",)))
+    null = replace(result.scan, column_tests=column_tests(pvalues), findings=found)
+    named = replace(result, scan=null, pvalue=0.005)
+    first, second, third, fourth = describe_all_columns(named, named.column_data)
+    assert [row.name for row in (first, second, third, fourth)] == ["x1", "x2", "x3", "x0"]
+    assert first.tests[1] == "≤ 0.005"
+    assert first.findings == "Mean, Standard deviation"
+    mean = f"{x[:, 1].mean():.3g}\xa0({x[:, 1].std(ddof=1):.3g})"
+    assert first.first[0] == mean.replace("-", "−")
+    assert first.first[1].count("[") == 1
+    share = np.mean(x[:, 3] == 2)
+    assert third.first == (f"{100 * share:.0f}\xa0% ({int(30 * share)}) equal 2",)
+    assert fourth.ratio[0] == f"{x[:, 0].std() / y[:, 0].std():.2f}"

@@ -126,3 +126,25 @@ def test_other_tests_have_no_findings(what):
     split = run_scan(rng.normal(size=(20, 2)), rng.normal(size=(20, 2)), method="split")
     with pytest.raises(InputError, match="what a scan found"):
         split.plot(what)
+
+
+def test_a_volcano_has_every_column_with_a_signed_effect(result):
+    table = result.columns_table()
+    axes = result.plot("volcano")
+    drawn = sum(len(one.get_offsets()) for one in axes.collections)
+    signed = table[(table["type"] != "categorical") & np.isfinite(table["smd"])]
+    assert drawn == len(signed)
+    n_significant = int((signed["adjusted_pvalue"] <= 0.05).sum())
+    assert axes.get_title(loc="left") == f"{n_significant} of {len(signed)} columns significant"
+    heights = np.concatenate([one.get_offsets()[:, 1] for one in axes.collections])
+    np.testing.assert_allclose(np.sort(heights), np.sort(-np.log10(signed["pvalue"])))
+    assert "log₂ fold change" in result.plot("volcano", log2_fold_change="log1p").get_xlabel()
+
+
+def test_a_love_plot_has_the_differences_by_size(result):
+    table = result.columns_table().set_index("column")
+    axes = result.plot("love")
+    points = np.concatenate([one.get_offsets() for one in axes.collections[1::2]])
+    points = points[np.argsort(points[:, 1])]
+    expected = table["smd"][table["smd"].abs().sort_values(ascending=False).index]
+    np.testing.assert_allclose(points[:, 0], expected)

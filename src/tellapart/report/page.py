@@ -22,13 +22,13 @@ from tellapart.report.plots import (
     draw_side,
 )
 from tellapart.report.svg import inline_svg
-from tellapart.report.templates import render
+from tellapart.report.templates import render, script
 from tellapart.report.words import (
     Row,
     columns_text,
+    describe_all_columns,
     describe_bandwidth,
     describe_choices,
-    describe_columns,
     describe_difference,
     describe_families,
     describe_finding,
@@ -68,6 +68,10 @@ FIRST_ROWS = 25
 """Findings of the table that is not folded."""
 MOST_ROWS = 10_000
 """Findings of all folded tables together."""
+MOST_SHOWN = 1_000
+"""Columns that the table of all columns shows at a time; a search finds the others."""
+MOST_COLUMNS = 50_000
+"""Columns of that table."""
 MOST_EFFECTS = 25
 """Findings that the figures show."""
 MOST_OTHERS = 8
@@ -87,11 +91,17 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         The command or code that gives the same answer; the Python call if None.
     """
     selection = result.selection
+    code, policy = script("columns.js")
     selected_on = "all rows" if result.scan is not None else "the training rows"
     return render(
         "page.html.j2",
         style="page.css",
+        script=code,
+        security_policy=policy,
         result=result,
+        all_columns=describe_all_columns(result, data.table)[:MOST_COLUMNS],
+        most_shown=MOST_SHOWN,
+        quartiles_from=data.table.quartiles_from,
         selection=selection,
         labels=result.labels,
         n_columns=len(selection.names),
@@ -233,7 +243,6 @@ def _describe_scan(result: TestResult, pairs: Sequence[PairView]) -> dict[str, A
         "n_pairs": sum(len(finding.variables) > 1 for finding in findings),
         "families": describe_families(result),
         "requested": describe_requested(result),
-        "columns": describe_columns(result),
         "rows_per_bin": result.scan.rows_per_bin,
     }
 

@@ -20,6 +20,7 @@ from tellapart.errors import InputError
 from tellapart.report.words import columns_by_evidence, group_findings
 from tellapart.results.columns import Crosstab, Marginal, PairView, Scatter
 from tellapart.results.embedding import Embedding
+from tellapart.results.figure_data import Love, Volcano
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import Scale
@@ -51,6 +52,10 @@ RATIO_STEPS = (
     tuple(1.0 + place / 20 for place in range(180)),
 )
 MOST_TICKS = 7
+NAME_WIDTH, NAME_HEIGHT = 0.2, 0.035
+"""Room of a name in a volcano plot, as parts of the axes."""
+LITTLE = 0.1
+"""The standardised mean difference below which samples count as balanced in a column."""
 
 
 class ShownFigure(Figure):
@@ -446,6 +451,84 @@ def _draw_pvalues(axes: Axes, pvalues: Mapping[str, float], alpha: float, what: 
     axes.tick_params(axis="x", labelsize=8)
 
 
+def draw_volcano(axes: Axes, volcano: Volcano, labels: tuple[str, str]) -> Axes:
+    """Draw −log₁₀ of the unadjusted p-value of each column over its effect.
+
+    Significant columns have the colour and the shape of the sample with the larger values; hollow
+    ones have p-values from a fitted tail.
+    """
+    heights = -np.log10(np.maximum(volcano.pvalues, 1e-300))
+    rest = ~volcano.significant
+    axes.scatter(
+        volcano.effects[rest], heights[rest], s=9, color=COLOUR_NULL, linewidths=0, alpha=0.6
+    )
+    for sign, (colour, marker) in zip((1, -1), SIDES, strict=True):
+        of_side = volcano.significant & (np.sign(volcano.effects) == sign)
+        for hollow in (False, True):
+            some = of_side & (volcano.approximate == hollow)
+            axes.scatter(
+                volcano.effects[some],
+                heights[some],
+                s=18,
+                marker=marker,
+                facecolors="none" if hollow else colour,
+                edgecolors=colour,
+                linewidths=0.9,
+            )
+    axes.margins(x=0.25)
+    axes.set_ylim(bottom=0.0)
+    placed: list[tuple[float, float]] = []
+    for k in volcano.labelled:
+        left = volcano.effects[k] < 0
+        # A name that would lie on another one is left out.
+        x, y = axes.transAxes.inverted().transform(
+            axes.transData.transform((volcano.effects[k], heights[k]))
+        )
+        if any(abs(x - a) < NAME_WIDTH and abs(y - b) < NAME_HEIGHT for a, b in placed):
+            continue
+        placed.append((float(x), float(y)))
+        axes.annotate(
+            literal(short(volcano.names[k], 20)),
+            (volcano.effects[k], heights[k]),
+            xytext=(-4 if left else 4, 2),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            fontsize=7,
+        )
+    axes.axvline(0.0, color=COLOUR_NULL, linestyle=":", linewidth=1.0)
+    x, y = (literal(name) for name in _legend_names(labels))
+    axes.set_xlabel(f"{volcano.measure}, {x} against {y}", fontsize=8)
+    axes.set_ylabel("−log₁₀ p (unadjusted)", fontsize=8)
+    n_significant = int(volcano.significant.sum())
+    axes.set_title(f"{n_significant:,} of {len(volcano.names):,} columns significant", loc="left")
+    axes.tick_params(labelsize=8)
+    return plain(axes)
+
+
+def draw_love(axes: Axes, love: Love, labels: tuple[str, str]) -> Axes:
+    """Draw standardised mean differences with their intervals, the largest on top.
+
+    Differences of categorical columns have no sign: grey squares.
+    """
+    rows = np.arange(len(love.names))
+    sides = [(love.signed & (love.effects[0] > 0), SIDES[0])]
+    sides += [(love.signed & (love.effects[0] <= 0), SIDES[1]), (~love.signed, ("#666666", "s"))]
+    for some, (colour, marker) in sides:
+        effects = love.effects[:, some]
+        axes.hlines(rows[some], effects[1], effects[2], color=colour, linewidth=1.0, alpha=0.7)
+        axes.scatter(effects[0], rows[some], s=20, color=colour, marker=marker, zorder=3)
+    for end in (-LITTLE, LITTLE):
+        axes.axvline(end, color=COLOUR_NULL, linestyle="--", linewidth=0.9)
+    axes.axvline(0.0, color=COLOUR_NULL, linestyle=":", linewidth=1.0)
+    name_rows(axes, love.names)
+    x, y = (literal(name) for name in _legend_names(labels))
+    axes.set_xlabel(f"SMD, {x} against {y} (dashed: ±{LITTLE:g})", fontsize=8)
+    more = f", {len(love.names)} of {love.n_columns:,}" if love.n_columns > len(love.names) else ""
+    axes.set_title(f"Standardised mean differences{more}", loc="left")
+    axes.tick_params(axis="x", labelsize=8)
+    return plain(axes)
+
+
 def draw_embedding(axes: Axes, embedding: Embedding, labels: tuple[str, str]) -> Axes:
     """Draw the rows of both samples on the field of the witness function.
 
@@ -525,15 +608,20 @@ DRAWN_BY_RESULT = {
 def draw_panel(
     result: TestResult,
     what: str,
-    shown: Embedding | Stability | Marginal | PairView | None,
+    shown: Embedding | Stability | Marginal | PairView | Volcano | Love | None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one panel, and what was computed for it, on the axes given or on new ones."""
-    axes = new_axes() if ax is None else ax
+    tall = {"figsize": (5.6, 1.2 + 0.19 * len(shown.names))} if isinstance(shown, Love) else {}
+    axes = new_axes(**tall) if ax is None else ax
     if isinstance(shown, Embedding):
         return draw_embedding(axes, shown, result.labels)
     if isinstance(shown, Stability):
         return draw_stability(axes, shown)
+    if isinstance(shown, Volcano):
+        return draw_volcano(axes, shown, result.labels)
+    if isinstance(shown, Love):
+        return draw_love(axes, shown, result.labels)
     if shown is not None:
         return draw_view(axes, shown, result.labels)
     return DRAWN_BY_RESULT[what](axes, result)

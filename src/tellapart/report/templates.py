@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from functools import cache
 from typing import Any
@@ -17,13 +19,23 @@ SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
-"""The policy of every page: browsers load, run and send nothing."""
+"""The policy of every page: browsers load and send nothing, and run no script but ours."""
 WORD_ENDS = re.compile(r"(?<=[_./:\-])(?=\w)")
 
 
 def render(template: str, **content: Any) -> str:
     """Return a page or card: a template of this folder with its content."""
     return get_template(template).render(**content)
+
+
+@cache
+def script(name: str) -> tuple[Markup, Markup]:
+    """Return a script of this folder, and the policy of a page that holds it and no other."""
+    loader = _environment().loader
+    assert loader is not None
+    source = loader.get_source(_environment(), name)[0].strip()
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    return Markup(source), Markup(f"{SECURITY_POLICY}; script-src 'sha256-{digest}'")
 
 
 def get_template(name: str) -> Template:

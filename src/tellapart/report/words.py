@@ -6,7 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from tellapart.arrays import FloatArray
 from tellapart.results.columns import ColumnSummary, Marginal, Moments, Shares
+from tellapart.results.columns_table import BINARY, CATEGORICAL, ColumnsTable
 from tellapart.results.result import TestResult
 from tellapart.results.story import describe_kinds, describe_unnamed, family_floor
 from tellapart.scan.families import describe_family
@@ -245,10 +249,8 @@ def columns_text(names: Sequence[str]) -> str:
 # Findings, columns and families: rows of tables, groups on one scale.
 
 
-NEARLY_ONE = 0.99
-"""An adjusted p-value from here on is no hint at all."""
-MOST_COLUMNS = 5000
-"""Columns of one group that a page lists."""
+MOST_LEVELS = 6
+"""Levels of a categorical column that the table of all columns shows."""
 
 
 @dataclass(frozen=True)
@@ -265,15 +267,16 @@ class Row:
 
 
 @dataclass(frozen=True)
-class ColumnGroup:
-    """Columns with p-values of one range: name, adjusted p-value, and effects in words."""
+class ColumnRow:
+    """One column as a row of the table of all columns; tests are p, adjusted p and q."""
 
-    title: str
-    note: str
-    rows: list[tuple[str, str, str]]
-    n_columns: int
-    unfolded: bool
-    names_only: bool = False
+    name: str
+    first: Lines
+    second: Lines
+    difference: Lines
+    ratio: Lines
+    tests: Lines
+    findings: str
 
 
 @dataclass(frozen=True)
@@ -336,50 +339,92 @@ def columns_by_evidence(result: TestResult) -> list[str]:
     return sorted(pvalues, key=lambda name: (pvalues[name], rank.get(name, len(rank))))
 
 
-def describe_columns(result: TestResult) -> list[ColumnGroup]:
-    """Return all columns by their adjusted p-values: at the floor, significant, not, near 1.
-
-    Effects are those of findings and of selected variables.
-    """
-    pvalues, floor = result.variable_pvalues, result.pvalue_floor
-    effects: dict[str, list[str]] = {}
-    findings = [finding for finding in result.findings if len(finding.variables) == 1]
-    changes = [c for c in result.selection.changes.values() if len(c.variables) == 1]
-    with_finding = {finding.variables[0] for finding in findings}
-    for finding in [*findings, *(c for c in changes if c.variables[0] not in with_finding)]:
-        effects.setdefault(finding.variables[0], []).append(finding.size() or finding.change())
-    order = columns_by_evidence(result)
-    least = f"p ≤ {floor:.3g}" if floor else ""
-    limits = [
-        (
-            floor,
-            f"at {least}",
-            f"the smallest p-value that {result.null_distribution.size:,} permutations can give",
-        ),
-        (result.alpha, f"significant at α = {result.alpha:g}", "adjusted p-values"),
-        (NEARLY_ONE, "not significant", "adjusted p-values"),
-        (math.inf, f"with p > {NEARLY_ONE:g}", "nothing in these columns points to a difference"),
-    ]
-    groups, above = [], -math.inf
-    for limit, title, note in limits:
-        names = [name for name in order if above < pvalues[name] <= limit]
-        above = max(above, limit)
-        if not names:
-            continue
-        groups.append(
-            ColumnGroup(
-                title=f"{counted(len(names), 'column')} {title}",
-                note=note,
-                rows=[
-                    (name, pvalue_cell(pvalues[name], floor), "; ".join(effects.get(name, ())))
-                    for name in names[:MOST_COLUMNS]
-                ],
-                n_columns=len(names),
-                unfolded=limit <= result.alpha and len(names) <= 50,
-                names_only=limit == math.inf,
+def describe_all_columns(result: TestResult, table: ColumnsTable) -> list[ColumnRow]:
+    """Return all columns, by p-value and then by the size of the SMD."""
+    tests = result.column_tests
+    kinds: dict[str, dict[str, None]] = {}
+    for finding in result.findings if result.reject else ():
+        for name in finding.variables:
+            kinds.setdefault(name, {})[FINDING_KINDS[finding.kind].words.title] = None
+    sizes = np.nan_to_num(np.abs(table.difference[0]), nan=-1.0)
+    order = np.argsort(-sizes, kind="stable")
+    if tests is not None:
+        order = order[np.lexsort((tests.pvalue[order], tests.adjusted[order]))]
+    floor = result.pvalue_floor
+    rows = []
+    for k in map(int, order):
+        first, second = (_column_cells(table, k, side) for side in (0, 1))
+        cells: Lines = ()
+        if tests is not None:
+            tail = bool(tests.approximate[k])
+            cells = (
+                pvalue_cell(float(tests.pvalue[k]), 0.0 if tail else floor),
+                pvalue_cell(float(tests.adjusted[k]), floor),
+                pvalue_cell(float(tests.qvalue[k])),
+            )
+        rows.append(
+            ColumnRow(
+                table.names[k],
+                first,
+                second,
+                _with_interval(table.difference[:, k]),
+                _with_interval(table.ratio[:, k]),
+                cells,
+                ", ".join(kinds.get(table.names[k], ())),
             )
         )
-    return groups
+    return rows
+
+
+def _column_cells(table: ColumnsTable, k: int, side: int) -> Lines:
+    """Return one column of one sample in numbers."""
+    name, lines = table.names[k], []
+    if name in table.levels:
+        levels, shares = table.levels[name], table.proportions(name)[side]
+        texts = [
+            f"{percent(share)} ({count:,})"
+            for share, count in zip(shares, levels.counts[side], strict=True)
+        ]
+        if table.types[k] == BINARY:
+            value = levels.labels[1]
+            lines.append(texts[1] if value == "1" else f"{texts[1]} equal {value}")
+        else:
+            pairs = zip(levels.labels[:MOST_LEVELS], texts, strict=False)
+            lines += [f"{label}: {text}" for label, text in pairs]
+        if table.types[k] == CATEGORICAL and len(texts) > MOST_LEVELS:
+            lines.append(f"and {counted(len(texts) - MOST_LEVELS, 'level')} more")
+    elif table.n[side, k]:
+        lines.append(
+            _unbroken(f"{_short(table.mean[side, k])} ({_short(table.deviation[side, k])})")
+        )
+        low, middle, high = map(_short, table.quartiles[side, :, k])
+        if middle != "–":
+            lines.append(_unbroken(f"{middle} [{low}, {high}]"))
+    if table.missing[side, k]:
+        lines.append(_unbroken(f"{table.missing[side, k]:,} missing"))
+    return tuple(lines) or ("–",)
+
+
+def _short(value: float) -> str:
+    """Write a number with three digits, or whole where it has more."""
+    if math.isnan(value):
+        return "–"
+    return number(value, ",.0f" if 100 <= abs(value) < 1e9 else ".3g")
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _with_interval(effect: FloatArray) -> Lines:
+    """Return an effect and its interval, a dash where there is none."""
+    value, low, high = map(float, effect)
+    if math.isnan(value):
+        return ("–",)
+    text = "∞" if value == math.inf else "−∞" if value == -math.inf else number(value, ".2f")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return (text,)
+    return text, _unbroken(f"{number(low, '.2f')} to {number(high, '.2f')}")
 
 
 def describe_families(result: TestResult) -> list[Family]:

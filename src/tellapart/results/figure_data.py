@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tellapart.arguments import check_choice, check_integer
+from tellapart.arrays import BoolArray, FloatArray
 from tellapart.errors import InputError
 from tellapart.results.columns import (
     ColumnSummary,
@@ -25,6 +26,12 @@ from tellapart.results.columns import (
     compute_pair,
     compute_triple,
     summarise_column,
+)
+from tellapart.results.columns_table import (
+    CATEGORICAL,
+    PSEUDOCOUNT,
+    ColumnsTable,
+    check_fold_change,
 )
 from tellapart.results.embedding import Embedding, compute_embedding
 from tellapart.selection.stability import (
@@ -38,8 +45,12 @@ from tellapart.selection.stability import (
 if TYPE_CHECKING:
     from tellapart.results.result import TestResult
 
-PANELS = ("weights", "null", "marginal", "pair", "stability", "embedding")
-SCAN_PANELS = ("findings", "families", "columns")
+PANELS = ("weights", "null", "marginal", "pair", "stability", "embedding", "love")
+SCAN_PANELS = ("findings", "families", "columns", "volcano")
+MOST_LABELLED = 12
+"""Columns that a volcano plot names."""
+MOST_LOVED = 60
+"""Columns of a love plot."""
 MOST_SUMMARIES = 200
 MOST_MARGINALS = 50
 MOST_PAIRS = 12
@@ -68,6 +79,8 @@ class PageData:
         Both samples in two dimensions; None without a kernel or with too many variables.
     stability : Stability or None
         Selection frequencies of the variables; None where they were left out or cannot be had.
+    table : ColumnsTable
+        All columns in numbers.
     """
 
     summaries: tuple[ColumnSummary, ...]
@@ -76,6 +89,89 @@ class PageData:
     pairs: tuple[PairView, ...]
     embedding: Embedding | None
     stability: Stability | None
+    table: ColumnsTable
+
+
+@dataclass(frozen=True, eq=False)
+class Volcano:
+    """Every column by its effect and its unadjusted p-value.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns that have both.
+    effects, pvalues : arrays
+        The effect, first sample against second, and the p-value.
+    significant : array of bool
+        Whether the adjusted p-value is at most α.
+    approximate : array of bool
+        Whether the p-value comes from a fitted tail.
+    labelled : tuple of int
+        The significant columns to name, the smallest p-values first.
+    measure : str
+        What the effect is.
+    """
+
+    names: tuple[str, ...]
+    effects: FloatArray
+    pvalues: FloatArray
+    significant: BoolArray
+    approximate: BoolArray
+    labelled: tuple[int, ...]
+    measure: str
+
+
+@dataclass(frozen=True, eq=False)
+class Love:
+    """Columns by the size of their standardised mean differences, the largest first.
+
+    `effects` has the difference and the ends of its interval, (3 × columns); `signed` is False of
+    categorical columns; `n_columns` have a difference.
+    """
+
+    names: tuple[str, ...]
+    effects: FloatArray
+    signed: BoolArray
+    n_columns: int
+
+
+def compute_volcano(result: TestResult, log2_fold_change: bool | str = False) -> Volcano:
+    """Return every column by effect and p-value: SMDs, or log₂ fold changes."""
+    table, tests = result.column_data, result.column_tests
+    assert tests is not None
+    how = check_fold_change(log2_fold_change)
+    effects, measure = table.difference[0], "SMD"
+    if how is not None:
+        effects, measure = table.log2_fold_changes(how, PSEUDOCOUNT), "log₂ fold change"
+    signed = np.array([kind != CATEGORICAL for kind in table.types])
+    kept = np.flatnonzero(np.isfinite(effects) & signed)
+    order = sorted(kept, key=lambda k: (tests.pvalue[k], -abs(effects[k])))
+    significant = tests.adjusted <= result.alpha
+    place_of = {int(k): place for place, k in enumerate(kept)}
+    labelled = [place_of[int(k)] for k in order if significant[k]][:MOST_LABELLED]
+    return Volcano(
+        tuple(table.names[k] for k in kept),
+        effects[kept],
+        tests.pvalue[kept],
+        significant[kept],
+        tests.approximate[kept],
+        tuple(labelled),
+        measure,
+    )
+
+
+def compute_love(result: TestResult) -> Love:
+    """Return the columns with the largest standardised mean differences, 60 at most."""
+    table = result.column_data
+    sizes = np.abs(table.difference[0])
+    known = np.flatnonzero(np.isfinite(sizes))
+    order = known[np.argsort(-sizes[known], kind="stable")][:MOST_LOVED]
+    return Love(
+        tuple(table.names[k] for k in order),
+        table.difference[:, order],
+        np.array([table.types[k] != CATEGORICAL for k in order], dtype=np.bool_),
+        int(known.size),
+    )
 
 
 class FigureData:
@@ -219,6 +315,7 @@ class FigureData:
             self.pairs,
             self.embedding,
             measured,
+            self._result.column_data,
         )
 
     def panel(
@@ -229,7 +326,8 @@ class FigureData:
         variables: tuple[str, str] | None = None,
         method: str = "pca",
         n_resamples: int = 50,
-    ) -> Embedding | Stability | Marginal | PairView | None:
+        log2_fold_change: bool | str = False,
+    ) -> Embedding | Stability | Marginal | PairView | Volcano | Love | None:
         """Return what one panel shows beside the result itself; see `TestResult.plot`."""
         check_choice("what", what, (*PANELS, *SCAN_PANELS))
         result, names = self._result, self._result.selection.names
@@ -241,6 +339,10 @@ class FigureData:
             return compute_embedding(result, method)
         if what == "stability":
             return self.stability(n_resamples)
+        if what == "volcano":
+            return compute_volcano(result, log2_fold_change)
+        if what == "love":
+            return compute_love(result)
         if what == "marginal":
             column = described_columns(result)[0] if variable is None else names.index(variable)
             return compute_marginal(result.held_out, column)

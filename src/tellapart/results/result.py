@@ -425,8 +425,8 @@ class TestResult(Exports):
     ) -> str:
         """Return the report as one HTML page; write it to `path` too if given.
 
-        The page needs no network and no script, and can be printed. The file is written whole or
-        not at all.
+        The page needs no network and can be printed; one script sorts and searches its table of all
+        columns, which is complete without. The file is written whole or not at all.
 
         Parameters
         ----------
@@ -471,14 +471,16 @@ class TestResult(Exports):
         Parameters
         ----------
         what : str or None
-            "weights", "null", "marginal", "pair", "stability" or "embedding"; of a scan also
-            "findings", "families" and "columns"; None for the figure.
+            "weights", "null", "marginal", "pair", "stability", "embedding" or "love" (the
+            standardised mean differences of columns); of a scan also "findings", "families",
+            "columns" and "volcano" (p-values of all columns by their effects); None for the figure.
         ax : matplotlib Axes or None
             Where to draw a panel; new axes on a new figure if None.
         **options
             `variable` is the column of "marginal" and `variables` are the two of "pair" (by default
             those of the most significant finding, else those with the largest weights), `method` is
-            that of "embedding" ("pca" or "t-sne"), `n_resamples` is that of "stability".
+            that of "embedding" ("pca" or "t-sne"), `n_resamples` is that of "stability",
+            `log2_fold_change` ("counts" or "log1p", as in `columns_table`) is that of "volcano".
 
         Returns
         -------

@@ -233,12 +233,12 @@ def _count(data: ColumnsTable, name: str, place: int, side: int, digits: int) ->
     return f"{int(own[place]):,} ({share:.{digits}f})"
 
 
-def _fixed(value: float, digits: int) -> str:
-    """Return a number with so many decimals, or with four digits where that would show none."""
+def _fixed(value: float, digits: int, least: int = 2) -> str:
+    """Return a number with so many decimals, or `least` digits where that would show only 0."""
     if math.isnan(value):
         return "–"
     if value != 0 and abs(value) < 0.5 * 10.0**-digits and math.isfinite(value):
-        return number_text(float(value), 2)
+        return number_text(float(value), least)
     return f"{value:.{digits}f}".replace("-", "−")
 
 
@@ -246,8 +246,8 @@ def _difference(data: ColumnsTable, k: int) -> list[str]:
     effect, low, high = (float(value) for value in data.difference[:, k])
     if math.isnan(effect):
         return ["–", "–"]
-    interval = "–" if math.isnan(low) else f"{_fixed(low, 2)} to {_fixed(high, 2)}"
-    return [_fixed(effect, 2), interval]
+    interval = "–" if math.isnan(low) else f"{_fixed(low, 2, 1)} to {_fixed(high, 2, 1)}"
+    return [_fixed(effect, 2, 1), interval]
 
 
 def _note(result: TestResult, asked: TableOneSettings, tests: Sequence[str]) -> str:
