@@ -57,8 +57,11 @@ class Budget:
         Numbers in one block of what is summed over pairs of rows, and of features of rows.
     witness_block_bytes : int
         Bytes of one block of a witness function.
-    proof_seconds : float
-        Seconds of a proof of optimality where no time limit is given.
+    proof_seconds, least_proof_seconds, presumed_seconds : float
+        Seconds of a proof of optimality where no time limit is given; after a scan as many as it
+        took, and at least the second; and the time by which "auto" picks a solver then.
+    resumed_columns : int
+        Columns of a problem of a kernel up to which a proof that was stopped is kept to go on.
     interaction_columns, interaction_features : int
         Columns among which pairs and triples are looked for at most, and features of them all.
     feature_rows, feature_entries : int
@@ -189,6 +192,9 @@ class Budget:
     witness_block_bytes: int = 100_000_000
     # search
     proof_seconds: float = 10.0
+    least_proof_seconds: float = 1.0
+    presumed_seconds: float = 10.0
+    resumed_columns: int = 2_000
     interaction_columns: int = 5_000
     interaction_features: int = 2_400
     feature_rows: int = 100_000

@@ -42,7 +42,7 @@ from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
 from tellapart.text import described, quoted
 from tellapart.threads import blas_threads, in_threads, one_blas_thread
-from tellapart.two_sample.runs import scan_outcome, step_seeds
+from tellapart.two_sample.runs import proof_after_scan, scan_outcome, step_seeds
 from tellapart.two_sample.settings import Limits, TestSettings
 from tellapart.two_sample.two_sample_test import run_test
 
@@ -201,15 +201,16 @@ class SharedScan:
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,
             )
-            chosen = weigh_evidence(
-                samples,
-                settings,
-                rng=np.random.default_rng(solve_seed),
-                progress=progress,
-                n_jobs=1,
-                effort=self.effort,
-                known=self._cached_scores(comparison, scanned, samples.n_columns),
-            )
+            with proof_after_scan(time.perf_counter() - started):
+                chosen = weigh_evidence(
+                    samples,
+                    settings,
+                    rng=np.random.default_rng(solve_seed),
+                    progress=progress,
+                    n_jobs=1,
+                    effort=self.effort,
+                    known=self._cached_scores(comparison, scanned, samples.n_columns),
+                )
             outcome = scan_outcome(scanned, chosen, samples, samples, samples, settings.alpha)
         return outcome.result(settings, labels, time.perf_counter() - started)
 

@@ -6,19 +6,20 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from tellapart.arguments import check_number
 from tellapart.arrays import FloatArray
 from tellapart.data.design import Design
 from tellapart.data.design_labels import ARGUMENTS, GIVEN
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
-from tellapart.progress import Progress
+from tellapart.progress import Progress, check_progress, progress_reporter
 from tellapart.results.columns_table import (
     ColumnsSource,
     ColumnsTable,
@@ -38,7 +39,10 @@ from tellapart.results.story import (
 from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.finding import Finding, p_text
 from tellapart.scan.scan import Scan
-from tellapart.selection.selection import Selection
+from tellapart.selection.by_evidence import shown_kernel
+from tellapart.selection.changes import ScanFindings, with_changes
+from tellapart.selection.proof import prove_further
+from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference, read_points
@@ -295,6 +299,58 @@ class TestResult(Exports):
             n_jobs=n_jobs,
             progress=progress,
         )
+
+    def prove(self, time_limit: float = 60.0, *, progress: bool | Progress = False) -> TestResult:
+        """Go on with the proof that the selection is optimal, and return the result with its bound.
+
+        The search goes on where it stopped, so that the gap never widens; the p-value and the
+        findings stay as they are. After a scan a better selection that the search meets takes the
+        place of the present one; after a split the selection that was tested is kept.
+
+        Parameters
+        ----------
+        time_limit : float
+            Seconds at most.
+        progress : bool or callable
+            True for a display on standard error, or a function of (stage, detail).
+
+        Returns
+        -------
+        TestResult
+            This one, where the selection is proved to be optimal already.
+
+        Raises
+        ------
+        InputError
+            Where no search can go on: `kernel` and `regularization` have no certificate, the
+            result is that of a baseline, or the problem was too large to be kept.
+
+        Examples
+        --------
+        >>> import tellapart as ta
+        >>> X, Y, _ = ta.datasets.make_case("mean-shift", 100, random_state=0)
+        >>> result = ta.two_sample_test(X, Y, n_permutations=99, random_state=0)
+        >>> longer = result.prove(time_limit=5)
+        >>> longer.selection.gap <= result.selection.gap
+        True
+        """
+        seconds = check_number("time_limit", time_limit, 0.0, open_low=True)
+        with progress_reporter(check_progress(progress)) as report:
+            selection = prove_further(
+                self.selection,
+                self.held_out if self.train is None else self.train,
+                seconds,
+                keep=self.scan is None,
+                progress=report,
+            )
+        kernel = self.kernel
+        if self.scan is not None and not np.array_equal(selection.z, self.selection.z):
+            named = ScanFindings(self.scan.findings, self.scan.variable_pvalues, self.alpha)
+            selection = with_changes(selection, self.held_out, scanned=named).labelled(self.labels)
+            if selection.objective == EVIDENCE:
+                kernel = shown_kernel(self.held_out, selection)
+        spent = selection.seconds - self.selection.seconds
+        return replace(self, selection=selection, kernel=kernel, seconds=self.seconds + spent)
 
     def page_data(self, *, stability: bool | int = True) -> PageData:
         """Return what a page shows and has to compute; `stability` is that of `to_html`.

@@ -28,6 +28,7 @@ from tellapart.statistics.coefficients import LinearCoefficients, linear_coeffic
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.contract import Control, Solution, Status, require
 from tellapart.strs.problem import SparseRatio, SparseTrustRegion
+from tellapart.strs.solve import choose as choose_solver
 from tellapart.strs.solvers.thresholding import Thresholding
 
 SEARCH = "annealing"
@@ -50,12 +51,36 @@ HEURISTICS = Solvers(Thresholding(), QUICK)
 """Milliseconds per choice and no proof: for choices that are made again and again."""
 
 
+@dataclass(frozen=True, eq=False)
+class OpenProblem:
+    """A problem whose solution is not proved to be optimal yet, and who solves it."""
+
+    problem: SparseTrustRegion | SparseRatio
+    solution: Solution
+    solver: str | Solver
+    gap: float
+
+    def resume(self, control: Control) -> OpenProblem:
+        """Go on where the search stopped."""
+        solution = solve(
+            self.problem,
+            solver=self.solver,
+            gap=control.gap,
+            time_limit=control.remaining,
+            random_state=control.rng,
+            progress=control.progress,
+            resume=self.solution,
+        )
+        return replace(self, solution=solution)
+
+
 @dataclass(frozen=True)
 class Choice:
     """A point, its value, and what is proved about it, under the names that a selection has.
 
     `history` holds the annealed runs; it is empty where none was needed. `drawn_rows` and
-    `n_features` describe what F is of where it is not of all pairs of rows: see `Goal`.
+    `n_features` describe what F is of where it is not of all pairs of rows: see `Goal`. `proof` is
+    what is left to prove.
     """
 
     z: FloatArray
@@ -67,6 +92,7 @@ class Choice:
     history: tuple[Trace, ...] = ()
     drawn_rows: tuple[int, int] | None = None
     n_features: int | None = None
+    proof: OpenProblem | None = None
 
 
 def resolve_solver(value: str | Solver | Annealing, abilities: Abilities) -> Solvers:
@@ -161,7 +187,8 @@ def choose_weights(
         problem = ratio_problem(coefficients, n_variables, regularization, nonnegative)
     else:
         problem = linear_problem(coefficients, regularization, n_variables, nonnegative)
-    return _as_choice(_solved(problem, solvers.exact, control, _proof_limit(control), control.rng))
+    solution = _solved(problem, solvers.exact, control, _proof_limit(control), control.rng)
+    return _as_choice(problem, solution, solvers.exact, control.gap)
 
 
 def _searched_and_bounded(
@@ -185,7 +212,8 @@ def _searched_and_bounded(
     seeded = np.random.default_rng(control.rng.integers(2**63))
     free = _solved(problem, solvers.exact, control, limit, seeded)
     if unregularized:
-        return replace(_as_choice(free), seconds=control.elapsed)
+        choice = _as_choice(problem, free, solvers.exact, control.gap)
+        return replace(choice, seconds=control.elapsed)
     if free.interrupted:
         # The solver gave up what was only a bound: Ctrl-C was meant for the search.
         raise KeyboardInterrupt
@@ -229,7 +257,13 @@ def _solved(
     limit: float,
     rng: np.random.Generator,
 ) -> Solution:
-    return solve(
+    budget = current_budget()
+    unlimited = control.time_limit is None and solver in (None, AUTO)
+    if unlimited:
+        # How long a proof may take must not decide what is chosen.
+        quadratic = problem.squared if isinstance(problem, SparseRatio) else problem
+        solver = choose_solver(quadratic, budget.presumed_seconds)
+    solution = solve(
         problem,
         solver=AUTO if solver is None else solver,
         gap=control.gap,
@@ -237,9 +271,27 @@ def _solved(
         random_state=rng,
         progress=control.progress,
     )
+    is_proved = solution.status == "optimal" or solution.interrupted
+    if is_proved or not unlimited or problem.n_columns > budget.resumed_columns:
+        return solution
+    found = solve(problem, "local-search", gap=control.gap)
+    if found.value <= solution.value:
+        return solution
+    bound = None if solution.upper_bound is None else max(solution.upper_bound, found.value)
+    return replace(solution, support=found.support, z=found.z, value=found.value, upper_bound=bound)
 
 
-def _as_choice(solution: Solution) -> Choice:
+def _as_choice(
+    problem: SparseTrustRegion | SparseRatio,
+    solution: Solution,
+    solver: str | Solver | None,
+    gap: float,
+) -> Choice:
+    proof = None
+    can_prove = solution.upper_bound is not None or solver in (None, AUTO)
+    is_open = solution.status != "optimal" and can_prove
+    if is_open and problem.n_columns <= current_budget().resumed_columns:
+        proof = OpenProblem(problem, solution, AUTO if solver is None else solver, gap)
     return Choice(
         solution.z,
         solution.value,
@@ -247,4 +299,5 @@ def _as_choice(solution: Solution) -> Choice:
         solution.status,
         solution.solver,
         solution.seconds,
+        proof=proof,
     )

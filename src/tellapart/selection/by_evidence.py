@@ -14,7 +14,7 @@ repeated without it, by swaps. Nothing is proved about the runner-up: there may 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -131,6 +131,8 @@ def weigh_evidence(
         # or one that compiles for the first time, selects as many.
         control = replace(control, time_limit=control.elapsed + current_budget().proof_seconds)
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
+    if control.status(best.value, best.upper_bound) != "optimal":
+        best = _no_worse_than_swaps(evidence, best, min(number, evidence.n_columns))
     if effort == 1.0:
         best, runner_up = find_runner_up(samples.names, evidence, best, number)
     selection = select_by_evidence(
@@ -143,11 +145,38 @@ def weigh_evidence(
         drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
     selection = replace(selection, runner_up=runner_up)
-    if selection.groups:
-        kernel = Gaussian().fit(shown, n_jobs=threads)
-    else:
-        kernel = _linear_kernel(shown, selection.support, constant)
+    if effort == 1.0 and selection.status != "optimal":
+        selection = replace(selection, proof=EvidenceProof(evidence, best, settings.gap))
+    kernel = shown_kernel(shown, selection, threads)
     return Chosen(Tuning(number, 0.0), kernel, selection)
+
+
+def _no_worse_than_swaps(evidence: Evidence, best: Best, n_variables: int) -> Best:
+    """Return the better one of a choice whose proof was cut short and of what swaps find.
+
+    Swaps take no account of the clock: nor does what is chosen, unless the proof meets a better
+    choice in its time.
+    """
+    found = best_of(evidence, n_variables, Control(), HEURISTIC)
+    if found.value <= best.value * (1 + ROUNDING):
+        return best
+    bound = None if best.upper_bound is None else max(best.upper_bound, found.value)
+    return replace(best, **_point(found), upper_bound=bound)
+
+
+def _point(best: Best) -> dict[str, Any]:
+    """Return the choice itself, without what was proved and how."""
+    return {"z": best.z, "groups": best.groups, "value": best.value}
+
+
+def shown_kernel(samples: Samples, selection: Selection, n_jobs: int = 1) -> FittedKernel:
+    """Return the kernel of the witness function of a choice by evidence."""
+    samples = samples.draw(SHOWN_ROWS, np.random.default_rng(0))
+    if selection.groups:
+        return Gaussian().fit(samples, n_jobs=n_jobs)
+    left_out = set(selection.constant)
+    constant = np.array([name in left_out for name in samples.names])
+    return _linear_kernel(samples, selection.support, constant)
 
 
 def _linear_kernel(samples: Samples, support: IntArray, constant: BoolArray) -> FittedKernel:
@@ -166,19 +195,35 @@ class Best:
     value: float
     upper_bound: float | None
     solver: str
+    solutions: Mapping[tuple[int, ...], Solution] = field(default_factory=dict, repr=False)
 
 
-def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str = EXACT) -> Best:
+def best_of(
+    evidence: Evidence,
+    n_variables: int,
+    control: Control,
+    solver: str = EXACT,
+    earlier: Best | None = None,
+) -> Best:
     """Return the candidate columns with the most evidence, and a bound where the solver proves one.
 
-    Bounds of different sets of groups hold for their own choices; the largest holds for all.
+    Bounds of different sets of groups hold for their own choices; the largest holds for all. With
+    an `earlier` answer the searches of all sets go on, and share the time that is left.
     """
-    best: Best | None = None
+    best = earlier
+    known = {} if earlier is None else earlier.solutions
     bounds: list[float | None] = []
-    for chosen in _sets_of_groups(evidence, n_variables):
+    solutions = dict(known)
+    sets = list(_sets_of_groups(evidence, n_variables))
+    for number, chosen in enumerate(sets):
         # A set that cannot beat the best by more than the gap need not be solved to its end.
         floor = None if best is None else best.value * (1 + control.gap)
-        solution = _solved(evidence, chosen, n_variables, control, solver, floor)
+        seconds = control.remaining
+        if seconds is not None and earlier is not None:
+            seconds /= len(sets) - number
+        solution = solutions[chosen] = _solved(
+            evidence, chosen, n_variables, control, solver, floor, seconds, known.get(chosen)
+        )
         bounds.append(solution.upper_bound)
         if best is None or solution.value > best.value:
             z = _column_weights(evidence, chosen, solution.z)
@@ -190,7 +235,43 @@ def best_of(evidence: Evidence, n_variables: int, control: Control, solver: str 
     assert best is not None
     proved = [bound for bound in bounds if bound is not None]
     bound = max(proved) if len(proved) == len(bounds) else None
-    return Best(best.z, best.groups, best.value, bound, best.solver)
+    if bound is not None:
+        bound = max(bound, best.value)
+    return replace(best, upper_bound=bound, solutions=solutions)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceProof:
+    """What is left to prove of a choice by evidence; see `tellapart.selection.selection.Proof`."""
+
+    evidence: Evidence
+    best: Best
+    gap: float
+
+    def resume(
+        self, selection: Selection, samples: Samples, control: Control, *, keep: bool
+    ) -> Selection:
+        """Go on, and return the selection with what is proved by then."""
+        number = self.evidence.n_columns
+        if selection.n_variables is not None:
+            number = min(selection.n_variables, number)
+        best, runner_up = best_of(self.evidence, number, control, earlier=self.best), None
+        if keep or best.value <= selection.value * (1 + ROUNDING):
+            proved = selection.with_bound(best.upper_bound, control)
+        else:
+            best, runner_up = find_runner_up(selection.names, self.evidence, best, number)
+            proved = select_by_evidence(
+                samples, self.evidence, best, number, constant=selection.constant, control=control
+            )
+            proved = replace(
+                proved,
+                n_variables=selection.n_variables,
+                seconds=selection.seconds + proved.seconds,
+                drawn_rows=selection.drawn_rows,
+                runner_up=runner_up,
+            )
+        is_open = proved.status != "optimal"
+        return replace(proved, proof=replace(self, best=best) if is_open else None)
 
 
 def enough_variables(evidence: Evidence, control: Control) -> int:
@@ -274,6 +355,8 @@ def _solved(
     control: Control,
     solver: str,
     floor: float | None,
+    seconds: float | None,
+    earlier: Solution | None,
 ) -> Solution:
     """Solve the problem in which these groups, and no others, may have weights."""
     count = evidence.n_columns
@@ -289,16 +372,16 @@ def _solved(
         # M has no eigenvalue below half its shrinkage, and no part of it has.
         known=True,
     )
-    left = control.remaining
     return solve(
         problem,
         solver=solver,
         gap=control.gap,
         # Each set gets its first bound, however late: without it nothing would be proved of any.
-        time_limit=None if left is None else max(left, LEAST_SECONDS),
+        time_limit=None if seconds is None else max(seconds, LEAST_SECONDS),
         random_state=control.rng,
         progress=control.progress,
         floor=floor,
+        resume=earlier,
     )
 
 
@@ -426,7 +509,7 @@ def find_runner_up(
             break
         # The bound is proved for every choice, this one included.
         bound = None if best.upper_bound is None else max(best.upper_bound, next_best.value)
-        best = replace(next_best, upper_bound=bound, solver=best.solver)
+        best = replace(best, **_point(next_best), upper_bound=bound)
     support = np.flatnonzero(next_best.z).tolist()
 
     def named(positions: list[int]) -> tuple[str, ...]:

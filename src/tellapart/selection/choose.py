@@ -16,7 +16,7 @@ from tellapart.kernels import Kernel
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, silent, solver_progress
-from tellapart.search.choice import Choice, Solvers, choose_weights
+from tellapart.search.choice import Choice, OpenProblem, Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings, check_varying
@@ -115,8 +115,9 @@ def _selection_of(
     """Return a choice of weights for the columns `keep` as a selection among all columns."""
     z = np.zeros(samples.n_columns)
     z[keep] = choice.z
+    proof = None if choice.proof is None else KernelProof(choice.proof, keep)
     return Selection(
-        **{**vars(choice), "z": z},
+        **{**vars(choice), "z": z, "proof": proof},
         support=np.flatnonzero(z),
         kernel=kernel.name,
         names=samples.names,
@@ -124,6 +125,43 @@ def _selection_of(
         constant=tuple(samples.names[s] for s in np.flatnonzero(kernel.constant)),
         n_variables=n_variables,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProof:
+    """What is left to prove of a choice by a kernel; see `tellapart.selection.selection.Proof`.
+
+    `columns` are those of the problem, among all columns.
+    """
+
+    left: OpenProblem
+    columns: IntArray
+
+    @property
+    def gap(self) -> float:
+        """The relative gap at which it is complete."""
+        return self.left.gap
+
+    def resume(
+        self,
+        selection: Selection,
+        samples: Samples,  # noqa: ARG002
+        control: Control,
+        *,
+        keep: bool,
+    ) -> Selection:
+        """Go on, and return the selection with what is proved by then."""
+        left = self.left.resume(control)
+        solution = left.solution
+        if not keep and solution.value > selection.value:
+            z = np.zeros(selection.z.size)
+            z[self.columns] = solution.z
+            selection = replace(
+                selection, z=z, support=np.flatnonzero(z), value=solution.value, changes={}
+            )
+        proved = selection.with_bound(solution.upper_bound, control)
+        is_open = proved.status != "optimal"
+        return replace(proved, proof=replace(self, left=left) if is_open else None)
 
 
 def _starts(

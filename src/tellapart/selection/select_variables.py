@@ -143,7 +143,8 @@ def select_variables(
             if settings.by_evidence and judged_by_draw(samples):
                 samples = replace(samples, seed=int(rng.integers(2**63)))
         chosen = _choose(samples, settings, rng, report)
-    return describe_changes(chosen, samples).labelled(names)
+    # A proof goes on in a result only: what its search holds is not kept here.
+    return replace(describe_changes(chosen, samples).labelled(names), proof=None)
 
 
 def _choose(

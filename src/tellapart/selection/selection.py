@@ -6,13 +6,14 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.samples import Samples
 from tellapart.data.sources.table import make_frame
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
-from tellapart.strs.contract import Status, relative_gap
+from tellapart.strs.contract import Control, Status, relative_gap
 from tellapart.text import counted, listed, safe
 
 if TYPE_CHECKING:
@@ -63,6 +64,23 @@ FEW_SUBSTITUTES = 3
 """Substitutes of a variable that a summary names."""
 ROUNDING = 1e-9
 """A relative gap this small is not worth a word."""
+
+
+class Proof(Protocol):
+    """A proof that was stopped before it was complete, with all that the search left open."""
+
+    @property
+    def gap(self) -> float:
+        """The relative gap at which it is complete."""
+
+    def resume(
+        self, selection: Selection, samples: Samples, control: Control, *, keep: bool
+    ) -> Selection:
+        """Go on with the search, and return the selection with what is proved by then.
+
+        A better choice that the search meets takes the place of the one made, unless that is to be
+        kept: its bound is then that of all choices.
+        """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +149,8 @@ class Selection:
     changes : mapping from str to Finding
         What each chosen variable differs in, which way and how much, with an interval
         (`tellapart.selection.changes`); of the 200 heaviest at most.
+    proof : Proof or None
+        The search that `TestResult.prove` goes on with; None where there is nothing left to prove.
     """
 
     support: IntArray
@@ -157,6 +177,7 @@ class Selection:
     groups: tuple[tuple[int, ...], ...] = ()
     changes: Mapping[str, Finding] = field(default_factory=dict)
     runner_up: RunnerUp | None = None
+    proof: Proof | None = field(default=None, repr=False, compare=False)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -194,6 +215,17 @@ class Selection:
         """Return the selection with changes that call the samples by these names."""
         named = {name: replace(change, labels=labels) for name, change in self.changes.items()}
         return replace(self, changes=named)
+
+    def with_bound(self, bound: float | None, control: Control) -> Selection:
+        """Return the selection with another bound, if it is lower, and with the time it took."""
+        bounds = [b for b in (bound, self.upper_bound) if b is not None]
+        lowest = min(bounds, default=None)
+        return replace(
+            self,
+            upper_bound=lowest,
+            status=control.status(self.value, lowest),
+            seconds=self.seconds + control.elapsed,
+        )
 
     def to_frame(self) -> Any:
         """Return the selected variables as a table (pandas, or pyarrow), largest weight first."""
@@ -276,7 +308,8 @@ class Selection:
         if self.status == "optimal":
             return f"optimal {subsets})"
         if self.status == "time_limit":
-            subsets += "; a longer time_limit may prove more"
+            longer = "" if self.proof is None else ", or result.prove(time_limit=60),"
+            subsets += f"; a longer time_limit{longer} may prove more"
         return f"not proved to be optimal {subsets})"
 
     def _certificate_of_method(self, chosen: str) -> str:

@@ -57,6 +57,9 @@ class Solution:
         Wall time.
     interrupted : bool
         Whether Ctrl-C ended the work: a caller with more to do should stop too.
+    search : OpenSearch or None
+        What `tellapart.strs.solve(problem, resume=solution)` goes on with; None where the proof is
+        complete, or where the solver begins anew.
     """
 
     support: NDArray[np.intp]
@@ -68,6 +71,7 @@ class Solution:
     iterations: int
     seconds: float
     interrupted: bool = False
+    search: OpenSearch | None = field(default=None, repr=False, compare=False)
 
     @property
     def gap(self) -> float | None:
@@ -160,6 +164,13 @@ class Control:
         message = "tell_progress is deprecated: use report_progress"
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         self.report_progress(iterations, value, upper_bound)
+
+
+class OpenSearch(Protocol):
+    """A search that was stopped before its proof was complete, with all that it left open."""
+
+    def resume(self, control: Control) -> Solution:
+        """Go on until the gap is closed or the limits of this control are reached."""
 
 
 # What it is, and what it accepts.

@@ -62,6 +62,7 @@ def solve(
     progress: Progress | None = None,
     start: ArrayLike | None = None,
     floor: float | None = None,
+    resume: Solution | None = None,
 ) -> Solution:
     """Solve max zᵀAz + aᵀz over ‖z‖₂ = 1, ‖z‖₀ ≤ d, or max aᵀz/√(zᵀMz) over ‖z‖₀ ≤ d.
 
@@ -85,6 +86,9 @@ def solve(
     floor : float, optional
         A value that need not be beaten: a bound no higher than this is as good as a proof, and the
         point returned may then be far from the best.
+    resume : Solution, optional
+        An earlier solution of this problem, whose search goes on where it stopped, or, with a
+        solver that cannot, begins from its point. Neither value nor bound get worse.
 
     Returns
     -------
@@ -116,9 +120,58 @@ def solve(
         progress=progress,
     )
     support = _start_support(quadratic, start)
+    if resume is not None:
+        chosen = _Resumed(chosen, _checked_earlier(problem, resume))
     if isinstance(problem, SparseRatio):
-        return solve_ratio(problem, chosen, control, support)
-    return chosen.solve(problem, control, support)
+        solution = solve_ratio(problem, chosen, control, support)
+    else:
+        solution = chosen.solve(problem, control, support)
+    return solution if resume is None else _no_worse(solution, resume, control)
+
+
+def _checked_earlier(problem: SparseTrustRegion | SparseRatio, earlier: object) -> Solution:
+    """Raise unless this is a solution of a problem of this size."""
+    expected = f"resume must be a Solution of a problem with {problem.n_columns} columns"
+    if not isinstance(earlier, Solution):
+        raise InputError(f"{expected}; got {type(earlier).__name__}")
+    if earlier.z.shape != (problem.n_columns,):
+        raise InputError(f"{expected}; got one of {earlier.z.shape[0]}")
+    return earlier
+
+
+@dataclass(frozen=True)
+class _Resumed:
+    """A solver that goes on from an earlier solution."""
+
+    solver: Solver
+    earlier: Solution
+
+    @property
+    def name(self) -> str:
+        return self.solver.name
+
+    def solve(
+        self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
+    ) -> Solution:
+        if self.earlier.search is not None:
+            return self.earlier.search.resume(control)
+        return self.solver.solve(problem, control, self.earlier.support if start is None else start)
+
+
+def _no_worse(solution: Solution, earlier: Solution, control: Control) -> Solution:
+    """Return the solution with the better point and the lower bound of both."""
+    bounds = [s.upper_bound for s in (solution, earlier) if s.upper_bound is not None]
+    best = earlier if earlier.value > solution.value else solution
+    bound = max(min(bounds), best.value) if bounds else None
+    return replace(
+        solution,
+        support=best.support,
+        z=best.z,
+        value=best.value,
+        upper_bound=bound,
+        status=control.status(best.value, bound),
+        seconds=earlier.seconds + solution.seconds,
+    )
 
 
 TWICE = 2 * (1 - 1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from tellapart.arguments import check_random_state, with_checked
 from tellapart.arrays import IntArray
-from tellapart.budget import current_budget
+from tellapart.budget import Budget, current_budget, using_budget
 from tellapart.data.row_draws import Holdout
 from tellapart.data.row_order import drawn_by_content, split_by_content
 from tellapart.data.samples import Samples
@@ -108,6 +109,7 @@ def _run_scan(
     if n_scanned is not None:
         samples = samples.draw(n_scanned, np.random.default_rng(draw_seed))
     rows = replace(samples, seed=draw_seed)
+    started = limits.clock()
     scanned = scan(
         rows,
         n_permutations=settings.n_permutations,
@@ -124,22 +126,29 @@ def _run_scan(
     shown = selected_on = samples.held
     if settings.by_evidence and judged_by_draw(samples):
         selected_on = rows.drawn
-    chosen = select_after_scan(
-        scanned,
-        selected_on,
-        with_checked(settings, time_limit=limits.remaining),
-        np.random.default_rng(solve_seed),
-        n_jobs,
-        progress,
-        chunks=rows,
-        effort=limits.effort,
-    )
+    with proof_after_scan(limits.clock() - started):
+        chosen = select_after_scan(
+            scanned,
+            selected_on,
+            with_checked(settings, time_limit=limits.remaining),
+            np.random.default_rng(solve_seed),
+            n_jobs,
+            progress,
+            chunks=rows,
+            effort=limits.effort,
+        )
     outcome = scan_outcome(scanned, chosen, rows, selected_on, shown, settings.alpha)
     return replace(
         outcome,
         drawn_from=None if n_scanned is None else all_rows,
         chunks=None if samples.all_rows is None else samples,
     )
+
+
+def proof_after_scan(seconds: float) -> AbstractContextManager[Budget]:
+    """Let a proof without a time limit take as long as the scan before it took, or a second."""
+    budget = current_budget()
+    return using_budget(replace(budget, proof_seconds=max(budget.least_proof_seconds, seconds)))
 
 
 def scan_outcome(

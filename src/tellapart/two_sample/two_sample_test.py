@@ -152,8 +152,9 @@ def two_sample_test(
     time_limit : float or None
         Seconds for the whole test. A scan that would take longer uses fewer rows, drawn at random,
         and the result says so; the selection stops with the best subset so far, and tuning with the
-        scores it has after half of the time. None sets no limit, except ten seconds for the proof
-        of optimality; the result has the gap reached.
+        scores it has after half of the time. None sets no limit, except for the proof of
+        optimality: as long as the scan took, or one second (with a split ten); the result has the
+        gap reached, and `result.prove(time_limit=60)` goes on.
     memory_budget : float or None
         Bytes that a scan may take beyond the input: a scan that needs more is an error before work
         starts. Very many columns are held a block at a time in any case. With a split of samples

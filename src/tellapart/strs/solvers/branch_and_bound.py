@@ -67,13 +67,11 @@ class BranchAndBound:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        is_small = problem.n_columns <= current_budget().dense_columns
-        threads = one_blas_thread() if is_small else nullcontext()
-        return _HullSearch(problem, control).solve(self.name, start, threads)
+        return _HullSearch(problem, control).begin(start)
 
 
 class _HullSearch(TreeSearch[HullNode]):
-    """The tree of hull bounds."""
+    """The tree of hull bounds. Stopped by the clock, it can go on (`resume`) where it was."""
 
     def __init__(self, problem: SparseQuadratic, control: Control) -> None:
         tried = max(30, 3 * problem.d)
@@ -81,6 +79,24 @@ class _HullSearch(TreeSearch[HullNode]):
         super().__init__(best, error=problem.forming_error)
         self.budget = current_budget()
         self.semidefinite_bound: float | None = None
+        self.is_rooted = False
+
+    def begin(self, start: IntArray | None) -> Solution:
+        """Search until the gap is closed or a limit is reached."""
+        is_small = self.problem.n_columns <= self.budget.dense_columns
+        threads = one_blas_thread() if is_small else nullcontext()
+        solution = self.solve(BranchAndBound.name, start, threads)
+        # Callbacks may hold anything; what is kept for later holds numbers only.
+        self.control = self.best.control = replace(self.control, progress=None)
+        is_over = solution.interrupted or self.semidefinite_bound is not None
+        return (
+            solution if is_over or self.highest <= self.cutoff else replace(solution, search=self)
+        )
+
+    def resume(self, control: Control) -> Solution:
+        """Go on with the nodes that wait, within the limits of another control."""
+        self.control = self.best.control = control
+        return self.begin(None)
 
     @property
     def tolerance(self) -> float:
@@ -96,9 +112,11 @@ class _HullSearch(TreeSearch[HullNode]):
         """Search until nothing open can beat the cutoff, or time is up."""
         for support in [self.best.support, *([] if start is None else [start])]:
             self.best.improve(support)
-        self.whole = Curvature.of(self.problem)
-        self.root_shift = self.whole.lowest_shift()
-        self.push(HullNode.root(self.problem, self.root_shift))
+        if not self.is_rooted:
+            self.whole = Curvature.of(self.problem)
+            self.root_shift = self.whole.lowest_shift()
+            self.push(HullNode.root(self.problem, self.root_shift))
+            self.is_rooted = True
         self.explore()
         if self.is_over:
             self.run_semidefinite()

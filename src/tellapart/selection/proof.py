@@ -1,0 +1,65 @@
+"""A proof of optimality that goes on where the time limit stopped it."""
+
+from __future__ import annotations
+
+from tellapart.data.samples import Samples
+from tellapart.errors import InputError
+from tellapart.interrupts import interruptible
+from tellapart.progress import Progress, silent, solver_progress
+from tellapart.selection.selection import Selection
+from tellapart.strs.contract import Control
+
+
+@interruptible()
+def prove_further(
+    selection: Selection,
+    samples: Samples,
+    time_limit: float,
+    *,
+    keep: bool = False,
+    progress: Progress = silent,
+) -> Selection:
+    """Return the selection with what is proved of it after so many more seconds.
+
+    Parameters
+    ----------
+    selection : Selection
+        A selection whose proof may not be complete.
+    samples : Samples
+        The rows it was made on.
+    time_limit : float
+        Seconds at most.
+    keep : bool
+        Whether the choice stays, even where the search meets a better one.
+    progress : callable
+        Called with what is being done.
+
+    Raises
+    ------
+    InputError
+        Where the selection is not proved to be optimal and holds no search that could go on.
+    """
+    if selection.status == "optimal":
+        return selection
+    proof = selection.proof
+    if proof is None:
+        raise InputError(f"prove() has no proof to go on with: {_reason(selection)}")
+    control = Control(
+        gap=proof.gap, time_limit=time_limit, progress=solver_progress(progress, "select")
+    )
+    return proof.resume(selection, samples, control, keep=keep)
+
+
+def _reason(selection: Selection) -> str:
+    """Say why nothing can be proved."""
+    if selection.method:
+        return f"{selection.method} selects without one"
+    if selection.upper_bound is None:
+        return (
+            f"a selection by {selection.maker} with solver {selection.solver!r} has no "
+            "certificate; the default selection and kernel='linear' have"
+        )
+    return (
+        "the search was not kept, as that of a large problem, of a bound at another λ or of one "
+        "comparison of many; call again with a longer time_limit"
+    )
