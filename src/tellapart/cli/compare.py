@@ -20,6 +20,8 @@ from tellapart.cli.files import (
 from tellapart.cli.options import (
     Alpha,
     Clusters,
+    ErrorRate,
+    FalseProportion,
     FoldChange,
     Options,
     Permutations,
@@ -95,6 +97,8 @@ def compare(
     ] = None,
     clusters: Clusters = None,
     alpha: Alpha = 0.05,
+    error_rate: ErrorRate = "fwer",
+    false_proportion: FalseProportion = 0.1,
     permutations: Permutations = 999,
     plot: Plot = None,
     csv: Annotated[
@@ -149,6 +153,8 @@ def compare(
     settings = TestSettings(
         **options.settings,
         alpha=alpha,
+        error_rate=error_rate,
+        false_proportion=false_proportion,
         n_permutations=permutations,
         progress=outputs.progress,
         design=DesignArguments(strata, paired == "" or paired or False, clusters),

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from tellapart.cli.files import check_outputs, files_of, read_input
-from tellapart.cli.options import Clusters, FoldChange, Options, Strata, with_options
+from tellapart.cli.options import (
+    Clusters,
+    ErrorRate,
+    FalseProportion,
+    FoldChange,
+    Options,
+    Strata,
+    with_options,
+)
 from tellapart.errors import InputError
 from tellapart.report.console import show_groups
 
@@ -50,6 +58,8 @@ def groups(
     alpha: Annotated[
         float, typer.Option(help="Familywise level α of all comparisons (Holm's adjustment).")
     ] = 0.05,
+    error_rate: ErrorRate = "fwer",
+    false_proportion: FalseProportion = 0.1,
     permutations: Annotated[
         int | None,
         typer.Option(help="Number of permutations; 999, or as many as the comparisons need."),
@@ -90,6 +100,8 @@ def groups(
         missing=options.missing,
         keep=options.kept(table),
         alpha=alpha,
+        error_rate=error_rate,
+        false_proportion=false_proportion,
         n_permutations=permutations,
         progress=outputs.progress,
         **options.settings,

@@ -57,7 +57,8 @@ _RENAMED = {argument: option for option, argument in ARGUMENT_OF.items()}
 _RENAMED |= {"groups": "group", "form": "format"}
 _MENTIONED = (
     *("method", "families", "n_variables", "kernel", "regularization", "solver", "test_size"),
-    *("alpha", "n_permutations", "n_simulations", "power", "ratio", "confidence", "random_state"),
+    *("alpha", "error_rate", "false_proportion", "n_permutations", "n_simulations", "power"),
+    *("ratio", "confidence", "random_state"),
     *("missing", "time_limit", "memory_budget", "n_checks", "run_length", "smallest_effect"),
     *("by", "strata", "paired", "clusters", "groups", "group", "against", "columns", "drop"),
     *("keep", "layer", "raw", "form", "n_jobs"),
@@ -66,6 +67,16 @@ OPTION_OF = {name: f"--{_RENAMED.get(name, name).replace('_', '-')}" for name in
 """The option behind an argument that a message names."""
 
 Alpha = Annotated[float, typer.Option(help="Level α of the test.")]
+ErrorRate = Annotated[
+    str,
+    typer.Option(
+        metavar="fwer|fdr|fdx",
+        help="What is at most α for the findings: the probability of any false one (fwer), the "
+        "expected proportion of false ones (fdr), or the probability that this proportion exceeds "
+        "--false-proportion (fdx).",
+    ),
+]
+FalseProportion = Annotated[float, typer.Option(help="The proportion of --error-rate fdx.")]
 Permutations = Annotated[int, typer.Option(help="Number of permutations.")]
 Plot = Annotated[
     str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")

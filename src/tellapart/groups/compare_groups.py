@@ -52,6 +52,8 @@ def compare_groups(
     test_size: float = 0.5,
     n_permutations: int | None = None,
     alpha: float = 0.05,
+    error_rate: str = "fwer",
+    false_proportion: float = 0.1,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
@@ -75,7 +77,8 @@ def compare_groups(
 
     The p-values of findings and variables are adjusted within their comparison, not over all
     comparisons: for a familywise level over all findings, take those with p ≤ alpha divided by
-    the number of comparisons.
+    the number of comparisons. With `error_rate="fdr"` the q-values of columns, and of each kind of
+    difference, are those over all comparisons and columns together.
 
     Parameters
     ----------
@@ -113,6 +116,8 @@ def compare_groups(
         As in `two_sample_test`.
     progress, gap
         As in `two_sample_test`.
+    error_rate, false_proportion : {"fwer", "fdr", "fdx"} and float
+        The error rate of findings, as in `two_sample_test`.
     time_limit, memory_budget : float or None
         Seconds and bytes for each comparison, as in `two_sample_test`.
 

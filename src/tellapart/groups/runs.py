@@ -28,7 +28,7 @@ from tellapart.evidence.shared_scores import KnownScores, OtherColumns, PooledRa
 from tellapart.groups.result import REST, Comparison, Skipped
 from tellapart.interrupts import interruptible
 from tellapart.permutation.draws import count_permutations
-from tellapart.permutation.pvalues import holm
+from tellapart.permutation.pvalues import benjamini_hochberg, holm
 from tellapart.progress import progress_reporter
 from tellapart.results.columns_table import (
     ColumnsSource,
@@ -37,6 +37,9 @@ from tellapart.results.columns_table import (
     describe_columns,
 )
 from tellapart.results.result import TestResult
+from tellapart.scan.error_rates import FDR
+from tellapart.scan.finding import sort_findings
+from tellapart.scan.findings import ColumnCandidates, report_columns
 from tellapart.scan.scan import Scan, ScanCost, scan_pool
 from tellapart.scan.shared import SharedPart, SharedPool
 from tellapart.selection.by_evidence import weigh_evidence
@@ -200,6 +203,8 @@ class SharedScan:
                 alpha=settings.alpha,
                 progress=progress,
                 begin_with=BETWEEN_FAMILIES * number,
+                rate=settings.rate,
+                keep_candidates=settings.error_rate == FDR,
             )
             with proof_after_scan(time.perf_counter() - started):
                 chosen = weigh_evidence(
@@ -395,7 +400,8 @@ def run_comparisons(
                         return _without_rows(together.run(number, seeded, names), columns)
                     samples = replace(read(), shared=shared)
                     limits = Limits.begin(seeded.time_limit, seeded.memory_budget)
-                    limits = replace(limits, effort=effort)
+                    joint = settings.error_rate == FDR and len(pairs) > 1
+                    limits = replace(limits, effort=effort, joint=joint)
                     return _without_rows(run_test(samples, seeded, names, limits), columns)
                 except InputError as error:
                     return error
@@ -407,6 +413,12 @@ def run_comparisons(
     failed = [
         Skipped(*pair.labels(grouped), str(r)) for pair, r, _ in every if isinstance(r, InputError)
     ]
+    if settings.error_rate == FDR and len(pairs) > 1:
+        shared_rate = share_error_rate([result for _, result, _ in done])
+        done = [
+            (pair, result, noted)
+            for (pair, _, noted), result in zip(done, shared_rate, strict=True)
+        ]
     # A comparison that failed still counts: which ones fail may depend on the data.
     adjusted = holm([result.pvalue for _, result, _ in done], len(pairs))
     comparisons = [
@@ -423,6 +435,42 @@ def run_comparisons(
         for (pair, result, noted), p in zip(done, adjusted, strict=True)
     ]
     return comparisons, failed
+
+
+def share_error_rate(results: Sequence[TestResult]) -> list[TestResult]:
+    """Return results with q-values over all comparisons and columns, and findings by them.
+
+    Pairs, triples, missing values and values that stand apart stay as they are in their comparison.
+    """
+    scans = [result.scan for result in results if result.scan is not None]
+    tests = [scan.column_tests for scan in scans]
+    n_compared = sum(test.n_compared for test in tests)
+    qvalues = benjamini_hochberg(np.concatenate([test.pvalue for test in tests]), n_compared)
+    cuts = np.cumsum([len(test.names) for test in tests])[:-1]
+    every = [
+        scan.candidates or ColumnCandidates.none(scan.column_tests.n_compared) for scan in scans
+    ]
+    alpha = results[0].alpha
+    findings = report_columns(every, scans[0].rate, alpha)
+    shared = []
+    for result, scan, test, q, candidates, found in zip(
+        results, scans, tests, np.split(qvalues, cuts), every, findings, strict=True
+    ):
+        own = report_columns([candidates], scan.rate, alpha)[0]
+        replaced = {(finding.kind, finding.variables) for finding in own}
+        others = [f for f in scan.findings if (f.kind, f.variables) not in replaced]
+        called = [replace(f, labels=result.labels) for f in found]
+        columns = {name: place for place, name in enumerate(test.names)}
+        named = {columns[finding.variables[0]] for finding in found}
+        scan = replace(
+            scan,
+            findings=sort_findings([*others, *called]),
+            column_tests=replace(test, qvalue=q),
+            columns=tuple(sorted(named)),
+            candidates=None,
+        )
+        shared.append(replace(result, scan=scan))
+    return shared
 
 
 def comparison_seed(seed: int, group: str, against: str) -> int:

@@ -149,6 +149,18 @@ class DesignUnits(Bins):
         scales = self._scales(sums)
         return scales if pooled is None else np.where(pooled > 0, scales, pooled)
 
+    def null_moments(
+        self,
+        sums: TwoSampleSums,
+        mean: FloatArray,  # noqa: ARG002
+        deviation: FloatArray,
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return mean and deviation of δ in the units of `null_scale`, where blocks decide both."""
+        if sums.present is not None or self.units.scheme is not None:
+            return None
+        none = np.zeros(sums.size)
+        return none, np.where(deviation > 0, self.units.unit, none)
+
     def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:
         """Return the mean of δ² of each feature over the permutations, per 1/n_x + 1/n_y."""
         squares = np.empty(sums.size)

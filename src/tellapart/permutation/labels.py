@@ -237,6 +237,20 @@ class Labels(ABC):
         """
         return pooled
 
+    def null_moments(
+        self, sums: TwoSampleSums, mean: FloatArray, deviation: FloatArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return mean and deviation of δ = mean_x − mean_y over all permutations that there are.
+
+        `mean` and `deviation` are those of the sum over the bins of x. None where no formula is
+        known, as where values are missing.
+        """
+        if sums.present is not None:
+            return None
+        of_x = mean if self.shared else mean + sums.x[-1]
+        each = 1 / self.n_x, 1 / self.n_y
+        return of_x * sum(each) - sums.total() * each[1], deviation * sum(each)
+
     def null_mean_squares(self, sums: UnitSums) -> FloatArray | None:  # noqa: ARG002
         """Return the mean of δ² over permutations, per 1/n_x + 1/n_y; None: the pooled variance."""
         return None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tellapart import __version__
 from tellapart.results.result import TestResult
 from tellapart.results.story import NOT_EQUIVALENT, describe_requested, describe_selection
+from tellapart.scan.error_rates import FDX, FWER
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
 from tellapart.text import counted, joined, listed, number_word, safe
@@ -69,10 +70,24 @@ def _scan(result: TestResult) -> Iterator[str]:
     yield (
         f"P-values of {_units(families)} were adjusted by step-down maxima over "
         "the same permutations (Westfall and Young), which controls the familywise error rate at "
-        f"{result.alpha:g}; {counted(n_findings, 'difference') if n_findings else 'no differences'}"
+        f"{result.alpha:g}{_other_rate(result)}; "
+        f"{counted(n_findings, 'difference') if n_findings else 'no differences'}"
         f" {_was(n_findings)} significant{_kinds(result)}. Effect "
         f"sizes are {EFFECTS}; effects of findings are inflated by selection, for which the "
         "simultaneous intervals allow."
+    )
+
+
+def _other_rate(result: TestResult) -> str:
+    """Return how columns are reported, where it is not by the familywise error rate."""
+    scan = result.scan
+    if scan is None or scan.rate.name == FWER:
+        return ""
+    how = "by Benjamini and Hochberg's procedure over their permutation p-values"
+    if scan.rate.name == FDX:
+        how = "by augmentation (van der Laan, Dudoit and Pollard)"
+    return f". Findings of single columns were selected {how}, so that " + scan.rate.promise(
+        result.alpha
     )
 
 

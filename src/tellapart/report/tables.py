@@ -303,7 +303,7 @@ def _cells(finding: Finding) -> list[str]:
         escaped(finding.measure),
         *values,
         size,
-        escaped(pvalue_cell(finding.pvalue, finding.floor)),
+        escaped(finding.pvalue_cell()),
     ]
 
 

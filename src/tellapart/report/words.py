@@ -327,7 +327,7 @@ def describe_finding(finding: Finding) -> Row:
         size=finding.size().removesuffix(f" ({interval})"),
         interval=interval,
         simultaneous=finding.simultaneous_text(),
-        pvalue=pvalue_cell(finding.pvalue, finding.floor),
+        pvalue=finding.pvalue_cell(),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tellapart.scan.error_rates import FWER
 from tellapart.scan.finding import Finding, p_text, pvalue_cell
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.scan.scan import Scan
@@ -32,7 +33,10 @@ def describe_findings(
     """
     if not scan.findings:
         return [describe_unnamed(scan, alpha)]
-    return [describe_kinds(scan), *list_findings(scan.findings, most, rest), SELECTION_BIAS]
+    lines = [describe_kinds(scan), *list_findings(scan.findings, most, rest)]
+    if scan.rate.name != FWER:
+        lines.append(f"Among findings of columns, {scan.rate.promise(alpha)}.")
+    return [*lines, SELECTION_BIAS]
 
 
 def describe_kinds(scan: Scan) -> str:

@@ -32,12 +32,12 @@ from tellapart.scan.pool import Remaining
 from tellapart.scan.tails import NOTHING, tail_pvalue_of
 
 WEIGHTS = {
-    "columns": 6.0,
-    "others": 6.0,
+    "columns": 16.0,
+    "others": 16.0,
     "pairs": 3.0,
     "triples": 1.0,
-    "missing": 3.0,
-    "values": 3.0,
+    "missing": 6.0,
+    "values": 6.0,
 }
 TIE = 1e-4
 

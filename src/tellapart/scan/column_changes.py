@@ -1,6 +1,6 @@
 """How much each column changed, by kind, under every permutation: what findings are named by.
 
-location   δ(U) and δ(V)
+location   δ(U) and δ(V); of a column with heavy tails δ of the rank
 spread     (s_x − s_y)/s of U and of V, the less sure of the two, s the deviations within the
            samples: U does not mind a change of units, V not a shift, so that one change has one
            name
@@ -11,9 +11,14 @@ Each is scored by its own tails (`tellapart.scan.tails`), each side by itself. W
 bounded, or a sum, has tails that are known: the logarithm of a ratio of spreads, or the kurtosis
 of a sample, is far off any other where a rare value happens to occur once in it, or not at all.
 
+Tails are heavy where V, in units of the MAD, deviates by more than `HEAVY` in the pooled rows: it
+is 1 for normal values, 1.1 for logistic ones, 1.4 for Student's t with two degrees of freedom. No
+label is seen by that.
+
 Shape is the largest of six measures, and would set the maxima that location and spread have to
 beat. So it pays for them itself: location and spread have a head start of log 6, the same for all
-permutations, by which the chance of the largest of six is made that of one.
+permutations, by which the chance of the largest of six is made that of one. What they are ahead by
+beyond that is their weight: people look for shifts first.
 """
 
 from __future__ import annotations
@@ -36,8 +41,13 @@ from tellapart.scan.tails import NOTHING, BinMoments, PermutedTails
 from tellapart.scan.wide import WideShifts
 
 SHAPE_SCORES = ("skew", "fourth", *WAVES, "atom")
-HEAD_START = math.log(len(SHAPE_SCORES))
+HEAD_START = {
+    "location": math.log(len(SHAPE_SCORES)) + 1.5,
+    "spread": math.log(len(SHAPE_SCORES)) + 0.5,
+}
 """What location and spread are ahead of shape by."""
+HEAVY = 1.05
+"""The deviation of V in units of the MAD from which on tails are heavy."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +78,7 @@ def column_changes(pool: Pool, kinds: Sequence[str] = COLUMN_KINDS) -> ColumnCha
     scores = []
     for kind in kinds:
         own = MEASURES[kind](pool)
-        if kind != "shape":
-            own += HEAD_START
+        own += HEAD_START.get(kind, 0.0)
         if kind != "location":
             # The shares of two values, or of the levels of a category, leave nothing else.
             own[:, pool.tables.shapeless] = NOTHING
@@ -80,14 +89,22 @@ def column_changes(pool: Pool, kinds: Sequence[str] = COLUMN_KINDS) -> ColumnCha
     return ColumnChanges(columns, np.stack(scores), pool.labels)
 
 
-def _of_location(pool: Pool) -> FloatArray:
-    """Return the larger score of δ(U) and δ(V)."""
-    return np.maximum(_of_score(pool, "normal"), _of_score(pool, "clipped"))
-
-
 def _of_score(pool: Pool, name: str) -> FloatArray:
     """Return the scores of δ of one kind of score."""
-    return _moments(pool, pool.sums.of(name)).of_sum().scores(pool.differences(name))
+    sums = pool.sums.of(name)
+    moments = _moments(pool, sums)
+    known = pool.labels.null_moments(sums, *moments.sum_over_x())
+    return moments.of_sum().scores(pool.differences(name), known)
+
+
+def _of_location(pool: Pool) -> FloatArray:
+    """Return the larger score of δ(U) and δ(V); of columns with heavy tails that of the rank."""
+    scale = pool.tables.units.scale
+    heavy = (scale > 0) & (scale * HEAVY < 1)
+    scores = np.maximum(_of_score(pool, "normal"), _of_score(pool, "clipped"))
+    if heavy.any():
+        scores[:, heavy] = _of_score(pool, "rank")[:, heavy]
+    return scores
 
 
 def _of_shape(pool: Pool) -> FloatArray:

@@ -1,8 +1,9 @@
 """Every column's own test: unadjusted p-value, familywise adjusted p-value and q-value.
 
 The unadjusted p-value of a column is the rank of its score among all permutations, ties counted
-against rejection: valid in finite samples. Where no permutation comes up to the observed score, a
-tail continues below 1/(B + 1). A score s is the exponent of a normal tail, so that
+against rejection: valid in finite samples. Where fewer than ten permutations come up to the
+observed score, such a rank is coarse, and never below 1/(B + 1): there a tail takes its place
+(Knijnenburg et al. 2009). A score s is the exponent of a normal tail, so that
 
     t = −log 2Φ(−√(2s))
 
@@ -13,9 +14,10 @@ column, drawn to 1 by `PRIOR` excesses more where it is smaller, and
     p = (k₀ + 1)/(B + 1) · exp(−(t − u)/m).
 
 The tail is used only where it fits: the squared coefficient of variation of the k₀ excesses, 1 for
-an exponential tail, must not exceed 1 by more than three standard errors, and k₀ must be at least
-`FEWEST`. No p-value is smaller than one over the number of all labellings. Such a p-value is
-approximate, and marked so; all others are not.
+an exponential tail, must not exceed 1 by more than three standard errors, as many permutations as
+came up to the score must not be surprising (a probability of at least `PLAUSIBLE` under the Poisson
+distribution with mean pB), and k₀ must be at least `FEWEST`. No p-value is smaller than one over
+the number of all labellings. Such a p-value is approximate, and marked so; all others are not.
 """
 
 from __future__ import annotations
@@ -27,13 +29,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from tellapart.arrays import BoolArray, FloatArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.permutation.pvalues import benjamini_hochberg
 from tellapart.scan.tails import TIE
 
 TAIL_SHARE = 0.1
 FEWEST = 19
 """Excesses that a tail is fitted to, at least."""
+FEW_REACHED = 10
+"""Permutations that come up to a score, from which on a rank is precise."""
+PLAUSIBLE = 0.05
 PRIOR = 100.0
 """Excesses of mean 1 that a mean excess below 1 is drawn to."""
 
@@ -54,7 +59,10 @@ class ColumnTests:
         The smallest level at which Benjamini and Hochberg's procedure over the unadjusted p-values
         of all columns that vary rejects the column.
     approximate : array of bool
-        Whether `pvalue` lies below 1/(B + 1), continued by a tail that was fitted to permutations.
+        Whether `pvalue`, which fewer than ten permutations came up to, is that of a tail that was
+        fitted to them.
+    n_compared : int
+        Columns that vary, over which q-values are computed.
     kinds : mapping from str to array
         Unadjusted p-values of studentised tests by kind of difference, NaN where a column has none;
         empty where they were not computed.
@@ -74,6 +82,7 @@ class ColumnTests:
     adjusted: FloatArray
     qvalue: FloatArray
     approximate: BoolArray
+    n_compared: int = 0
     kinds: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @classmethod
@@ -83,7 +92,14 @@ class ColumnTests:
         """Return the tests of columns, of which those that were `compared` share q-values."""
         qvalue = np.ones(len(names))
         qvalue[compared] = benjamini_hochberg(unadjusted.pvalue[compared])
-        return cls(tuple(names), unadjusted.pvalue, adjusted, qvalue, unadjusted.approximate)
+        return cls(
+            tuple(names),
+            unadjusted.pvalue,
+            adjusted,
+            qvalue,
+            unadjusted.approximate,
+            int(compared.sum()),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tests as plain Python values, ready for JSON."""
@@ -137,15 +153,19 @@ class Unadjusted:
         pvalue = (1 + reached) / count
         approximate = np.zeros(own.size, dtype=np.bool_)
         inside = int(TAIL_SHARE * (count - 1))
-        alone = np.flatnonzero((reached == 0) & (own > 0))
-        if exact or inside < FEWEST or alone.size == 0:
+        few = np.flatnonzero((reached < FEW_REACHED) & (own > 0))
+        if exact or inside < FEWEST or few.size == 0:
             return cls(pvalue, approximate)
-        tail, fits = _tail(exponential(table[:, alone]), inside)
-        fits &= tail < 1 / count
-        tail = np.maximum(tail, np.exp(-log_labellings))
-        pvalue[alone[fits]] = np.minimum(tail[fits], 1 / count)
-        approximate[alone[fits]] = True
+        tail, fits = _tail(exponential(table[:, few]), inside)
+        surprise = special.pdtrc(reached[few] - 1, tail * (count - 1))
+        fits &= (reached[few] == 0) | (surprise >= PLAUSIBLE)
+        pvalue[few[fits]] = np.maximum(tail[fits], np.exp(-log_labellings))
+        approximate[few[fits]] = True
         return cls(pvalue, approximate)
+
+    def some(self, units: IntArray) -> Unadjusted:
+        """Return the p-values of some units."""
+        return Unadjusted(self.pvalue[units], self.approximate[units])
 
     @classmethod
     def joined(cls, parts: Sequence[Unadjusted]) -> Unadjusted:

@@ -27,8 +27,9 @@ class Finding:
     variables : tuple of str
         The columns it is about: one, two or three.
     pvalue : float
-        Adjusted: the probability of any false finding is at most α where those with p ≤ α are
-        believed. NaN for a selected variable without a p-value.
+        Adjusted for the error rate: with "fwer" the probability of any false finding is at most α
+        where those with p ≤ α are believed; with "fdr" the q-value. NaN for a selected variable
+        without a p-value.
     effect : float
         Its size and direction, first sample against second: the standardised mean difference
         (Hedges' g), the ratio of the standard deviations, Cliff's delta, or the difference of
@@ -56,6 +57,8 @@ class Finding:
         What else there is to know, such as the values that occur in one sample only.
     floor : float
         The smallest p-value that the permutations can give.
+    rate : {"fwer", "fdr", "fdx"}
+        The error rate that `pvalue` is adjusted for; pairs and triples always have "fwer".
     """
 
     kind: str
@@ -72,6 +75,7 @@ class Finding:
     statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     detail: str = ""
     floor: float = 0.0
+    rate: str = "fwer"
 
     @property
     def scale(self) -> Scale:
@@ -88,10 +92,21 @@ class Finding:
         return f"{joined(self.variables)}: {self.description()}{p}"
 
     def pvalue_text(self) -> str:
-        """Return "p = 0.012", or "p ≤ 0.001" where permutations give no smaller one."""
+        """Return "p = 0.012", "p ≤ 0.001" where permutations give no smaller one, or "q = 0.012".
+
+        >>> values = {"effect": 0.5, "interval": (0.4, 0.6), "values": (1, 0), "measure": "mean"}
+        >>> Finding("location", ("a",), 0.012, **values, rate="fdr").pvalue_text()
+        'q = 0.012'
+        """
         if math.isnan(self.pvalue):
             return ""
-        return p_text(self.pvalue, self.floor)
+        text = p_text(self.pvalue, self.floor)
+        return f"q{text[1:]}" if self.rate == "fdr" else text
+
+    def pvalue_cell(self) -> str:
+        """Return the p-value for a table: "0.012", "≤ 0.001", "q = 0.012" or "–"."""
+        text = pvalue_cell(self.pvalue, self.floor)
+        return self.pvalue_text() if self.rate == "fdr" and text != "–" else text
 
     def description(self) -> str:
         """Return what differs, by how much and with its interval; no column and no p-value."""
@@ -186,6 +201,7 @@ def finding_rows(findings: Sequence[Finding]) -> dict[str, list[Any]]:
         "first": lambda finding: finding.values[0],
         "second": lambda finding: finding.values[1],
         "pvalue": lambda finding: finding.pvalue,
+        "rate": lambda finding: finding.rate,
         "simultaneous_low": lambda finding: finding.simultaneous[0],
         "simultaneous_high": lambda finding: finding.simultaneous[1],
         "detail": lambda finding: finding.detail,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import BoolArray, FloatArray
 from tellapart.budget import current_budget
 from tellapart.effects.columns import LEVELS, NUMERIC, Column
 from tellapart.effects.estimate import Estimate, holm
@@ -18,6 +18,7 @@ from tellapart.effects.values import FEWEST_LEVELS, value_proportions
 from tellapart.scan.adjusted import WEIGHTS, GroupScores, TableUnits, Units, step_down
 from tellapart.scan.column_changes import OTHERS, MaxTScores, OtherUnits, column_changes
 from tellapart.scan.column_tests import ColumnTests, Unadjusted
+from tellapart.scan.error_rates import FAMILYWISE, FDR, ErrorRate
 from tellapart.scan.families.missing import MissingCandidates
 from tellapart.scan.families.values import ValueCandidates
 from tellapart.scan.family import COLUMN_KINDS, GroupCandidates
@@ -58,6 +59,8 @@ from tellapart.scan.wide import WideShifts
 
 UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
+CANDIDATES = 0.1
+"""Columns with p ≤ so many α may be reported where several comparisons share one error rate."""
 STANDARDISED = ", standardised to the strata"
 """What follows a measure where strata count alike in both samples."""
 
@@ -161,61 +164,6 @@ class Describer:
                 yield column, Described.of(name, values, orders)
             start += step
 
-    def columns(
-        self,
-        named: Sequence[tuple[int, float]],
-        n_compared: int,
-        alpha: float,
-        floor: float,
-        column_kinds: Sequence[str] = COLUMN_KINDS,
-    ) -> list[Finding]:
-        """Return the findings of columns that were named with these p-values.
-
-        `n_compared` columns were compared in all, and `floor` is the smallest p-value that the
-        permutations can give. Of what can change of a column, these kinds were compared.
-        """
-        pvalue_of = dict(named)
-        described = dict(self.each([*pvalue_of], (ALONE,)))
-        significant: dict[int, dict[str, float]] = {column: {} for column in described}
-
-        def judge(kind: FindingKind, columns: Mapping[int, Described]) -> None:
-            raw = {
-                column: about.effects[kind.name].pvalue
-                for column, about in columns.items()
-                if kind.name in about.effects
-            }
-            adjusted = holm([*raw.values()], n_compared if kind.adjusted else 0)
-            for column, p in zip(raw, adjusted.tolist(), strict=True):
-                if max(p, pvalue_of[column]) <= alpha:
-                    significant[column][kind.name] = max(p, pvalue_of[column])
-
-        not_compared = set(COLUMN_KINDS) - set(column_kinds)
-        of_columns = [kind for kind in kinds_of(NUMERIC, LEVELS) if kind.name not in not_compared]
-        for kind in of_columns:
-            if kind.order == ALONE:
-                judge(kind, described)
-        for column, kinds in significant.items():
-            effects = described[column].effects
-            if {SHARE, NEW_VALUES} <= set(kinds) and (
-                effects[SHARE].values == effects[NEW_VALUES].values
-            ):
-                # The level whose proportion differs most is the one that is new.
-                del kinds[SHARE]
-        unexplained = [column for column, kinds in significant.items() if not kinds]
-        described |= self.each(unexplained, (OTHERWISE, LAST))
-        for kind in of_columns:
-            if kind.order == OTHERWISE:
-                judge(kind, {column: described[column] for column in unexplained})
-        for column in unexplained:
-            if not significant[column] and DISTRIBUTION in described[column].effects:
-                significant[column][DISTRIBUTION] = pvalue_of[column]
-        n_effects = len(kinds_of(NUMERIC)) * n_compared
-        return [
-            described[column].finding(kind, p, n_effects, floor)
-            for column, kinds in significant.items()
-            for kind, p in kinds.items()
-        ]
-
     def values_apart(
         self,
         column: int,
@@ -286,6 +234,137 @@ class Describer:
         return Described(variables, effects, (rows[0], rows[1]))
 
 
+@dataclass(eq=False)
+class ColumnCandidates:
+    """Columns that may be reported, with their effects, of one pair of samples.
+
+    Attributes
+    ----------
+    describer : Describer or None
+        Computes further effects; None where `described` has them all.
+    unadjusted, adjusted : mappings from column to float
+        The p-values of each column's values: by itself, and for the familywise error rate.
+    n_compared : int
+        Columns that were compared in all.
+    floor : float
+        The smallest p-value that the permutations can give.
+    kinds : sequence of str
+        What of `COLUMN_KINDS` was compared.
+    described : dict from column to Described
+        Their effects, as far as they were computed.
+    """
+
+    describer: Describer | None
+    unadjusted: Mapping[int, float]
+    adjusted: Mapping[int, float]
+    n_compared: int
+    floor: float
+    kinds: Sequence[str] = COLUMN_KINDS
+    described: dict[int, Described] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        describer: Describer,
+        chosen: BoolArray,
+        unadjusted: FloatArray,
+        adjusted: FloatArray,
+        n_compared: int,
+        floor: float,
+        kinds: Sequence[str],
+    ) -> ColumnCandidates:
+        """Return the chosen columns, the most significant first."""
+        order = np.argsort(adjusted, kind="stable")
+        columns = order[chosen[order]]
+        unadjusted_of, adjusted_of = (
+            dict(zip(columns.tolist(), pvalues[columns].tolist(), strict=True))
+            for pvalues in (unadjusted, adjusted)
+        )
+        return cls(describer, unadjusted_of, adjusted_of, n_compared, floor, kinds)
+
+    @classmethod
+    def none(cls, n_compared: int) -> ColumnCandidates:
+        """Return no candidates, of so many columns that were compared."""
+        return cls(None, {}, {}, n_compared, 0.0, ())
+
+    def describe(self, columns: Sequence[int], orders: Sequence[int]) -> None:
+        """Compute the effects of kinds that are reported in these turns."""
+        if self.describer is not None:
+            self.described |= self.describer.each(columns, orders)
+
+    def complete(self) -> ColumnCandidates:
+        """Return the candidates with all their effects, which no longer need the samples."""
+        self.describe([*self.unadjusted], (ALONE, OTHERWISE, LAST))
+        return replace(self, describer=None)
+
+
+def report_columns(
+    every: Sequence[ColumnCandidates], rate: ErrorRate, alpha: float
+) -> list[list[Finding]]:
+    """Return the findings of columns, of several pairs of samples that share one error rate.
+
+    A kind is judged by the larger p-value of the two that it needs, that of the name and its own.
+    """
+    not_compared = set(COLUMN_KINDS) - {kind for one in every for kind in one.kinds}
+    keys = [(k, column) for k, one in enumerate(every) for column in one.unadjusted]
+    n_compared = sum(one.n_compared for one in every)
+    significant: dict[tuple[int, int], dict[str, float]] = {key: {} for key in keys}
+
+    def effects(key: tuple[int, int]) -> Mapping[str, Estimate]:
+        return every[key[0]].described[key[1]].effects
+
+    def of_names(of: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray]:
+        return (
+            np.array([every[k].unadjusted[column] for k, column in of]),
+            np.array([every[k].adjusted[column] for k, column in of]),
+        )
+
+    def judge(kind: FindingKind, of: Sequence[tuple[int, int]]) -> None:
+        having = [key for key in of if kind.name in effects(key)]
+        unadjusted, adjusted = of_names(having)
+        if kind.adjusted:
+            raw = [effects(key)[kind.name].pvalue for key in having]
+            unadjusted = np.maximum(unadjusted, raw)
+            adjusted = np.maximum(adjusted, holm(raw, n_compared))
+        pvalues = rate.adjust(unadjusted, adjusted, n_compared)
+        for key, p in zip(having, pvalues.tolist(), strict=True):
+            if p <= alpha:
+                significant[key][kind.name] = p
+
+    for one in every:
+        one.describe([*one.unadjusted], (ALONE,))
+    of_columns = [kind for kind in kinds_of(NUMERIC, LEVELS) if kind.name not in not_compared]
+    for kind in of_columns:
+        if kind.order == ALONE:
+            judge(kind, keys)
+    for key, kinds in significant.items():
+        if {SHARE, NEW_VALUES} <= set(kinds) and (
+            effects(key)[SHARE].values == effects(key)[NEW_VALUES].values
+        ):
+            # The level whose proportion differs most is the one that is new.
+            del kinds[SHARE]
+    unexplained = [key for key in keys if not significant[key]]
+    for k, one in enumerate(every):
+        one.describe([column for of, column in unexplained if of == k], (OTHERWISE, LAST))
+    for kind in of_columns:
+        if kind.order == OTHERWISE:
+            judge(kind, unexplained)
+    names = rate.adjust(*of_names(keys), n_compared)
+    for key, p in zip(keys, names.tolist(), strict=True):
+        if not significant[key] and p <= alpha and DISTRIBUTION in effects(key):
+            significant[key][DISTRIBUTION] = p
+    findings: list[list[Finding]] = [[] for _ in every]
+    n_effects = len(kinds_of(NUMERIC)) * n_compared
+    for (k, column), kinds in significant.items():
+        one = every[k]
+        described = one.described[column]
+        findings[k] += [
+            replace(described.finding(kind, p, n_effects, one.floor), rate=rate.name)
+            for kind, p in kinds.items()
+        ]
+    return findings
+
+
 @dataclass(frozen=True)
 class NamedGroup:
     """A pair or triple that was named: its columns, their levels, and its p-value."""
@@ -351,6 +430,7 @@ class Findings:
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
     unlisted: Mapping[str, int] = field(default_factory=dict)
+    candidates: ColumnCandidates | None = None
 
 
 def find(
@@ -363,13 +443,16 @@ def find(
     raw: RawColumns,
     column_kinds: Sequence[str] = COLUMN_KINDS,
     max_t: MaxTScores | None = None,
+    rate: ErrorRate = FAMILYWISE,
+    keep_candidates: bool = False,
 ) -> Findings:
     """Name what differs among the candidates and describe it by the values of `raw`.
 
     Columns are named by what of `COLUMN_KINDS` is compared, and not at all where nothing is. Where
     the `max_t` of all columns is known, `pool` is that of pairs and triples. No adjusted p-value is
     smaller than that of the scan itself, so nothing is named where the samples as a whole do not
-    differ.
+    differ. `rate` decides which columns and kinds are reported; with `keep_candidates` more of them
+    are described, for comparisons that share one error rate.
     """
     parent = pool.tables.column
     shifts = pool.shifts if "location" in column_kinds else None
@@ -407,37 +490,53 @@ def find(
             # A column differs where its values do, or what is missing of it.
             if name in column_of:
                 of_column[column_of[name]] = min(of_column[column_of[name]], p)
-    apart: list[tuple[int, list[tuple[float, float]], float]] = []
+    of_values = np.empty(0)
     if repeated is not None and value_units is not None:
         of_values = value_units.adjusted(named_of["values"])
         columns, pvalues = repeated.column_pvalues(of_values)
         of_column[columns] = np.minimum(of_column[columns], np.maximum(pvalues, pvalue))
-        apart = repeated.named(of_values, alpha)
-    tests = _column_tests(names, pool, max_t, shifts, missing, repeated, of_column)
+    own = OwnTests.of(names, pool, max_t, shifts, missing, repeated)
+    tests = ColumnTests.of(names, own.columns, of_column, own.compared)
     if pvalue > alpha:
         return Findings((), tests)
-    floor = 0.0 if pool.labels.exact else 1 / pool.count
+    floor = 0.0 if pool.labels.exact or rate.name == FDR else 1 / pool.count
     describer = Describer(raw)
-    named = [int(c) for c in np.argsort(by_values, kind="stable") if by_values[c] <= alpha]
-    n_columns = np.unique(parent).size if max_t is None else int(max_t.columns.size)
-    n_columns += 0 if shifts is None else int(shifts.named.sum())
-    findings = describer.columns(
-        [(column, float(by_values[column])) for column in named],
+    n_columns = np.unique(parent).size if max_t is None else int(own.compared_values.sum())
+    by_rate = np.ones(len(names))
+    by_rate[own.compared_values] = rate.adjust(
+        own.values[own.compared_values], by_values[own.compared_values], n_columns
+    )
+    reported = by_rate <= alpha
+    possible = ColumnCandidates.of(
+        describer,
+        reported | (own.values <= CANDIDATES * alpha) if keep_candidates else reported,
+        own.values,
+        by_values,
         n_columns,
-        alpha,
         floor,
         column_kinds,
     )
-    reported = {(finding.variables, finding.values) for finding in findings}
+    if keep_candidates:
+        possible = possible.complete()
+    findings = report_columns([possible], rate, alpha)[0]
+    named = [int(c) for c in np.flatnonzero(reported)]
+    told = {(finding.variables, finding.values) for finding in findings}
+    apart: list[tuple[int, list[tuple[float, float]], float]] = []
+    if repeated is not None:
+        n_values = of_values.size
+        apart = repeated.named(rate.adjust(own.apart, of_values, n_values), alpha)
     for column, ranges, p in apart:
-        finding = describer.values_apart(column, ranges, max(p, pvalue), n_columns, floor)
-        if (finding.variables, finding.values) not in reported:
+        p = p if rate.name == FDR else max(p, pvalue)
+        finding = describer.values_apart(column, ranges, p, n_columns, floor)
+        if (finding.variables, finding.values) not in told:
             findings.append(finding)
+    of_missing = rate.adjust(own.missing, of_missing, of_missing.size)
     findings += [
         describer.missing(int(k), float(of_missing[k]), n_columns, floor)
         for k in np.argsort(of_missing, kind="stable")
         if of_missing[k] <= alpha
     ]
+    findings = [replace(finding, rate=rate.name) for finding in findings]
     explained = {*named, *(column for column, _, _ in apart)}
     levels = [
         one or other for one, other in zip(pool.tables.told_by, pool.tables.level, strict=True)
@@ -476,49 +575,79 @@ def find(
         pairs,
         triples,
         {name: count for name, count in unlisted.items() if count},
+        possible if keep_candidates else None,
     )
 
 
-def _column_tests(
-    names: tuple[str, ...],
-    pool: Pool,
-    max_t: MaxTScores | None,
-    shifts: WideShifts | None,
-    missing: MissingCandidates | None,
-    repeated: ValueCandidates | None,
-    adjusted: FloatArray,
-) -> ColumnTests:
-    """Return the tests of all columns, of which several share the level of their column.
+@dataclass(frozen=True, eq=False)
+class OwnTests:
+    """Unadjusted p-values of what findings may be about.
 
-    With p_k the p-values of its values, of what is missing and of values that stand apart, and w_k
-    the weights of these classes, that of the column is min_k p_k Σw/w_k (Bonferroni).
+    Attributes
+    ----------
+    columns : Unadjusted
+        Of every column: with p_k those of its values, of what is missing and of values that stand
+        apart, and w_k the weights of these classes, min_k p_k Σw/w_k (Bonferroni).
+    compared, compared_values : arrays of bool
+        Which columns were compared at all, and by their values.
+    values : array
+        Of every column's values, no smaller than that of the column; 1 where not compared.
+    missing, apart : arrays
+        Of what is missing, by column of the pattern, and of each value that stands apart.
     """
-    labels = pool.labels
 
-    def of(scores: FloatArray) -> Unadjusted:
-        return Unadjusted.of(scores, labels.log_labellings, exact=labels.exact)
+    columns: Unadjusted
+    compared: BoolArray
+    compared_values: BoolArray
+    values: FloatArray
+    missing: FloatArray
+    apart: FloatArray
 
-    every = [] if max_t is None else [("columns", max_t.columns, max_t.unadjusted)]
-    if shifts is not None:
-        every.append((OTHERS, shifts.columns[shifts.named], shifts.unadjusted))
-    if missing is not None:
-        place = {name: column for column, name in enumerate(names)}
-        known = [k for k, name in enumerate(missing.names) if name in place]
-        columns = np.array([place[missing.names[k]] for k in known], dtype=np.intp)
-        every.append(("missing", columns, of(missing.scores[:, known])))
-    if repeated is not None:
-        columns, largest = repeated.largest()
-        every.append(("values", columns, of(largest)))
-    total = np.zeros(len(names))
-    for name, columns, _ in every:
-        total[columns] += WEIGHTS[name]
-    joined = Unadjusted.none(len(names))
-    for name, columns, own in every:
-        pvalue = np.minimum(own.pvalue * total[columns] / WEIGHTS[name], 1.0)
-        smaller = pvalue < joined.pvalue[columns]
-        joined.pvalue[columns[smaller]] = pvalue[smaller]
-        joined.approximate[columns[smaller]] = own.approximate[smaller]
-    return ColumnTests.of(names, joined, adjusted, total > 0)
+    @classmethod
+    def of(
+        cls,
+        names: tuple[str, ...],
+        pool: Pool,
+        max_t: MaxTScores | None,
+        shifts: WideShifts | None,
+        missing: MissingCandidates | None,
+        repeated: ValueCandidates | None,
+    ) -> OwnTests:
+        """Return the p-values of all classes."""
+        labels = pool.labels
+
+        def of(scores: FloatArray) -> Unadjusted:
+            return Unadjusted.of(scores, labels.log_labellings, exact=labels.exact)
+
+        every = [] if max_t is None else [("columns", max_t.columns, max_t.unadjusted)]
+        if shifts is not None:
+            every.append((OTHERS, shifts.columns[shifts.named], shifts.unadjusted))
+        values, compared_values = np.ones(len(names)), np.zeros(len(names), dtype=np.bool_)
+        for _, columns, own in every:
+            values[columns], compared_values[columns] = own.pvalue, True
+        of_missing = of_values = np.empty(0)
+        if missing is not None:
+            own = of(missing.scores)
+            of_missing = own.pvalue
+            place = {name: column for column, name in enumerate(names)}
+            known = np.array([k for k, name in enumerate(missing.names) if name in place], np.intp)
+            columns = np.array([place[missing.names[k]] for k in known], dtype=np.intp)
+            every.append(("missing", columns, own.some(known)))
+        if repeated is not None:
+            of_values = of(repeated.scores).pvalue
+            columns, largest = repeated.largest()
+            every.append(("values", columns, of(largest)))
+        total = np.zeros(len(names))
+        for name, columns, _ in every:
+            total[columns] += WEIGHTS[name]
+        joined = Unadjusted.none(len(names))
+        for name, columns, own in every:
+            pvalue = np.minimum(own.pvalue * total[columns] / WEIGHTS[name], 1.0)
+            smaller = pvalue < joined.pvalue[columns]
+            joined.pvalue[columns[smaller]] = pvalue[smaller]
+            joined.approximate[columns[smaller]] = own.approximate[smaller]
+        values = np.maximum(values, joined.pvalue)
+        return cls(joined, total > 0, compared_values, values, of_missing, of_values)
 
 
 def _groups(candidates: Sequence[object], n_members: int) -> list[GroupCandidates]:

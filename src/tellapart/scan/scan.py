@@ -21,6 +21,7 @@ from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.differences import Differences
+from tellapart.scan.error_rates import FAMILYWISE, ErrorRate
 from tellapart.scan.families import AskedFamilies, asked_families, registered_families
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.triple import SHARE
@@ -38,7 +39,7 @@ from tellapart.scan.family import (
 )
 from tellapart.scan.features import N_DERIVED, SINGLES
 from tellapart.scan.finding import Finding
-from tellapart.scan.findings import find
+from tellapart.scan.findings import ColumnCandidates, find
 from tellapart.scan.pool import Pool
 from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.scores import ALL_SCORES
@@ -77,6 +78,10 @@ class Scan:
         How much every score of every column differs, over all rows.
     unlisted : mapping from str to int
         How many more pairs and triples are significant than are listed among the findings.
+    rate : ErrorRate
+        The error rate of findings.
+    candidates : ColumnCandidates or None
+        Columns that may be reported where several comparisons share one error rate.
     state : ScanState or None
         What was made of the rows without labels, until variables were chosen.
     """
@@ -94,6 +99,8 @@ class Scan:
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
     unlisted: Mapping[str, int] = field(default_factory=dict)
+    rate: ErrorRate = FAMILYWISE
+    candidates: ColumnCandidates | None = field(default=None, repr=False)
     state: ScanState | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -114,6 +121,7 @@ class Scan:
             "findings": [finding.to_dict() for finding in self.findings],
             "variable_pvalues": self.variable_pvalues,
             "column_tests": self.column_tests.to_dict(),
+            "error_rate": self.rate.to_dict(),
             "skipped": dict(self.skipped),
             "notes": dict(self.notes),
             "unlisted": dict(self.unlisted),
@@ -137,6 +145,8 @@ def scan(
     effort: float = 1.0,
     keep_state: bool = False,
     families: AskedFamilies | None = None,
+    rate: ErrorRate = FAMILYWISE,
+    keep_candidates: bool = False,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -162,6 +172,11 @@ def scan(
         that follows: all their scores, where the pooled rows are all rows.
     families : names, mapping from names to weights, or None
         The families to run, as `tellapart.scan.families.check_families` returns them; None: all.
+    rate : ErrorRate
+        The error rate of findings.
+    keep_candidates : bool
+        Whether the result holds the columns that may be reported, for comparisons that share one
+        error rate.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
@@ -178,8 +193,16 @@ def scan(
             pool, planned = make_pool(
                 samples, labels, rng, n_jobs, progress, effort, asked, keep_scores=keep_state
             )
-        planned = planned.weighed(families)
-        result = scan_pool(samples, pool, planned, alpha=alpha, progress=progress, blocks=blocks)
+        result = scan_pool(
+            samples,
+            pool,
+            planned.weighed(families),
+            alpha=alpha,
+            progress=progress,
+            blocks=blocks,
+            rate=rate,
+            keep_candidates=keep_candidates,
+        )
         return replace(result, state=planned.state) if keep_state else result
 
 
@@ -219,6 +242,8 @@ def scan_pool(
     progress: Progress = silent,
     blocks: ColumnsInBlocks | None = None,
     begin_with: int = 0,
+    rate: ErrorRate = FAMILYWISE,
+    keep_candidates: bool = False,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
@@ -244,6 +269,8 @@ def scan_pool(
         raw=RawColumns(samples),
         column_kinds=planned.column_kinds,
         max_t=None if blocks is None else blocks.max_t,
+        rate=rate,
+        keep_candidates=keep_candidates,
     )
     differences = Differences.of(pool.sums, pool.tables, labels, planned.correlations)
     if blocks is not None:
@@ -262,6 +289,8 @@ def scan_pool(
         columns=named.columns,
         pairs=named.pairs,
         triples=named.triples,
+        rate=rate,
+        candidates=named.candidates,
         n_variables=next((number for number in numbers if number is not None), 1),
         differences=differences,
     )

@@ -125,8 +125,10 @@ def _ranked(values: FloatArray, rising: FloatArray) -> FloatArray:
 # not tell.
 #
 # s is the score; exp(−s) is the order of the chance of a value beyond z, on its own side. z is the
-# statistic less its mean, in deviations, both over all *other* permutations, so that a large change
-# does not hide behind the deviation it makes.
+# statistic less its mean, in deviations, both over all permutations that there are where a formula
+# gives them (`tellapart.permutation.labels.Labels.null_moments`): those of a few hundred would blur
+# every score. Else both are those of all *other* permutations that were drawn, so that a large
+# change does not hide behind the deviation it makes.
 #
 # The true labels are treated like every permutation, and γ and κ see pooled rows alone. So scores
 # are exchangeable under H₀ and what their maxima say is valid in finite samples, whether the tails
@@ -153,8 +155,15 @@ class PermutedTails:
     skewness: FloatArray
     excess: FloatArray
 
-    def scores(self, statistics: FloatArray | Singles) -> FloatArray:
+    def scores(
+        self,
+        statistics: FloatArray | Singles,
+        moments: tuple[FloatArray, FloatArray] | None = None,
+    ) -> FloatArray:
         """Return s of statistics of shape (permutations, columns), signed; see the module.
+
+        `moments` are mean and deviation of every column over all permutations, 0 for what does not
+        vary; None: they are estimated.
 
         >>> rng = np.random.default_rng(0)
         >>> z = rng.standard_normal((1000, 1))
@@ -163,13 +172,17 @@ class PermutedTails:
         True
         """
         count, size = statistics.shape
-        mean, squares, largest = np.zeros(size), np.zeros(size), np.zeros(size)
-        _spreads(statistics, mean, squares, largest)
-        flat = squares <= count * np.square(LEAST_DEVIATION * np.maximum(1.0, 10 * largest))
-        scores = np.empty(statistics.shape)
-        alpha, beta, square, shift, base, light = self.shape
-        held = np.where(flat, 1.0, squares)
-        _score(statistics, mean, held, alpha, beta, square, shift, base, light, scores)
+        if moments is not None:
+            mean, deviation = moments
+            flat = deviation <= 0
+            scores = (statistics - mean) / np.where(flat, 1.0, deviation)
+            _exponents(*self.shape, scores)
+        else:
+            mean, squares, largest = np.zeros(size), np.zeros(size), np.zeros(size)
+            _spreads(statistics, mean, squares, largest)
+            flat = squares <= count * np.square(LEAST_DEVIATION * np.maximum(1.0, 10 * largest))
+            scores = np.empty(statistics.shape)
+            _score(statistics, mean, np.where(flat, 1.0, squares), *self.shape, scores)
         scores[:, flat] = NOTHING
         return scores
 
@@ -197,12 +210,13 @@ class BinMoments:
     ----------
     n_bins, share : int, float
         G, and w, the share of bins that carry the label of x.
-    deviation, skewness, kurtosis : arrays of length P
-        √M₂, M₃/M₂^{3/2} and M₄/M₂²; a deviation of 0 is one of rounding.
+    mean, deviation, skewness, kurtosis : arrays of length P
+        The mean, √M₂, M₃/M₂^{3/2} and M₄/M₂²; a deviation of 0 is one of rounding.
     """
 
     n_bins: int
     share: float
+    mean: FloatArray
     deviation: FloatArray
     skewness: FloatArray
     kurtosis: FloatArray
@@ -223,6 +237,7 @@ class BinMoments:
         return cls(
             n_bins=n_bins,
             share=share,
+            mean=first,
             deviation=np.sqrt(np.where(varies, square, 0.0)),
             skewness=cube / unit**1.5,
             kurtosis=power / unit**2,
@@ -232,6 +247,11 @@ class BinMoments:
     def _rows(self) -> float:
         """G·w(1 − w), by which permuted sums come closer to normal ones."""
         return self.n_bins * self.share * (1 - self.share)
+
+    def sum_over_x(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and deviation over all permutations of the sum over the bins of x."""
+        deviation = np.sqrt(self._rows * self.n_bins / max(self.n_bins - 1, 1)) * self.deviation
+        return self.n_bins * self.share * self.mean, deviation
 
     def of_sum(self) -> PermutedTails:
         """Return the tails of the sum itself."""
@@ -310,6 +330,17 @@ def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
             scores[e, p] = off * math.sqrt(others / rest)
         # By itself: a loop over fewer arrays is one that compilers make vectors of.
         for p in range(size):
+            z = scores[e, p]
+            scores[e, p] = exponent(
+                z, z * z, alpha[p], beta[p], eta_square[p], shift[p], base[p], light[p]
+            )
+
+
+@compiled(fastmath=FAST)
+def _exponents(alpha, beta, eta_square, shift, base, light, scores):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Turn deviations off the mean into scores."""
+    for e in range(scores.shape[0]):
+        for p in range(scores.shape[1]):
             z = scores[e, p]
             scores[e, p] = exponent(
                 z, z * z, alpha[p], beta[p], eta_square[p], shift[p], base[p], light[p]

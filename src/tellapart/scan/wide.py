@@ -93,8 +93,8 @@ class WideScores:
 
     def moments(self, share: float) -> BinMoments:
         """Return the moments of U of single rows, a share of which are those of x."""
-        deviation = np.ones(self.size)
-        return BinMoments(self.n_rows, share, deviation, self.skewness, self.kurtosis)
+        mean, deviation = np.zeros(self.size), np.ones(self.size)
+        return BinMoments(self.n_rows, share, mean, deviation, self.skewness, self.kurtosis)
 
     def dense(self, columns: IntArray) -> Singles:
         """Return U of some of the columns (N × k)."""

@@ -120,6 +120,8 @@ def _run_scan(
         effort=limits.effort,
         keep_state=settings.by_evidence,
         families=settings.families,
+        rate=settings.rate,
+        keep_candidates=limits.joint,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.

@@ -20,6 +20,7 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Kernel
 from tellapart.permutation.draws import binned_sizes, check_attainable, check_memory
+from tellapart.scan.error_rates import FWER, ErrorRate
 from tellapart.scan.families import AskedFamilies, check_families
 from tellapart.scan.scan import ScanCost
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
@@ -44,6 +45,8 @@ class TestSettings(SelectionSettings):
     test_size: float = 0.5
     n_permutations: int = 999
     alpha: float = 0.05
+    error_rate: str = FWER
+    false_proportion: float = 0.1
     memory_budget: float | None = None
     families: AskedFamilies | None = None
     design: DesignArguments = field(default_factory=DesignArguments)
@@ -55,6 +58,13 @@ class TestSettings(SelectionSettings):
         self._keep("test_size", _check_proportion("test_size", self.test_size))
         self._keep("n_permutations", check_integer("n_permutations", self.n_permutations, 1))
         self._keep("alpha", _check_proportion("alpha", self.alpha))
+        rate = ErrorRate(self.error_rate, self.false_proportion)
+        self._keep("false_proportion", float(rate.gamma))
+        if self.method == "split" and self.error_rate != FWER:
+            raise InputError(
+                "error_rate must be left out with method='split', which has no findings; "
+                f"got {self.error_rate!r}"
+            )
         if self.memory_budget is not None:
             budget = check_number("memory_budget", self.memory_budget, 0.0, open_low=True)
             self._keep("memory_budget", budget)
@@ -75,6 +85,11 @@ class TestSettings(SelectionSettings):
     def by_evidence(self) -> bool:
         """Whether variables are selected by evidence; a split tests with the kernel it selects."""
         return self.method == "scan" and super().by_evidence
+
+    @property
+    def rate(self) -> ErrorRate:
+        """The error rate of findings."""
+        return ErrorRate(self.error_rate, self.false_proportion)
 
     @property
     def fewest_rows(self) -> int:
@@ -102,6 +117,8 @@ class TestSettings(SelectionSettings):
             "test_size": self.test_size,
             "n_permutations": self.n_permutations,
             "alpha": self.alpha,
+            "error_rate": self.error_rate,
+            "false_proportion": self.false_proportion,
             "random_state": None if isinstance(seed, np.random.Generator) else seed,
             "nonnegative": self.nonnegative,
             "gap": self.gap,
@@ -128,6 +145,8 @@ class Limits:
     effort : float
         The share of the usual work that pairs, triples and the selection may take, for one test of
         many.
+    joint : bool
+        Whether findings share one error rate with those of other tests.
     """
 
     time_limit: float | None = None
@@ -135,6 +154,7 @@ class Limits:
     clock: Callable[[], float] = time.perf_counter
     started: float = 0.0
     effort: float = 1.0
+    joint: bool = False
 
     @classmethod
     def begin(

@@ -38,6 +38,8 @@ def two_sample_test(
     test_size: float = 0.5,
     n_permutations: int = 999,
     alpha: float = 0.05,
+    error_rate: str = "fwer",
+    false_proportion: float = 0.1,
     strata: object = None,
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
@@ -112,6 +114,13 @@ def two_sample_test(
         Number of permutations; all are enumerated where there are no more than that.
     alpha : float
         The level, in (0, 1): of the test, and of all findings together.
+    error_rate : {"fwer", "fdr", "fdx"}
+        What is at most `alpha` for the findings of a scan. "fwer": the probability of any false
+        finding. "fdr": the expected proportion of false findings, by Benjamini and Hochberg's
+        q-values. "fdx": the probability that this proportion exceeds `false_proportion`. Pairs
+        and triples keep the first in any case. See docs/findings.md, "Error rates".
+    false_proportion : float
+        γ of `error_rate="fdx"`, in [0, 1); with 0 it is "fwer".
     strata : str, pair of label arrays, or None
         Strata, such as sites or batches: labels are permuted within each of them, so that
         differences between strata are not taken for differences between the samples. A column of
