@@ -15,9 +15,9 @@ from itertools import combinations, islice
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
+from tellapart.scan.describer import UNTESTED, Described, Describer
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import ALONE, LOCATION, MISSING, OTHERWISE, SHAPE, SHARE, SPREAD
-from tellapart.scan.findings import UNTESTED, Described, Describer
 from tellapart.selection.selection import Selection
 
 MOST_JOINT = 10
