@@ -70,10 +70,9 @@ def test_the_order_of_addition_shows(values, answers):
     assert not np.array_equal(answers[2], answers[3])
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_arrays(values, answers, n_jobs):
+def test_arrays(values, answers):
     for array in (values, np.asfortranarray(values), np.repeat(values, 2, axis=0)[::2]):
-        check(ArrayRows(array, n_jobs), values, answers)
+        check(ArrayRows(array), values, answers)
 
 
 def test_other_stores_of_columns(values, answers):

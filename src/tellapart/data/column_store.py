@@ -353,6 +353,11 @@ def columns_of(values: Values, columns: IntArray) -> Values:
     return values.columns(columns) if isinstance(values, ColumnStore) else values[:, columns]
 
 
+def dense(values: Values) -> FloatArray:
+    """Return one sample as a matrix, for few rows: a store is made dense."""
+    return values[:, np.arange(values.shape[1])] if isinstance(values, ColumnStore) else values
+
+
 def extremes_of(values: Values) -> tuple[FloatArray, FloatArray]:
     """Return the smallest and the largest value of every column of one sample."""
     if isinstance(values, ColumnStore):

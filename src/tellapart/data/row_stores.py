@@ -14,16 +14,15 @@ chunks, any number of workers, and after a worker died and its work was done aga
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, Values
+from tellapart.data.column_store import ColumnStore, Values, dense, rows_of
 from tellapart.interrupts import check_interrupts
-from tellapart.threads import in_threads
 
 LANES = 64
 SHORTEST_LANE = 4
@@ -169,14 +168,12 @@ class _Picked:
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows(RowStore):
-    """Rows held as one array, or store of columns; no more than a block of each thread is copied.
+    """Rows held as one array, or store of columns; no more than a block is copied.
 
     Parameters
     ----------
     values : array or ColumnStore
         One sample, rows × columns.
-    n_jobs : int
-        Lanes that are summed at the same time, in threads; the sum is the same for any number.
 
     Examples
     --------
@@ -190,7 +187,6 @@ class ArrayRows(RowStore):
     """
 
     values: Values
-    n_jobs: int = 1
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -201,32 +197,12 @@ class ArrayRows(RowStore):
     def fold(self, fold: Fold[A], step: int, progress: RowsDone | None = None) -> A:
         """Return the sum over all rows: see `tellapart.data.row_stores`."""
         cut = Cut(self.shape[0], step)
-        lanes = cut.lanes
-
-        def lane_sum(lane: Sequence[int]) -> A:
-            held = fold.start()
-            for block in lane:
-                check_interrupts()
-                rows = cut.rows(block)
-                held = fold.add(held, rows.start, self._block(rows))
-            return held
-
-        total: A | None = None
-        # As many lanes as threads at a time: no more sums than that are held at once.
-        for first in range(0, len(lanes), self.n_jobs):
-            batch = lanes[first : first + self.n_jobs]
-            for held in in_threads(lane_sum, batch, self.n_jobs):
-                total = held if total is None else fold.merge(total, held)
-            if progress is not None:
-                progress(cut.rows(batch[-1][-1]).stop)
-        return fold.start() if total is None else total
+        blocks = (self._block(cut.rows(block)) for block in range(cut.n_blocks))
+        return fold_stream(fold, blocks, cut, progress)
 
     def rows(self, index: IntArray) -> FloatArray:
         """Return some rows."""
-        if isinstance(self.values, ColumnStore):
-            few = self.values.rows(index)
-            return few[:, np.arange(self.shape[1])]
-        return np.asarray(self.values[index], dtype=np.float64)
+        return np.asarray(dense(rows_of(self.values, index)), dtype=np.float64)
 
     def _block(self, rows: slice) -> FloatArray:
         if isinstance(self.values, ColumnStore):

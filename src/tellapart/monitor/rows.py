@@ -27,8 +27,8 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from scipy import sparse
 
-from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, SparseColumns, Values, columns_of
+from tellapart.arrays import IntArray
+from tellapart.data.column_store import SparseColumns, Values, columns_of, dense
 from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
 from tellapart.data.row_order import RowOrder
 from tellapart.data.samples import CodedRows, Samples, draw_rows
@@ -105,14 +105,9 @@ def _pooled(name: str, parts: Iterable[CodedRows]) -> tuple[str, ...]:
 
 def _stacked(every: Sequence[Values]) -> Values:
     if any(isinstance(values, SparseColumns) for values in every):
-        blocks = [v.matrix if isinstance(v, SparseColumns) else _dense(v) for v in every]
+        blocks = [v.matrix if isinstance(v, SparseColumns) else dense(v) for v in every]
         return SparseColumns.from_scipy(sparse.vstack([sparse.csc_array(b) for b in blocks]))
-    return np.vstack([_dense(values) for values in every])
-
-
-def _dense(values: Values) -> FloatArray:
-    """Return drawn rows as one matrix; a memory-mapped sample is converted here."""
-    return values[:, np.arange(values.shape[1])] if isinstance(values, ColumnStore) else values
+    return np.vstack([dense(values) for values in every])
 
 
 @dataclass(frozen=True)

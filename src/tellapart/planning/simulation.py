@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from tellapart.arguments import settings_from
 from tellapart.arrays import BoolArray, FloatArray, IntArray
-from tellapart.data.column_store import ColumnStore, Values
+from tellapart.data.column_store import dense
 from tellapart.data.samples import Kind, Samples
 from tellapart.planning.settings import PlanSettings
 from tellapart.progress import Progress, silent
@@ -66,7 +66,7 @@ class RowSource:
     @classmethod
     def of(cls, samples: Samples) -> RowSource:
         """Return the rows of two samples as a source of tables."""
-        pool = np.vstack([_dense(samples.x), _dense(samples.y)])
+        pool = np.vstack([dense(samples.x), dense(samples.y)])
         rows = pool.shape[0]
         below, above = np.zeros_like(pool), np.zeros_like(pool)
         numeric = []
@@ -260,12 +260,6 @@ def latent_ranks(pool: FloatArray, tilted: Mapping[int, TiltedColumn]) -> dict[i
     return {
         j: np.argsort(np.lexsort((noise, latent[j], tilted[j].places(pool[:, j])))) for j in tilted
     }
-
-
-def _dense(values: Values) -> FloatArray:
-    if isinstance(values, ColumnStore):
-        return np.asarray(values[:, np.arange(values.shape[1])])
-    return values
 
 
 Draw = Callable[[int, int, np.random.Generator], Drawn]
