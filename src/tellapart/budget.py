@@ -110,6 +110,8 @@ class Budget:
         Multiplications of the pooled rows that look for triples which stand out, and columns.
     four_products : int
         Multiplications of the pooled rows that look for fours of columns which stand out.
+    local_products : int
+        Products of rows and waves that look for local differences.
     scan_bytes : int
         What the statistics of a scan may take under all permutations.
     unblocked_bytes, unblocked_columns : int
@@ -229,6 +231,7 @@ class Budget:
     triple_screening_products: int = 4_000_000_000
     triple_screening_columns: int = 100
     four_products: int = 8_000_000_000
+    local_products: int = 4_000_000_000
     scan_bytes: int = 8_000_000_000
     unblocked_bytes: int = 2_000_000_000
     unblocked_columns: int = 4_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse, special
@@ -40,6 +40,8 @@ class Estimate:
         The effect of no difference: 0, or 1 of a ratio.
     detail : str
         What else there is to know, in words.
+    regions : tuple
+        Where a joint distribution differs (`tellapart.effects.regions.Region`), strongest first.
     """
 
     measure: str
@@ -49,6 +51,7 @@ class Estimate:
     limits: Limits = field(repr=False)
     null: float = 0.0
     detail: str = ""
+    regions: tuple[Any, ...] = ()
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -21,7 +21,7 @@ part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,6 +49,7 @@ from tellapart.evidence.dependence import (
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.permutation.design_units import design_units
 from tellapart.scan.differences import Differences, find_differences
+from tellapart.scan.families.joint import LocalDifference, witness
 from tellapart.scan.family import ScanState, most_varied, tiedness
 from tellapart.scan.scores import Scores, make_scores
 from tellapart.threads import in_threads, one_blas_thread
@@ -175,6 +176,7 @@ def gather_evidence(
     effort: float = 1.0,
     known: KnownScores | None = None,
     state: ScanState | None = None,
+    local: Sequence[LocalDifference] = (),
 ) -> Evidence:
     """Return the evidence of two samples; of no columns where none varies in the rows used.
 
@@ -189,7 +191,8 @@ def gather_evidence(
 
     `effort` is the share of the usual candidates, pairs and triples, for one choice of many, and
     `known` the scores of all rows, where these are shared with others. `state` is what a scan of
-    the same samples made of their rows: tables and scores are not made again.
+    the same samples made of their rows: tables and scores are not made again. `local` are sets of
+    columns that a scan names for local differences: they are groups, too.
     """
     drawn = samples if known is not None else samples.draw(_most_rows(samples.n_columns), rng)
     if differences is None and (drawn is not samples or samples.design is not None):
@@ -210,10 +213,25 @@ def gather_evidence(
             for group in _groups(drawn, scores, n_variables, differences, effort, known, n_jobs)
             if group.log_odds > _strongest_rival(of_columns, group, n_variables)
         ][:MOST_GROUPS]
+        groups = [*_local_groups(scores, drawn.n_x, n_variables, local), *groups][:MOST_GROUPS]
         members = [column for group in groups for column in group.columns]
         kept = _candidates(of_columns, members, effort)
         best_scores = of_columns.best_scores(scores, kept)
         return _joined(of_columns, kept, best_scores, groups, drawn)
+
+
+def _local_groups(
+    scores: Scores, n_x: int, n_variables: int, local: Sequence[LocalDifference]
+) -> list[Group]:
+    """Return groups of the sets that differ locally, each with its witness function as score."""
+    groups = []
+    for difference in local:
+        score = witness(scores, n_x, difference)
+        if len(difference.columns) <= n_variables and score is not None:
+            odds = difference.log_odds
+            zscore = float(np.sqrt(2 * max(odds, 0.0)))
+            groups.append(Group(difference.columns, odds, zscore, score))
+    return groups
 
 
 def judged_by_draw(samples: Samples) -> bool:

@@ -38,6 +38,7 @@ WEIGHTS = {
     "triples": 1.0,
     "missing": 6.0,
     "values": 6.0,
+    "joint": 3.0,
 }
 TIE = 1e-4
 

@@ -14,6 +14,7 @@ from tellapart.effects.columns import LEVELS, NUMERIC, Column
 from tellapart.effects.estimate import Estimate
 from tellapart.effects.groups import Group
 from tellapart.effects.raw_columns import RawColumns
+from tellapart.effects.regions import JointSet
 from tellapart.effects.values import FEWEST_LEVELS, value_proportions
 from tellapart.scan.finding import Finding
 from tellapart.scan.finding_kinds import (
@@ -21,6 +22,7 @@ from tellapart.scan.finding_kinds import (
     ANY_COLUMN,
     CORRELATION,
     FINDING_KINDS,
+    JOINT,
     MISSING,
     NEW_VALUES,
     PAIRS,
@@ -159,6 +161,23 @@ class Describer:
         assert estimate is not None
         about = Described((pattern.names[place],), {MISSING: estimate}, (x.size, y.size))
         return about.finding(MISSING, pvalue, n_compared, floor)
+
+    def joint(
+        self, columns: Sequence[int], pvalue: float, bandwidth: float, floor: float
+    ) -> Finding | None:
+        """Describe where the joint distribution of columns differs; None where no region shows."""
+        each = [self._raw.values([column]) for column in columns]
+        x, y = (np.column_stack(side) for side in zip(*each, strict=True))
+        names = tuple(self.names[column] for column in columns)
+        labels = tuple(self._raw.categories.get(name) for name in names)
+        estimate = FINDING_KINDS[JOINT].effect(
+            JointSet(x, y, names, labels, self._raw.sampling, bandwidth)
+        )
+        if estimate is None:
+            return None
+        n_x, n_y = (int((~np.isnan(side).any(axis=1)).sum()) for side in (x, y))
+        about = Described(names, {JOINT: estimate}, (n_x, n_y))
+        return replace(about.finding(JOINT, pvalue, 1, floor), regions=estimate.regions)
 
     def group(self, columns: Sequence[int], levels: Sequence[str | None]) -> Described:
         """Return the effects of two or three columns together, in the rows that have them all.

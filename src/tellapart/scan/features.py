@@ -88,12 +88,15 @@ class ScoredBlock:
         All columns as they were read, of what may be missing.
     order : array
         The rows in the order of the bins.
+    place : array
+        The place of every row in its bin, in the order of the bins.
     """
 
     scores: Mapping[str, Singles]
     values: FloatArray
     as_read: FloatArray
     order: IntArray
+    place: IntArray
 
 
 class Feature(Protocol):

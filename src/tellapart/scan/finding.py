@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Any
 
 from tellapart.data.sources.table import make_frame
+from tellapart.effects.regions import Region
 from tellapart.scan.finding_kinds import CLIFF, FINDING_KINDS, POINTS, Scale, scale_of_measure
 from tellapart.text import joined, safe
 
@@ -22,10 +23,11 @@ class Finding:
     kind : str
         "location", "share" (of a value or category), "spread", "shape", "missing" (the proportion
         of missing values), "new values", "distribution" (of a column, where no simpler kind is
-        significant), "correlation", "dependence" (of two columns, beyond their correlation) or
-        "triple" (of three).
+        significant), "correlation", "dependence" (of two columns, beyond their correlation),
+        "triple" (of three) or "joint" (the distribution of one column, or of several together,
+        differs locally).
     variables : tuple of str
-        The columns it is about: one, two or three.
+        The columns it is about.
     pvalue : float
         Adjusted for the error rate: with "fwer" the probability of any false finding is at most α
         where those with p ≤ α are believed; with "fdr" the q-value. NaN for a selected variable
@@ -59,6 +61,9 @@ class Finding:
         The smallest p-value that the permutations can give.
     rate : {"fwer", "fdr", "fdx"}
         The error rate that `pvalue` is adjusted for; pairs and triples always have "fwer".
+    regions : tuple of Region
+        Of a joint distribution, the boxes in which one sample has more rows than the other, most
+        significant first: `ranges` of the columns, `values` and `interval`.
     """
 
     kind: str
@@ -76,6 +81,7 @@ class Finding:
     detail: str = ""
     floor: float = 0.0
     rate: str = "fwer"
+    regions: tuple[Region, ...] = ()
 
     @property
     def scale(self) -> Scale:
@@ -172,6 +178,7 @@ class Finding:
         """Return plain Python values, ready for JSON."""
         plain = asdict(self)
         del plain["floor"]
+        plain["regions"] = [region.to_dict() for region in self.regions]
         for name in ("variables", "labels", "rows"):
             plain[name] = list(plain[name])
         for name in ("interval", "values", "simultaneous"):

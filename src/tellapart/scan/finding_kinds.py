@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tellapart.effects.columns import LEVELS, NUMERIC, Column, location, proportions, shape, spread
 from tellapart.effects.estimate import Estimate
 from tellapart.effects.groups import correlation, dependence, three_way_interaction
+from tellapart.effects.regions import joint_regions
 from tellapart.effects.values import DISTANCE, any_difference, level_share, new_levels
 from tellapart.errors import InputError
 from tellapart.text import number_pair, number_word, safe
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 
 LOCATION, SHARE, SPREAD, SHAPE = "location", "share", "spread", "shape"
 MISSING, NEW_VALUES, DISTRIBUTION = "missing", "new values", "distribution"
-CORRELATION, DEPENDENCE, TRIPLE = "correlation", "dependence", "triple"
+CORRELATION, DEPENDENCE, TRIPLE, JOINT = "correlation", "dependence", "triple", "joint"
 
 ANY_COLUMN, MISSINGNESS, PAIRS, TRIPLES = "any column", "missingness", "pairs", "triples"
+SETS = "sets"
 """What a kind is about, beside columns of numbers (`NUMERIC`) and of levels (`LEVELS`)."""
 ALONE, OTHERWISE, LAST = 0, 1, 2
 """When a kind is reported: on its own; where none such is significant; where no other is."""
@@ -206,6 +208,12 @@ def _compare_distributions(finding: Finding) -> str:
     return compare_values(finding)
 
 
+def _compare_regions(finding: Finding) -> str:
+    """Return the proportions of rows in a region: "12 % of A and 5.0 % of B have a from 2 to 3"."""
+    (first, second), (x, y) = map(percent_text, finding.values), map(safe, finding.labels)
+    return f"{first} of {x}, {second} of {y} have {safe(finding.measure)}"
+
+
 @dataclass(frozen=True)
 class Words:
     """What a kind of finding is called.
@@ -247,7 +255,7 @@ class FindingKind:
         `Estimate`; None where the kind makes no sense.
     of : str
         What it is about: "numeric" columns, those of "levels" (categories, or two values), "any
-        column", the "missingness" of one, "pairs" or "triples" of numeric columns.
+        column", the "missingness" of one, "pairs" or "triples" of numeric columns, "sets" of any.
     order : int
         When it is reported of a column: 0 on its own, 1 where no such kind is significant, 2 where
         no other is.
@@ -288,6 +296,8 @@ _DEPENDENCE = Words("Non-linear dependence", "the non-linear dependence of one p
                     "the non-linear dependence of {} pairs differs")
 _TRIPLE = Words("Three-way interaction", "one three-way interaction differs",
                 "{} three-way interactions differ")
+_JOINT = Words("Joint distribution", "one joint distribution differs locally",
+               "{} joint distributions differ locally", _compare_regions)
 _CORRELATIONS = Scale("Differences of correlations", "difference")
 _DEPENDENCES = Scale("Differences of dependence", "difference")
 _INTERACTIONS = Scale("Differences of three-way interactions", "difference")
@@ -305,6 +315,7 @@ FINDING_KINDS: dict[str, FindingKind] = {
         FindingKind(CORRELATION, _CORRELATION, _CORRELATIONS, correlation, PAIRS),
         FindingKind(DEPENDENCE, _DEPENDENCE, _DEPENDENCES, dependence, PAIRS),
         FindingKind(TRIPLE, _TRIPLE, _INTERACTIONS, three_way_interaction, TRIPLES),
+        FindingKind(JOINT, _JOINT, POINTS, joint_regions, SETS),
     )
 }
 # fmt: on

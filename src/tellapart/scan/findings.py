@@ -16,6 +16,7 @@ from tellapart.scan.column_changes import OTHERS, MaxTScores, OtherUnits, column
 from tellapart.scan.column_tests import ColumnTests, Unadjusted
 from tellapart.scan.describer import Described, Describer
 from tellapart.scan.error_rates import FAMILYWISE, FDR, ErrorRate
+from tellapart.scan.families.joint import JointCandidates, LocalDifference
 from tellapart.scan.families.missing import MissingCandidates
 from tellapart.scan.families.values import ValueCandidates
 from tellapart.scan.family import COLUMN_KINDS, GroupCandidates
@@ -237,7 +238,8 @@ class Findings:
     """The findings, most significant first, and the test of every column.
 
     `columns`, `pairs` and `triples` are the columns that findings are about, `unlisted` the numbers
-    of further pairs and triples that are significant.
+    of further pairs and triples that are significant, and `local` the sets of columns that differ
+    locally.
     """
 
     findings: tuple[Finding, ...]
@@ -247,6 +249,7 @@ class Findings:
     triples: tuple[tuple[int, ...], ...] = ()
     unlisted: Mapping[str, int] = field(default_factory=dict)
     candidates: ColumnCandidates | None = None
+    local: tuple[LocalDifference, ...] = ()
 
 
 def find(
@@ -278,15 +281,18 @@ def find(
     scored = {name: GroupScores(kinds, parent) for name, kinds in groups.items()}
     missing = next((one for one in candidates if isinstance(one, MissingCandidates)), None)
     repeated = next((one for one in candidates if isinstance(one, ValueCandidates)), None)
+    joint = next((one for one in candidates if isinstance(one, JointCandidates)), None)
     column_units = None if max_t is None else max_t.units()
     missing_units = None if missing is None else TableUnits(missing.scores)
     value_units = None if repeated is None else TableUnits(repeated.scores)
+    joint_units = None if joint is None else TableUnits(joint.scores)
     other_units = None if shifts is None else OtherUnits(shifts)
     units: dict[str, Units | None] = {
         "columns": column_units,
         **{name: scores if scores.candidates else None for name, scores in scored.items()},
         "missing": missing_units,
         "values": value_units,
+        "joint": joint_units,
         OTHERS: other_units,
     }
     named_of = step_down({name: some for name, some in units.items() if some is not None}, alpha)
@@ -384,6 +390,20 @@ def find(
         tuple(tuple(sorted(group.columns)) for group in described[name])
         for name in ("pairs", "triples")
     )
+    local: list[LocalDifference] = []
+    if joint is not None and joint_units is not None:
+        of_sets = np.maximum(joint_units.adjusted(named_of["joint"]), pvalue)
+        elsewhere = [*({column} for column in explained), *map(set, (*pairs, *triples))]
+        for k in np.argsort(-joint.scores[0], kind="stable"):
+            members = set(joint.sets[k])
+            # One change is reported once: no set is that has a part in common with a finding.
+            nested = (members <= set(one.columns) or set(one.columns) <= members for one in local)
+            if of_sets[k] > alpha or any(part <= members for part in elsewhere) or any(nested):
+                continue
+            of_set = describer.joint(joint.sets[k], float(of_sets[k]), joint.bandwidths[k], floor)
+            if of_set is not None:
+                findings.append(of_set)
+                local.append(joint.difference(int(k)))
     return Findings(
         sort_findings(findings),
         tests,
@@ -392,6 +412,7 @@ def find(
         triples,
         {name: count for name, count in unlisted.items() if count},
         possible if keep_candidates else None,
+        tuple(local),
     )
 
 

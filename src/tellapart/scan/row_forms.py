@@ -26,8 +26,8 @@ from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import DesignUnits
-from tellapart.permutation.labels import Labels
-from tellapart.permutation.shared_orders import SharedOrders
+from tellapart.permutation.labels import Labels, TwoSampleSums
+from tellapart.permutation.shared_orders import PooledSums, SharedOrders
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
 from tellapart.threads import in_slices
@@ -70,11 +70,32 @@ class Points:
 
     def distances(self) -> Callable[[slice], FloatArray | Singles]:
         """Return what gives the distances of some of the rows from all of them."""
+        squares = self.squared_distances()
+
+        def distances(rows: slice) -> FloatArray | Singles:
+            some = squares(rows)
+            return np.asarray(np.sqrt(some, out=some))
+
+        return distances
+
+    def squared_distances(self) -> Callable[[slice], FloatArray | Singles]:
+        """Return what gives the squares of the distances of some of the rows from all of them."""
         if self.products is not None:
             products, lengths = self.products, np.diagonal(self.products)
-            return lambda rows: _distances(products[rows], lengths, rows)
+            return lambda rows: _squared_distances(products[rows], lengths, rows)
         values, squares = self.values, np.square(self.values).sum(axis=1)
-        return lambda rows: _distances(values[rows] @ values.T, squares, rows)
+        return lambda rows: _squared_distances(values[rows] @ values.T, squares, rows)
+
+    def gaussian(self, bandwidth: float) -> Callable[[slice], FloatArray | Singles]:
+        """Return what gives exp(−distance²/2 bandwidth²) of some of the rows from all of them."""
+        squares, factor = self.squared_distances(), np.float32(-0.5 / bandwidth**2)
+
+        def kernel(rows: slice) -> FloatArray | Singles:
+            some = squares(rows)
+            some *= factor
+            return np.asarray(np.exp(some, out=some))
+
+        return kernel
 
     def ridge_matrix(self, ridge: float) -> FloatArray:
         """Return K(K/N + ridge·I)⁻¹ = N·(I − ridge·(K/N + ridge·I)⁻¹): no spectrum is needed."""
@@ -89,13 +110,13 @@ class Points:
         return matrix
 
 
-def _distances(
+def _squared_distances(
     products: FloatArray | Singles, lengths: FloatArray | Singles, rows: slice
 ) -> FloatArray | Singles:
     squares = -2 * products
     squares += lengths[rows, np.newaxis]
     squares += lengths
-    return np.sqrt(np.maximum(squares, 0, out=squares))
+    return np.maximum(squares, 0, out=squares)
 
 
 def inverse_definite(matrix: FloatArray) -> FloatArray:
@@ -185,7 +206,21 @@ class RowForms:
 
     def energy(self) -> FloatArray:
         """Return the energy distance of each permutation."""
-        return -self._quadratic("distances", self._distance_sums)
+        return -self._quadratic("distances", lambda: self._pair_sums(self.points.distances()))
+
+    def gaussian(self, points: Singles, bandwidth: float) -> FloatArray:
+        """Return wᵀKw of each permutation, K the Gaussian kernel of rows that were kept."""
+        kernel = Points(points).gaussian(bandwidth)
+        return self._quadratic(f"kernel {bandwidth}", lambda: self._pair_sums(kernel))
+
+    def kept_rows(self, kept: TwoSampleSums, per_bin: int) -> Singles:
+        """Return rows that a feature kept of every bin, in the order of the forms."""
+        rows = np.concatenate([kept.x[:-1], kept.y[:-1]])
+        return np.asarray(rows.reshape(rows.shape[0] * per_bin, -1)[self._order])
+
+    def kept_scores(self) -> Singles:
+        """Return V of the rows that were kept, in the same order."""
+        return np.asarray(self.pool.sums.points[self._order])
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ by the smaller of two matrices: columns or rows."""
@@ -236,9 +271,9 @@ class RowForms:
             rows = self._present.reshape(-1, self.rows_per_bin).sum(axis=1, dtype=np.float64)
         return self.pool.labels.quadratic(make(), rows=rows, n_jobs=self.pool.n_jobs)
 
-    def _distance_sums(self) -> FloatArray:
-        """Return the sums of distances over pairs of bins."""
-        per_bin, n_rows, distances = self.rows_per_bin, self.points.n_rows, self.points.distances()
+    def _pair_sums(self, pairwise: Callable[[slice], FloatArray | Singles]) -> FloatArray:
+        """Return the sums over pairs of bins of what some rows have with all rows."""
+        per_bin, n_rows = self.rows_per_bin, self._order.size
         bins = n_rows // per_bin
         sums = np.empty((bins, bins))
         step = max(current_budget().block_entries // max(n_rows, 1) // per_bin, 1)
@@ -246,7 +281,7 @@ class RowForms:
             check_interrupts()
             stop = min(start + step, bins)
             rows = slice(start * per_bin, stop * per_bin)
-            sums[start:stop] = self._sums(distances(rows), rows.start)
+            sums[start:stop] = self._sums(pairwise(rows), rows.start)
         return sums
 
     def _sums(self, matrix: FloatArray | Singles, first: int = 0) -> FloatArray:
@@ -273,6 +308,20 @@ class SharedRowForms(RowForms):
     def rows_per_bin(self) -> int:
         """Rows are permuted one by one."""
         return 1
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """All rows, as they are."""
+        return np.arange(self.pool.labels.n_rows)
+
+    def kept_rows(self, kept: TwoSampleSums, per_bin: int) -> Singles:  # noqa: ARG002
+        """Return the rows that a feature kept."""
+        assert isinstance(kept, PooledSums)
+        return kept.features.values
+
+    def kept_scores(self) -> Singles:
+        """Return V of all rows."""
+        return self.pool.pooled_scores.clipped
 
     @cached_property
     def points(self) -> Points:
@@ -305,7 +354,7 @@ class UnitForms(RowForms):
         It is that of units whose labels move: of the many rows of the others a few would stand for
         all of them.
         """
-        return -self.labels.quadratic(self._distance_sums(), n_jobs=self.pool.n_jobs)
+        return -self._quadratic("distances", lambda: self._pair_sums(self.points.distances()))
 
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
@@ -330,11 +379,15 @@ class UnitForms(RowForms):
         features -= units.counts[:, np.newaxis] * (features.sum(axis=0) / self.labels.n_rows)
         return UnitProducts(features @ features.T, spread @ features.T, spread @ spread.T)
 
-    def kept_points(self) -> Singles:
-        """Return V of the rows that were kept: of units that differ in size, as many as are."""
+    @cached_property
+    def _order(self) -> IntArray:
+        """The places of the rows that were kept: of units that differ in size, as many as are."""
         there = np.arange(self.rows_per_bin) < self.labels.units.rows[:, np.newaxis]
-        points = self.pool.sums.points[there.ravel()]
-        return np.ascontiguousarray(points / crowd(self.pool.tables.column))
+        return np.flatnonzero(there.ravel())
+
+    def kept_points(self) -> Singles:
+        """Return V of the rows that were kept."""
+        return np.ascontiguousarray(self.kept_scores() / crowd(self.pool.tables.column))
 
     @cached_property
     def points(self) -> Points:
@@ -355,23 +408,25 @@ class UnitForms(RowForms):
         units = self.labels.units
         return units.spread_out(features) / units.unit
 
-    def _distance_sums(self) -> FloatArray:
-        """Return the sums of distances over the rows of two units, for all units."""
+    def _quadratic(self, name: str, make: Callable[[], FloatArray]) -> FloatArray:  # noqa: ARG002
+        return self.labels.quadratic(make(), n_jobs=self.pool.n_jobs)
+
+    def _pair_sums(self, pairwise: Callable[[slice], FloatArray | Singles]) -> FloatArray:
+        """Return the sums over the rows of two units, for all units."""
         units, per_unit = self.labels.units.only_moved(), self.rows_per_bin
         rows = units.rows
         used = np.minimum(rows, per_unit)
         starts = np.cumsum(used) - used
         sums = np.empty((rows.size, rows.size))
         step = max(current_budget().block_entries // max(int(used.sum()), 1) // per_unit, 1)
-        distances = self.points.distances()
         for first in range(0, rows.size, step):
             check_interrupts()
             last = min(first + step, rows.size)
             some = slice(int(starts[first]), int(starts[last - 1] + used[last - 1]))
             if starts.size == used.sum():
-                sums[first:last] = distances(some)
+                sums[first:last] = pairwise(some)
                 continue
-            by_column = np.add.reduceat(distances(some).astype(np.float64), starts, axis=1)
+            by_column = np.add.reduceat(pairwise(some).astype(np.float64), starts, axis=1)
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - some.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
         weight = units.counts / used

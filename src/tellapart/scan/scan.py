@@ -23,6 +23,7 @@ from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.differences import Differences
 from tellapart.scan.error_rates import FAMILYWISE, ErrorRate
 from tellapart.scan.families import AskedFamilies, asked_families, registered_families
+from tellapart.scan.families.joint import LocalDifference
 from tellapart.scan.families.pair import N_PRODUCTS
 from tellapart.scan.families.triple import SHARE
 from tellapart.scan.family import (
@@ -76,6 +77,8 @@ class Scan:
         Columns of the best choice by the kernel family: as many as carry nearly all.
     differences : Differences or None
         How much every score of every column differs, over all rows.
+    local : tuple of LocalDifference
+        Sets of columns whose joint distribution differs locally.
     unlisted : mapping from str to int
         How many more pairs and triples are significant than are listed among the findings.
     rate : ErrorRate
@@ -96,6 +99,7 @@ class Scan:
     columns: tuple[int, ...] = ()
     pairs: tuple[tuple[int, ...], ...] = ()
     triples: tuple[tuple[int, ...], ...] = ()
+    local: tuple[LocalDifference, ...] = ()
     n_variables: int = 1
     differences: Differences | None = field(default=None, repr=False)
     unlisted: Mapping[str, int] = field(default_factory=dict)
@@ -289,6 +293,7 @@ def scan_pool(
         columns=named.columns,
         pairs=named.pairs,
         triples=named.triples,
+        local=named.local,
         rate=rate,
         candidates=named.candidates,
         n_variables=next((number for number in numbers if number is not None), 1),

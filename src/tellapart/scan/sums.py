@@ -132,7 +132,7 @@ class BinSums:
         segments = Segments(starts, rising[begin], self.n_jobs)
         with one_blas_thread():
             scores = self._columns(held, values, order, segments)
-            block = ScoredBlock(scores, values, as_read, order)
+            block = ScoredBlock(scores, values, as_read, order, place[order])
             for feature, sums in zip(requests.features, held.features, strict=True):
                 feature.add(block, segments, sums)
             if requests.points_per_bin:

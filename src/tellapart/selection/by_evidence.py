@@ -30,6 +30,7 @@ from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
 from tellapart.progress import Progress, solver_progress
 from tellapart.scan.differences import Differences
+from tellapart.scan.families.joint import LocalDifference
 from tellapart.scan.family import ScanState
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
@@ -67,6 +68,7 @@ def weigh_evidence(
     effort: float = 1.0,
     known: KnownScores | None = None,
     state: ScanState | None = None,
+    local: Sequence[LocalDifference] = (),
 ) -> Chosen:
     """Choose by evidence; where the number of variables is open, as few as carry nearly all.
 
@@ -94,6 +96,8 @@ def weigh_evidence(
         The scores of all rows, where many choices share them.
     state : ScanState or None
         What a scan made of these samples.
+    local : sequence of LocalDifference
+        Sets of columns that a scan names for local differences.
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
@@ -112,6 +116,7 @@ def weigh_evidence(
         effort=effort,
         known=known,
         state=state,
+        local=local,
     )
     if evidence.n_columns == 0:
         raise InputError(

@@ -211,6 +211,7 @@ def select_after_scan(
             differences=scan.differences if reuses_scan else None,
             effort=effort,
             state=scan.state,
+            local=scan.local,
         )
     kernel = settings.fittable
     abilities = kernel.abilities

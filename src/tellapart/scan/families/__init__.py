@@ -14,6 +14,7 @@ from tellapart.arguments import check_number
 from tellapart.errors import InputError
 from tellapart.scan.families.correlation import Correlation
 from tellapart.scan.families.higher import Higher
+from tellapart.scan.families.joint import Joint
 from tellapart.scan.families.kernel import Kernel
 from tellapart.scan.families.location import Location
 from tellapart.scan.families.missing import Missing
@@ -34,6 +35,7 @@ FAMILIES: tuple[Family, ...] = (
     Pair(),
     Triple(),
     Higher(),
+    Joint(),
     Missing(),
     Values(),
 )
