@@ -425,8 +425,8 @@ def local_sets(
         triples = joined(pairs, parent)[:SCREENED_TRIPLES]
         every = math.comb(np.unique(parent).size, 2)
         note = (
-            f"pairs ({len(pairs)} of {every:,}) and triples ({len(triples)}) were screened, blind to "
-            "group: those with the most local dependence in the pooled rows"
+            f"pairs ({len(pairs)} of {every:,}) and triples ({len(triples)}) were screened, blind "
+            "to group: those with the most local dependence in the pooled rows"
         )
     affordable = int(budget.local_products * state.effort // max(n_rows, 1))
     waves = Waves((*pairs, *triples), n_single)
