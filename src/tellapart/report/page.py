@@ -45,6 +45,7 @@ from tellapart.report.words import (
 from tellapart.results.columns import Crosstab, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import PageData, described_columns
+from tellapart.results.gathered import Gathered, describe_gathered
 from tellapart.results.result import TestResult, design_arguments, write_arguments
 from tellapart.results.story import (
     NOT_EQUIVALENT,
@@ -120,7 +121,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         resamples=None
         if data.stability is None
         else describe_stability(data.stability, selected_on),
-        scan=None if result.scan is None else _describe_scan(result, data.pairs),
+        scan=None if result.scan is None else _describe_scan(result, data.pairs, data.gathered),
         marginals=_marginals(data, result),
         n_described=len(described_columns(result)),
         view=None if data.embedding is None else _draw_view(data.embedding, result),
@@ -222,7 +223,9 @@ def _marginals(data: PageData, result: TestResult) -> list[tuple[str, Markup]]:
 # What the page shows of a scan: findings in words and figures, pairs, families, columns.
 
 
-def _describe_scan(result: TestResult, pairs: Sequence[PairView]) -> dict[str, Any]:
+def _describe_scan(
+    result: TestResult, pairs: Sequence[PairView], gathered: Sequence[Gathered]
+) -> dict[str, Any]:
     """Return all that the page shows of a scan, by the names of the template."""
     assert result.scan is not None
     findings = result.findings if result.reject else ()
@@ -230,6 +233,7 @@ def _describe_scan(result: TestResult, pairs: Sequence[PairView]) -> dict[str, A
     drawn = group_findings(findings, MOST_EFFECTS)
     return {
         "difference": describe_difference(result),
+        "gathered": describe_gathered(gathered),
         "rows": rows[:FIRST_ROWS],
         "by_kind": _by_kind(rows) if len(rows) > FIRST_ROWS else [],
         "n_findings": len(findings),

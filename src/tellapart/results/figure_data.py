@@ -34,6 +34,7 @@ from tellapart.results.columns_table import (
     check_fold_change,
 )
 from tellapart.results.embedding import Embedding, compute_embedding
+from tellapart.results.gathered import Gathered
 from tellapart.selection.stability import (
     FEWEST_ROWS,
     MOST_ROWS,
@@ -81,6 +82,8 @@ class PageData:
         Selection frequencies of the variables; None where they were left out or cannot be had.
     table : ColumnsTable
         All columns in numbers.
+    gathered : tuple of Gathered
+        Findings that repeat one cause.
     """
 
     summaries: tuple[ColumnSummary, ...]
@@ -90,6 +93,7 @@ class PageData:
     embedding: Embedding | None
     stability: Stability | None
     table: ColumnsTable
+    gathered: tuple[Gathered, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,6 +320,7 @@ class FigureData:
             self.embedding,
             measured,
             self._result.column_data,
+            self._result.gathered,
         )
 
     def panel(

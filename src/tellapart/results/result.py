@@ -28,6 +28,7 @@ from tellapart.results.columns_table import (
 )
 from tellapart.results.export import Exports
 from tellapart.results.figure_data import FigureData, PageData
+from tellapart.results.gathered import Gathered, describe_gathered, gather_findings
 from tellapart.results.story import (
     ALL_FINDINGS,
     MOST_LINES,
@@ -203,6 +204,11 @@ class TestResult(Exports):
     def findings(self) -> tuple[Finding, ...]:
         """What differs: variables, kind and effect size, each with adjusted p-value ≤ alpha."""
         return () if self.scan is None else self.scan.findings
+
+    @cached_property
+    def gathered(self) -> tuple[Gathered, ...]:
+        """Findings that repeat one cause: columns that move together, pairs that share a column."""
+        return gather_findings(self)
 
     @property
     def variable_pvalues(self) -> dict[str, float]:
@@ -426,7 +432,9 @@ class TestResult(Exports):
         """
         if self.scan is None or not self.reject:
             return []
-        return describe_findings(self.scan, self.alpha, max_findings, rest)
+        lines = describe_findings(self.scan, self.alpha, max_findings, rest)
+        in_short = describe_gathered(self.gathered)
+        return [lines[0], in_short, *lines[1:]] if in_short else lines
 
     def to_dict(self, *, columns_table: bool = True) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON.
@@ -450,6 +458,7 @@ class TestResult(Exports):
             "n_train": list(self.n_train),
             "n_test": list(self.n_test),
             "missing": _missing_record(self.held_out),
+            "gathered": [group.to_dict() for group in self.gathered],
             "columns": self.held_out.notes.to_dict(),
             "drawn_from": None if self.drawn_from is None else list(self.drawn_from),
             "variables": list(self.variables),
