@@ -10,6 +10,13 @@ decimals that it is told to print. tableone's SMD divides by the root of the mea
 variances, Hedges' g by the pooled SD, in which the larger sample counts more; so they agree where
 the SDs do, or the sizes. For columns of 0 and 1 and for categories tableone's SMD has no sign.
 Writes benchmarks/results/tableone.md and .csv.
+
+Then `result.table_one` is compared with tableone's table cell by cell: every column as it is, some
+described by medians, and 5 % of the values of three columns made missing at random. Missing counts,
+and mean (SD), median [Q1, Q3] and n (%) of all rows and of each sample must be the same texts. SMDs
+of columns of 0 and 1 and of categories must be the same to tableone's three decimals, but for their
+sign; those of numbers are computed again from the means and SDs of `columns_table` by tableone's
+formula. Writes benchmarks/results/tableone_cells.md and .csv.
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +49,8 @@ HEADING = (
     "# Patients with sepsis against others: findings, pandas and tableone\n\n"
     "`TELLAPART_DATA=FOLDER python benchmarks/bench_tableone.py`"
 )
+NONNORMAL = ("white_cell_count", "bilirubin", "creatinine", "weight_kg")
+GAPS = ("age", "bilirubin", "race")
 Row = dict[str, object]
 
 
@@ -153,13 +163,18 @@ def _yes(answer: bool | None) -> str:
     return "" if answer is None else "yes" if answer else "no"
 
 
-def compare(patients: pd.DataFrame, module: Any, n_permutations: int = PERMUTATIONS) -> list[Row]:
-    """Return the rows: findings of single columns first, then columns that are not named."""
-    categorical = [
-        name
+def categorical_of(patients: pd.DataFrame) -> list[str]:
+    """Return the columns of texts, and of 0 and 1."""
+    return [
+        str(name)
         for name in patients
         if name != BY and (patients[name].dtype.kind == "O" or set(patients[name]) <= {0, 1})
     ]
+
+
+def compare(patients: pd.DataFrame, module: Any, n_permutations: int = PERMUTATIONS) -> list[Row]:
+    """Return the rows: findings of single columns first, then columns that are not named."""
+    categorical = categorical_of(patients)
     tables = table_one(module, patients, categorical)
     x, y = (patients[patients[BY] == group].drop(columns=BY) for group in (1, 0))
     with warnings.catch_warnings():
@@ -177,6 +192,120 @@ def compare(patients: pd.DataFrame, module: Any, n_permutations: int = PERMUTATI
             absent = SimpleNamespace(variables=(name,), kind=kind, measure=measure)
             rows.append(row_of(absent, (x, y), tables, name in categorical, False))
     return rows
+
+
+def with_gaps(patients: pd.DataFrame, columns: Sequence[str] = GAPS) -> pd.DataFrame:
+    """Return the patients with 5 % of the values of some columns missing, at random."""
+    rng, gappy = np.random.default_rng(0), patients.copy()
+    for name in columns:
+        gappy.loc[rng.random(len(gappy)) < 0.05, name] = np.nan
+    return gappy
+
+
+def printed_cells(
+    module: Any, patients: pd.DataFrame, categorical: Sequence[str], nonnormal: Sequence[str]
+) -> dict[tuple[str, str, str], str]:
+    """Return tableone's texts by column, level and heading."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = module.TableOne(
+            patients,
+            groupby=BY,
+            categorical=list(categorical),
+            nonnormal=list(nonnormal),
+            smd=True,
+            decimals=1,
+            include_null=False,
+            label_suffix=False,
+        )
+    printed = made.tableone.droplevel(0, axis=1)
+    headings = {"Missing": "Missing", "Overall": "Overall", "1": LABELS[0], "0": LABELS[1]}
+    found = {}
+    for (name, level), row in printed.iterrows():
+        for heading, text in row.items():
+            title = "SMD" if str(heading).startswith("SMD") else headings.get(str(heading))
+            if title and str(text) not in ("", "nan"):
+                found[str(name), str(level or ""), title] = str(text)
+    return found
+
+
+def our_cells(result: ta.TestResult, nonnormal: Sequence[str]) -> dict[tuple[str, str, str], str]:
+    """Return the texts of `table_one` in the same form, SMDs by tableone's formula."""
+    table = result.table_one(nonnormal=nonnormal, overall=True, all_levels=True, pvalue=False)
+    names = list(result.held_out.names)
+    found: dict[tuple[str, str, str], str] = {}
+    name = ""
+    for title, *cells in table.rows[1:]:
+        level = title.strip() if title.startswith("  ") else ""
+        if not level:
+            name = next(one for one in names if title.startswith(f"{one}, "))
+        for heading, cell in zip(table.headings[1:5], cells, strict=False):
+            if cell:
+                found[name, level, heading] = cell.replace("−", "-").replace(",", "")
+    numbers = result.columns_table().set_index("column")
+    for name, row in numbers.iterrows():
+        smd = abs(row["smd"])
+        if row["type"] == "numeric":
+            apart = row["mean_first"] - row["mean_second"]
+            smd = apart / np.sqrt((row["sd_first"] ** 2 + row["sd_second"] ** 2) / 2)
+        found[str(name), "", "SMD"] = f"{smd:.3f}"
+    return found
+
+
+def compare_cells(patients: pd.DataFrame, module: Any, n_permutations: int = 99) -> list[Row]:
+    """Return one row for each cell that tableone prints, with ours beside it."""
+    categorical = categorical_of(patients)
+    gappy = with_gaps(patients, [name for name in GAPS if name in patients])
+    nonnormal = [name for name in NONNORMAL if name in patients]
+    printed = printed_cells(module, gappy, categorical, nonnormal)
+    x, y = (gappy[gappy[BY] == group].drop(columns=BY) for group in (1, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = ta.two_sample_test(
+            *(x, y),
+            labels=LABELS,
+            missing="pairwise",
+            n_permutations=n_permutations,
+            random_state=0,
+        )
+    ours = our_cells(result, nonnormal)
+    rows: list[Row] = []
+    for (name, level, heading), text in printed.items():
+        if name == "n":
+            continue
+        # tableone writes Missing and SMD beside the first level, ours beside the column.
+        own = ours.get((name, "" if heading in ("Missing", "SMD") else level, heading), "")
+        theirs = text.replace(",", " ") if "[" in text else text.replace(",", "")
+        if heading == "SMD":
+            same = abs(abs(float(own)) - abs(float(theirs))) < 0.0006
+        else:
+            same = own == theirs
+        rows.append(
+            {
+                "column": name,
+                "level": level,
+                "cell": heading,
+                "tableone": text,
+                "tellapart": own,
+                "same": _yes(same),
+            }
+        )
+    return rows
+
+
+def describe_cells(rows: Sequence[Row], version: str) -> str:
+    """Return the text of the stored table of cells."""
+    other = [row for row in rows if row["same"] != "yes"]
+    kinds = Counter(str(row["cell"]) for row in rows)
+    counted = ", ".join(f"{count} of {kind}" for kind, count in kinds.items())
+    listed = f"\n\n{table(other)}" if other else ""
+    return (
+        "# Table 1 of the patients beside tableone, cell by cell\n\n"
+        "`TELLAPART_DATA=FOLDER python benchmarks/bench_tableone.py`; "
+        f"tableone {version}; 5 % of the values of {', '.join(GAPS)} made missing.\n\n"
+        f"Of {len(rows)} cells that tableone prints ({counted}), {len(rows) - len(other)} are the "
+        f"same.{listed}\n"
+    )
 
 
 def describe(rows: Sequence[Row], version: str) -> str:
@@ -220,6 +349,8 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
         return []
     rows = compare(pd.read_csv(path), module)
     store("tableone", describe(rows, module.__version__), rows)
+    cells = compare_cells(pd.read_csv(path), module)
+    store("tableone_cells", describe_cells(cells, module.__version__), cells)
     return rows
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bench_tableone
-from bench_tableone import BY, compare, describe, table_one
+from bench_tableone import BY, compare, compare_cells, describe, describe_cells, table_one
 
 
 class PrintedTable:
@@ -87,3 +87,42 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(bench_tableone.sys.modules, "tableone", None)
     assert bench_tableone.main([]) == []
     assert "pip install tableone" in capsys.readouterr().out
+
+
+class CellsTable(PrintedTable):
+    """The same with the counts of missing values, all rows together, and SMDs."""
+
+    def __init__(self, data, *, groupby, categorical, decimals, **_):
+        rows = {}
+        groups = {"Overall": data} | {str(key): own for key, own in data.groupby(groupby)}
+        for name in data.columns.drop(groupby):
+            levels = sorted(data[name].dropna().unique()) if name in categorical else [None]
+            for level in levels:
+                texts = {}
+                for key, own in groups.items():
+                    values = own[name].dropna()
+                    if level is None:
+                        texts[key] = f"{values.mean():.{decimals}f} ({values.std():.{decimals}f})"
+                    else:
+                        hits = values == level
+                        texts[key] = f"{hits.sum()} ({100 * hits.mean():.{decimals}f})"
+                if level == levels[0]:
+                    texts |= {"Missing": str(data[name].isna().sum()), "SMD (0,1)": "9.000"}
+                rows[name, "" if level is None else str(level)] = texts
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.columns = pd.MultiIndex.from_product([["Grouped by"], table.columns])
+        self.tableone = table
+
+
+def test_cells_are_compared_as_texts(patients):
+    module = SimpleNamespace(TableOne=CellsTable, __version__="0")
+    rows = pd.DataFrame(compare_cells(patients, module, n_permutations=19))
+    assert set(rows.loc[rows["cell"] != "SMD", "same"]) == {"yes"}
+    # The printed SMDs are wrong, and found to be.
+    assert set(rows.loc[rows["cell"] == "SMD", "same"]) == {"no"}
+    assert len(rows[rows["cell"] == "Missing"]) == 4
+    assert (
+        rows.loc[(rows["column"] == "age") & (rows["cell"] == "Missing"), "tableone"].item() != "0"
+    )
+    text = describe_cells(rows.to_dict("records"), "0")
+    assert f"Of {len(rows)} cells" in text
