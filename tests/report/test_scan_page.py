@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tellapart as ta
 from browser import find_browser, open_page
 from html_page import Page
 from scanned import SCRIPT, make_finding, run_scan, shared_scan
@@ -233,3 +234,22 @@ def test_names_break_after_underscores():
     left, right = pd.DataFrame(x, columns=names), pd.DataFrame(x * [9, 1], columns=names)
     text = run_scan(left, right).to_html(stability=False)
     assert text.count("predicted_<wbr>2month_<wbr>survival</bdi>") >= 2
+
+
+def test_a_local_difference_is_drawn_on_a_map():
+    rng = np.random.default_rng(0)
+    values = rng.random(3000)
+    kept = values[rng.random(3000) < (1 + np.cos(8 * np.pi * values)) / 2][:300, np.newaxis]
+    result = ta.two_sample_test(
+        pd.DataFrame(kept, columns=["depth"]),
+        pd.DataFrame(rng.random((300, 1)), columns=["depth"]),
+        n_permutations=99,
+        random_state=0,
+    )
+    (density,) = result.page_data(stability=False).maps
+    assert density.names == ("depth",)
+    assert abs(density.difference.sum()) < 0.05
+    assert density.regions == result.findings[0].regions
+    page = result.to_html(stability=False)
+    assert "Where one sample is denser" in page
+    assert density.regions[0].text in page

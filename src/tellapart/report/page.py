@@ -17,6 +17,7 @@ from tellapart.report.plots import (
     axis_label,
     draw_effects,
     draw_embedding,
+    draw_map,
     draw_marginal,
     draw_null,
     draw_side,
@@ -42,10 +43,10 @@ from tellapart.report.words import (
     percent,
     rows_used,
 )
-from tellapart.results.columns import Crosstab, PairView
+from tellapart.results.columns import Crosstab, DensityMap, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import PageData, described_columns
-from tellapart.results.gathered import Gathered, describe_gathered
+from tellapart.results.gathered import describe_gathered
 from tellapart.results.result import TestResult, design_arguments, write_arguments
 from tellapart.results.story import (
     NOT_EQUIVALENT,
@@ -64,6 +65,7 @@ NULL_INCHES = (4.4, 3.0)
 MARGINAL_INCHES = (2.4, 1.5)
 EMBEDDING_INCHES = (4.2, 3.5)
 PAIR_INCHES = (4.2, 2.2)
+MAP_INCHES = (3.2, 2.4)
 EFFECTS_WIDTH, EFFECTS_HEIGHT, ROW_HEIGHT = 4.2, 0.65, 0.2
 FIRST_ROWS = 25
 """Findings of the table that is not folded."""
@@ -121,7 +123,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         resamples=None
         if data.stability is None
         else describe_stability(data.stability, selected_on),
-        scan=None if result.scan is None else _describe_scan(result, data.pairs, data.gathered),
+        scan=None if result.scan is None else _describe_scan(result, data),
         marginals=_marginals(data, result),
         n_described=len(described_columns(result)),
         view=None if data.embedding is None else _draw_view(data.embedding, result),
@@ -223,9 +225,7 @@ def _marginals(data: PageData, result: TestResult) -> list[tuple[str, Markup]]:
 # What the page shows of a scan: findings in words and figures, pairs, families, columns.
 
 
-def _describe_scan(
-    result: TestResult, pairs: Sequence[PairView], gathered: Sequence[Gathered]
-) -> dict[str, Any]:
+def _describe_scan(result: TestResult, data: PageData) -> dict[str, Any]:
     """Return all that the page shows of a scan, by the names of the template."""
     assert result.scan is not None
     findings = result.findings if result.reject else ()
@@ -233,7 +233,7 @@ def _describe_scan(
     drawn = group_findings(findings, MOST_EFFECTS)
     return {
         "difference": describe_difference(result),
-        "gathered": describe_gathered(gathered),
+        "gathered": describe_gathered(data.gathered),
         "rows": rows[:FIRST_ROWS],
         "by_kind": _by_kind(rows) if len(rows) > FIRST_ROWS else [],
         "n_findings": len(findings),
@@ -243,7 +243,8 @@ def _describe_scan(
             for k, (scale, shown) in enumerate(drawn.items())
         ],
         "n_drawn": sum(map(len, drawn.values())),
-        "pairs": [_pair(k, view, result) for k, view in enumerate(pairs)],
+        "pairs": [_pair(k, view, result) for k, view in enumerate(data.pairs)],
+        "maps": [_map(k, view, result) for k, view in enumerate(data.maps)],
         "n_pairs": sum(len(finding.variables) > 1 for finding in findings),
         "families": describe_families(result),
         "requested": describe_requested(result),
@@ -299,6 +300,18 @@ def _pair(k: int, view: PairView, result: TestResult) -> dict[str, Any]:
     right.set_ylabel("")
     text = f"{change}. {rows}" if change else rows
     return pair | {"figure": inline_svg(figure, f"pair{k}", f"{name} in {x} and {y}", text)}
+
+
+def _map(k: int, view: DensityMap, result: TestResult) -> tuple[str, Markup]:
+    """Return the name of a map, and where each sample is denser."""
+    name, (x, y) = " and ".join(view.names), result.labels
+    figure = Figure(figsize=MAP_INCHES, layout="constrained")
+    draw_map(figure.subplots(), view)
+    text = "; ".join(
+        f"{region.text}: {percent(region.values[0])} of {x}, {percent(region.values[1])} of {y}"
+        for region in view.regions
+    )
+    return name, inline_svg(figure, f"map{k}", f"Where {x} or {y} is denser", f"{text}.")
 
 
 # Selection frequencies in words: of the selected variables and of those selected instead.

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from tellapart.errors import InputError
 from tellapart.report.words import columns_by_evidence, group_findings
-from tellapart.results.columns import Crosstab, Marginal, PairView, Scatter
+from tellapart.results.columns import Crosstab, DensityMap, Marginal, PairView, Scatter
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import Love, Volcano
 from tellapart.results.result import TestResult
@@ -594,6 +594,35 @@ def _draw_field(axes: Axes, embedding: Embedding) -> None:
             linewidths=0.8,
             linestyles="dashed",
         )
+
+
+def draw_map(axes: Axes, view: DensityMap) -> Axes:
+    """Draw where each sample is denser, and the regions that a finding reports."""
+    height = float(np.abs(view.difference).max()) or 1.0
+    if len(view.names) == 1:
+        middle = (view.edges[0][1:] + view.edges[0][:-1]) / 2
+        axes.fill_between(middle, np.maximum(view.difference, 0), color=COLOUR_X, linewidth=0)
+        axes.fill_between(middle, np.minimum(view.difference, 0), color=COLOUR_Y, linewidth=0)
+        axes.axhline(0.0, color="black", linewidth=0.6)
+        axes.set_yticks([])
+    else:
+        colours = LinearSegmentedColormap.from_list("samples", [COLOUR_Y, "white", COLOUR_X])
+        shades: dict[str, Any] = {
+            "cmap": colours,
+            "norm": Normalize(-height, height),
+            "rasterized": True,
+        }
+        axes.pcolormesh(*view.edges, view.difference, **shades)
+        axes.set_ylabel(literal(short(view.names[1], 24)), fontsize=8)
+    for region in view.regions:
+        ends: list[Any] = [region.ranges[name] for name in view.names]
+        (left, right), (low, high) = ends if len(ends) == 2 else (ends[0], axes.get_ylim())
+        frame = Rectangle((left, low), right - left, high - low, fill=False, linewidth=0.9)
+        axes.add_patch(frame)
+    axes.set_xlabel(literal(short(view.names[0], 30)), fontsize=8)
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(labelsize=7)
+    return plain(axes)
 
 
 DRAWN_BY_RESULT = {

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 
 from tellapart.arrays import FloatArray
 from tellapart.data.samples import Samples, draw_rows
 from tellapart.effects.raw_columns import RawColumns
+from tellapart.effects.regions import Region
 
 MOST_BARS = 8
 MOST_CATEGORIES = 6
@@ -363,3 +365,51 @@ def _crosstab(
     ]
     cells.sort(key=lambda cell: -abs(cell[2] - cell[3]))
     return Crosstab(names, tuple(cells[:MOST_CELLS]), len(cells), where)
+
+
+# Where one sample is denser than the other: a map of one or two numeric columns.
+
+
+MAP_CELLS = {1: 200, 2: 48}
+SMOOTHING = {1: 3.0, 2: 1.5}
+"""Deviation of the Gaussian that smooths a map, in cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class DensityMap:
+    """How much denser the first sample is than the second, by one or two numeric columns.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns: across, and up where there are two.
+    edges : tuple of arrays
+        The edges of the cells of each column.
+    difference : array
+        Proportion of the rows of the first sample less that of the second, smoothed, cell by cell;
+        of two columns up × across.
+    regions : tuple of Region
+        The regions that the finding reports.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[FloatArray, ...]
+    difference: FloatArray
+    regions: tuple[Region, ...]
+
+
+def compute_map(
+    samples: Samples, columns: Sequence[int], regions: tuple[Region, ...]
+) -> DensityMap | None:
+    """Return the map of one or two columns; None where they are not numeric, or are more."""
+    size = len(columns)
+    if size not in MAP_CELLS or any(samples.kinds[c] == "categorical" for c in columns):
+        return None
+    sides = [samples.x[:, list(columns)], samples.y[:, list(columns)]]
+    sides = [side[~np.isnan(side).any(axis=1)] for side in sides]
+    pooled = np.concatenate(sides)
+    edges = tuple(np.linspace(*_limits(pooled[:, q]), MAP_CELLS[size] + 1) for q in range(size))
+    shares = [np.histogramdd(side, edges)[0] / max(len(side), 1) for side in sides]
+    difference = gaussian_filter(shares[0] - shares[1], SMOOTHING[size], mode="constant")
+    names = tuple(samples.names[c] for c in columns)
+    return DensityMap(names, edges, difference.T, regions)

@@ -19,9 +19,11 @@ from tellapart.arrays import BoolArray, FloatArray
 from tellapart.errors import InputError
 from tellapart.results.columns import (
     ColumnSummary,
+    DensityMap,
     Marginal,
     Moments,
     PairView,
+    compute_map,
     compute_marginal,
     compute_pair,
     compute_triple,
@@ -58,6 +60,7 @@ MOST_PAIRS = 12
 MOST_VIEWS_WITHOUT_FINDINGS = 20
 MOST_VIEWS = 5
 MOST_POINTS = 800
+MOST_MAPS = 6
 MOST_EMBEDDED = 200
 """Variables beyond which two dimensions show nothing."""
 
@@ -76,6 +79,8 @@ class PageData:
         The columns of `marginals` in numbers.
     pairs : tuple of Scatter or Crosstab
         The pairs a scan names, and the triples as two pairs each; 12 at most.
+    maps : tuple of DensityMap
+        Where joint distributions of one or two columns differ; 6 at most.
     embedding : Embedding or None
         Both samples in two dimensions; None without a kernel or with too many variables.
     stability : Stability or None
@@ -90,6 +95,7 @@ class PageData:
     marginals: tuple[Marginal, ...]
     described: tuple[ColumnSummary, ...]
     pairs: tuple[PairView, ...]
+    maps: tuple[DensityMap, ...]
     embedding: Embedding | None
     stability: Stability | None
     table: ColumnsTable
@@ -246,8 +252,22 @@ class FigureData:
                 views += self._joint(variables)
         return tuple(views)
 
+    @cached_property
+    def maps(self) -> tuple[DensityMap, ...]:
+        """Maps of the joint distributions of one or two columns that a scan names."""
+        local = [finding for finding in self._result.findings if finding.regions][:MOST_MAPS]
+        maps = (
+            compute_map(
+                self._result.held_out, [self._column(n) for n in one.variables], one.regions
+            )
+            for one in local
+        )
+        return tuple(one for one in maps if one is not None)
+
     def _joint(self, variables: Sequence[str]) -> tuple[PairView, ...]:
-        """Return two columns as one view, three as two."""
+        """Return two columns as one view, three as two, and no view of more."""
+        if len(variables) > 3:
+            return ()
         columns = [self._column(name) for name in variables]
         if len(columns) == 2:
             return (compute_pair(self._result.held_out, *columns),)
@@ -317,6 +337,7 @@ class FigureData:
             self.marginals,
             self.described,
             self.pairs,
+            self.maps,
             self.embedding,
             measured,
             self._result.column_data,
