@@ -12,6 +12,7 @@ import pytest
 
 import tellapart as ta
 from tellapart.errors import InputError
+from tellapart.text import number_word
 
 LABELS = ("january_50%", "july & co")
 
@@ -173,7 +174,7 @@ def test_the_methods_of_a_scan_have_its_numbers(scanned):
     assert "\n" not in text
     for part in (
         "january_50% (n = 90) and july & co (n = 80) in 4 variables",
-        f"{len(scanned.families)}".replace("7", "seven") + " families",
+        f"{number_word(len(scanned.families))} families",
         "for 99 random permutations, and their p-values",
         f"the difference was significant (p ≤ {scanned.pvalue:.3g}, α = 0.05)",
         "Westfall and Young",

@@ -216,9 +216,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _units(families: Sequence[str]) -> str:
-    """Return what is named: pairs and triples only where their families ran."""
+    """Return what is named: pairs, triples and sets only where their families ran."""
     pairs = bool({"correlation", "pair"} & set(families))
-    return joined(["columns", *["pairs"] * pairs, *["triples of columns"] * ("triple" in families)])
+    triples = ["triples of columns"] * ("triple" in families)
+    return joined(["columns", *["pairs"] * pairs, *triples, *["sets"] * ("joint" in families)])
 
 
 def _was(count: int) -> str:
