@@ -112,6 +112,10 @@ class Budget:
         Multiplications of the pooled rows that look for fours of columns which stand out.
     local_products : int
         Products of rows and waves that look for local differences.
+    most_permutations, further_products : int
+        Permutations of a scan while its verdict is open, if more than are asked for, and
+        multiplications of bins and features that those beyond the number asked for may take: half a
+        minute of one thread.
     scan_bytes : int
         What the statistics of a scan may take under all permutations.
     unblocked_bytes, unblocked_columns : int
@@ -232,6 +236,8 @@ class Budget:
     triple_screening_columns: int = 100
     four_products: int = 8_000_000_000
     local_products: int = 4_000_000_000
+    most_permutations: int = 19_999
+    further_products: int = 500_000_000_000
     scan_bytes: int = 8_000_000_000
     unblocked_bytes: int = 2_000_000_000
     unblocked_columns: int = 4_000

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -125,6 +125,19 @@ class DesignUnits(Bins):
         rows = slice(first_row, first_row + count)
         first = sample * self.n_bins_of[0]
         return self.units.of_rows[sample][rows] - first, self.places[sample][rows]
+
+    def further(self, count: int, rng: np.random.Generator) -> DesignUnits | None:
+        """Return so many further permutations of the labels of the units.
+
+        None where all are here, or where a scheme of the user draws them: its draws need not be
+        exchangeable with those of an earlier call.
+        """
+        if self.exact or self.units.scheme is not None:
+            return None
+        drawn = permute_units(self.units, count, rng)
+        if drawn.exact:
+            return None
+        return replace(self, labels=arranged_labels(drawn, self.order)[1:])
 
     def adjust(self, x: Singles, y: Singles) -> None:
         """Adjust sums over the bins of X and of Y, (bins + 1, F) each, in place.

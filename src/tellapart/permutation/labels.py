@@ -158,6 +158,13 @@ class Labels(ABC):
         M are sums over pairs of bins: of so many `rows` of each, or of sums that were `adjusted`.
         """
 
+    def further(self, count: int, rng: np.random.Generator) -> Labels | None:  # noqa: ARG002
+        """Return so many further permutations of the same bins, exchangeable with those here.
+
+        The true labels are not among them; None where there are no others that can be drawn.
+        """
+        return None
+
     @property
     def n_x(self) -> int:
         """Rows of X."""
@@ -425,6 +432,19 @@ class Bins(Labels):
     def order(self) -> IntArray:
         """The bins in the order in which labels hold them."""
         return np.arange(self.n_bins) if self.arrangement is None else self.arrangement
+
+    def further(self, count: int, rng: np.random.Generator) -> Bins | None:
+        """Return so many further permutations of the labels of the bins; None where all are here.
+
+        >>> bins = draw_bins(30, 20, 99, np.random.default_rng(0))
+        >>> more = bins.further(100, np.random.default_rng(1))
+        >>> more.count, set(more.labels.sum(axis=1).tolist())
+        (100, {30.0})
+        """
+        if self.exact:
+            return None
+        true = np.broadcast_to(self.labels[0].astype(np.uint8), (count, self.n_bins))
+        return replace(self, labels=rng.permuted(true, axis=1).astype(np.float32))
 
     def arranged(self, x: Singles, y: Singles) -> Singles:
         """Return features of the bins of X and of Y, one array, in the order of the labels."""

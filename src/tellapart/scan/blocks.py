@@ -11,7 +11,7 @@ permutation and the true labels alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ import numpy as np
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
-from tellapart.permutation.labels import Bins, TwoSampleSums
+from tellapart.permutation.labels import Bins, Labels, TwoSampleSums
 from tellapart.progress import Progress, silent
 from tellapart.scan.column_changes import MaxTScores, column_changes
 from tellapart.scan.differences import Differences
@@ -94,16 +94,17 @@ def _merged(family: ColumnFamily, parts: Sequence[_Largest]) -> tuple[Singles, .
 
 @dataclass(eq=False)
 class ColumnFolds:
-    """What is known so far, over the pools of columns that were added."""
+    """What is known so far, over the pools of columns that were added.
+
+    `column_kinds` are those that columns are named by: none under further permutations.
+    """
 
     families: Sequence[ColumnFamily]
     column_kinds: Sequence[str] = COLUMN_KINDS
-    products: RowProducts = field(default_factory=RowProducts)
     _largest: list[_Largest] = field(default_factory=list)
 
     def add(self, pool: Pool) -> None:
         """Take in the columns of a pool, block by block."""
-        self.products.add(pool)
         budget = current_budget()
         most = max(min(budget.block_columns, budget.block_statistics // pool.count), 1)
         blocks = column_blocks(pool.tables.column, most)
@@ -121,9 +122,9 @@ class ColumnFolds:
         """The max_t of all columns, where columns are named."""
         return self._largest[0].max_t
 
-    def results(self, pool: Pool, row_score: TwoSampleSums) -> dict[str, FamilyResult]:
+    def results(self, pool: Pool, rows: WholeRowSums) -> dict[str, FamilyResult]:
         """Return what the families computed; `pool` is any with the same labels."""
-        largest, rows = self._largest[0].statistics, WholeRowSums(self.products, row_score)
+        largest = self._largest[0].statistics
         return {
             family.name: family.from_largest(pool, largest[family.name], rows)
             for family in self.families
@@ -164,12 +165,53 @@ def _top(values: Singles, most: int) -> Singles:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnParts:
+    """All columns part by part: a look at them reads the rows of each part, and adds them up."""
+
+    builder: PoolBuilder
+    rows: FloatArray
+    requests: Requests
+    parts: Sequence[IntArray]
+
+    def pools(self, progress: Progress = silent) -> Iterator[Pool]:
+        """Yield the sums of the columns of every part that has one which varies."""
+        builder = self.builder
+        for number, columns in enumerate(self.parts):
+            if len(self.parts) > 1:
+                progress("scan", f"part {number + 1} of {len(self.parts)} of the columns")
+            tables = builder.tables(columns)
+            if tables.size:
+                scores = score_rows(tables, self.rows, builder.n_jobs, ("normal", "clipped"))
+                width = builder.samples.n_columns
+                yield builder.pool(tables, scores, self.requests, progress, width)
+
+
+@dataclass(frozen=True, eq=False)
 class ColumnsInBlocks:
     """What is known of all columns: results by family, differences, and the max-T scores."""
 
     results: Mapping[str, FamilyResult]
     differences: Differences
     max_t: MaxTScores | None
+    parts: ColumnParts
+    whole_rows: WholeRowSums
+    families: Sequence[ColumnFamily]
+
+    def further(
+        self, pool: Pool, labels: Sequence[Labels], progress: Progress = silent
+    ) -> list[dict[str, FamilyResult]]:
+        """Return the results under further permutations of each labels, by one look at all columns.
+
+        `pool` is that of pairs and triples.
+        """
+        folds = [ColumnFolds(self.families, column_kinds=()) for _ in labels]
+        for part in self.parts.pools(progress):
+            for fold, some in zip(folds, labels, strict=True):
+                fold.add(part.under(some))
+        return [
+            fold.results(pool.under(some), self.whole_rows)
+            for fold, some in zip(folds, labels, strict=True)
+        ]
 
 
 def pool_in_blocks(
@@ -191,34 +233,31 @@ def pool_in_blocks(
     pooled, budget = PooledSample.of(samples), current_budget()
     rows = pooled.some_rows(samples.n_columns, rng)
     builder = PoolBuilder(samples, labels, pooled, n_jobs, effort)
-    width, of_columns = (
-        samples.n_columns,
-        Requests(points_per_bin=points_per_bin(labels), row_lengths=True, pattern=samples.pattern),
+    width = samples.n_columns
+    of_columns = Requests(
+        points_per_bin=points_per_bin(labels), row_lengths=True, pattern=samples.pattern
     )
-    folds, seen = ColumnFolds(by_column, kinds_named(families)), _Seen()
-    parts = _parts(builder, budget.part_bytes)
-    for number, columns in enumerate(parts):
-        if len(parts) > 1:
-            progress("scan", f"part {number + 1} of {len(parts)} of the columns")
-        tables = builder.tables(columns)
-        scores = score_rows(tables, rows, n_jobs, ("normal", "clipped"))
-        pool = builder.pool(tables, scores, of_columns, progress, width)
-        if tables.size:
-            folds.add(pool)
-            seen.add(pool)
+    parts = ColumnParts(builder, rows, of_columns, _parts(builder, budget.part_bytes))
+    folds, products, seen = ColumnFolds(by_column, kinds_named(families)), RowProducts(), _Seen()
+    for pool in parts.pools(progress):
+        products.add(pool)
+        folds.add(pool)
+        seen.add(pool)
     builder.refuse_constant(len(seen.column))
     tables = builder.tables(seen.for_pairs(budget.correlated_columns))
     state = builder.state(tables, rows, rng, counts=seen.count())
     others_of = [family for family in families if family not in by_column]
     pool, others = builder.planned_pool(others_of, state, width=width)
     # Single columns and whole rows were looked at by all columns: no features are left to sum.
-    results = folds.results(pool, seen.row_score(labels))
+    whole_rows = WholeRowSums(products, seen.row_score(labels))
+    results = folds.results(pool, whole_rows)
     whole = plan_families(by_column, state).plans
     plans = {name: FamilyPlan(weight=plan.weight) for name, plan in whole.items()}
     plans.update(others.plans)
     running = tuple(family for family in families if family.name in plans)
     planned = replace(others, families=running, plans=plans)
-    return pool, planned, ColumnsInBlocks(results, seen.differences(), folds.max_t)
+    known = ColumnsInBlocks(results, seen.differences(), folds.max_t, parts, whole_rows, by_column)
+    return pool, planned, known
 
 
 def _parts(builder: PoolBuilder, part_bytes: int) -> list[IntArray]:

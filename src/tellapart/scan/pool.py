@@ -94,6 +94,19 @@ class Pool:
         """Number of permutations, the true labels among them."""
         return self.labels.count
 
+    def under(self, labels: Labels) -> Pool:
+        """Return the same sums under other permutations of the same bins."""
+        return Pool(
+            self.tables,
+            self.pooled_scores,
+            labels,
+            self.requests,
+            self.sums,
+            self.n_jobs,
+            self.made,
+            self.shifts,
+        )
+
     def _over_x(self, sums: TwoSampleSums) -> Singles:
         return self.labels.sums_over_x(sums)(slice(None))
 

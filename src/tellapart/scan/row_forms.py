@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -32,6 +33,7 @@ from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
 from tellapart.threads import in_slices
 
+T = TypeVar("T")
 # Rows whose products with all others one thread makes at a time.
 ROWS_AT_A_TIME = 256
 
@@ -264,12 +266,17 @@ class RowForms:
         source = self.pool.sums.points_present if self.products is None else self.products.present
         return None if source is None else source[self._order]
 
-    def _quadratic(self, name: str, make: Callable[[], FloatArray]) -> FloatArray:  # noqa: ARG002
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what no labels have a part in, which further permutations find made."""
+        return self.pool.made.get((name, self.products is None), make)
+
+    def _quadratic(self, name: str, make: Callable[[], FloatArray]) -> FloatArray:
         """Return wᵀMw of every permutation, of the sums of a matrix over pairs of bins."""
         rows: float | FloatArray = float(self.rows_per_bin)
         if self._present is not None:
             rows = self._present.reshape(-1, self.rows_per_bin).sum(axis=1, dtype=np.float64)
-        return self.pool.labels.quadratic(make(), rows=rows, n_jobs=self.pool.n_jobs)
+        matrix = self._once(name, make)
+        return self.pool.labels.quadratic(matrix, rows=rows, n_jobs=self.pool.n_jobs)
 
     def _pair_sums(self, pairwise: Callable[[slice], FloatArray | Singles]) -> FloatArray:
         """Return the sums over pairs of bins of what some rows have with all rows."""
@@ -359,17 +366,26 @@ class UnitForms(RowForms):
     def decorrelated(self, ridge: float) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
         if self.products is None and self.pool.tables.size <= self.labels.n_bins:
-            spread = self._spread(self._features())
-            values, vectors = np.linalg.eigh(spread.T @ spread)
-            turn = vectors / np.sqrt(np.maximum(values, 0.0) + ridge)
+            turn = self._once("turn", lambda: self._turn(ridge))
             changes = self.pool.differences("clipped").astype(np.float64) @ turn
             return np.asarray(np.square(changes).sum(axis=1))
+        matrix = self._once("ridge", lambda: self._ridge_matrix(ridge))
+        return self.labels.quadratic(matrix, adjusted=True, n_jobs=self.pool.n_jobs)
+
+    def _turn(self, ridge: float) -> FloatArray:
+        """Return (Σ + ridge·I)^(−½), up to a rotation."""
+        spread = self._spread(self._features())
+        values, vectors = np.linalg.eigh(spread.T @ spread)
+        return np.asarray(vectors / np.sqrt(np.maximum(values, 0.0) + ridge))
+
+    def _ridge_matrix(self, ridge: float) -> FloatArray:
+        """Return the matrix of the units that gives δᵀ(Σ + ridge·I)⁻¹δ."""
         units = None if self.products is None else self.products.units
         units = units or self.unit_products()
         inner = units.spread.copy()
         inner[np.diag_indices_from(inner)] += ridge
-        matrix = (units.features - units.across.T @ np.linalg.solve(inner, units.across)) / ridge
-        return self.labels.quadratic(matrix, adjusted=True, n_jobs=self.pool.n_jobs)
+        across = units.across
+        return np.asarray((units.features - across.T @ np.linalg.solve(inner, across)) / ridge)
 
     def unit_products(self) -> UnitProducts:
         """Return the products of the columns of the pool."""

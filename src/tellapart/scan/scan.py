@@ -16,6 +16,7 @@ from tellapart.effects.raw_columns import RawColumns
 from tellapart.errors import InputError
 from tellapart.permutation.design_units import draw_labels
 from tellapart.permutation.labels import Bins, count_bins
+from tellapart.permutation.looks import Looks
 from tellapart.permutation.pvalues import PermutationNull, null_of
 from tellapart.progress import Progress, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
@@ -41,6 +42,7 @@ from tellapart.scan.family import (
 from tellapart.scan.features import N_DERIVED, SINGLES
 from tellapart.scan.finding import Finding
 from tellapart.scan.findings import ColumnCandidates, find
+from tellapart.scan.further import Further, affordable_permutations
 from tellapart.scan.pool import Pool
 from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.scores import ALL_SCORES
@@ -151,6 +153,7 @@ def scan(
     families: AskedFamilies | None = None,
     rate: ErrorRate = FAMILYWISE,
     keep_candidates: bool = False,
+    settle: bool = False,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -181,6 +184,9 @@ def scan(
     keep_candidates : bool
         Whether the result holds the columns that may be reported, for comparisons that share one
         error rate.
+    settle : bool
+        Whether further permutations are drawn while the verdict is open
+        (`tellapart.scan.further`), up to `Budget.most_permutations`.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
@@ -197,6 +203,10 @@ def scan(
             pool, planned = make_pool(
                 samples, labels, rng, n_jobs, progress, effort, asked, keep_scores=keep_state
             )
+        further = None
+        if settle and not labels.exact:
+            most = affordable_permutations(pool, blocks)
+            further = Further(Looks.of(n_permutations, most, alpha), rng.spawn(1)[0])
         result = scan_pool(
             samples,
             pool,
@@ -206,6 +216,7 @@ def scan(
             blocks=blocks,
             rate=rate,
             keep_candidates=keep_candidates,
+            further=further,
         )
         return replace(result, state=planned.state) if keep_state else result
 
@@ -248,11 +259,13 @@ def scan_pool(
     begin_with: int = 0,
     rate: ErrorRate = FAMILYWISE,
     keep_candidates: bool = False,
+    further: Further | None = None,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
     `blocks` is what is known of all columns, where the sums are those of pairs and triples;
-    `begin_with` is the place of the family to begin with.
+    `begin_with` is the place of the family to begin with; `further` draws further permutations
+    while the verdict is open.
     """
     names, labels = samples.names, pool.labels
     _refuse_none(planned)
@@ -262,7 +275,11 @@ def scan_pool(
         {name: family_score(result.statistics) for name, result in results.items()},
         planned.weights,
     )
-    null = null_of(combined.values, TIE, alpha, exact=labels.exact)
+    if further is None:
+        null = null_of(combined.values, TIE, alpha, exact=labels.exact)
+    else:
+        statistics = {name: result.statistics for name, result in results.items()}
+        null = further.null(statistics, combined.values, pool, planned, alpha, progress, blocks)
     progress("scan", "naming what differs")
     named = find(
         names,
