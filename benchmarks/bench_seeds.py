@@ -31,7 +31,7 @@ from tellapart.scan.scan import scan
 
 ALPHA = 0.05
 ROWS, COLUMNS = 100, 10
-N_TABLES, N_LEVEL, N_TIMES = 200, 300, 15
+N_TABLES, N_LEVEL, N_TIMES = 200, 300, 7
 BORDERLINE = 0.02, 0.1
 FIXED = Budget(most_permutations=999)
 LEVELS = (
@@ -113,7 +113,7 @@ def test(samples: Samples, seed: int) -> tuple[float, int]:
 def tables(
     draws: dict[str, Draw], count: int, *, borderline: bool
 ) -> Iterator[tuple[str, Samples]]:
-    """Yield so many tables, of the kinds in turn; borderline ones by the p-value of a third seed."""
+    """Yield so many tables, of the kinds in turn; borderline ones by a third seed."""
     number, taken = 0, 0
     while taken < count:
         names = list(draws)
