@@ -69,8 +69,8 @@ def _scan(result: TestResult) -> Iterator[str]:
     yield from (f"The family {name} could not run ({why})." for name, why in scan.skipped.items())
     yield (
         f"P-values of {_units(families)} were adjusted by step-down maxima over "
-        "the same permutations (Westfall and Young), which controls the familywise error rate at "
-        f"{result.alpha:g}{_other_rate(result)}; "
+        f"{_named_by(result)} permutations (Westfall and Young), which controls the familywise "
+        f"error rate at {result.alpha:g}{_other_rate(result)}; "
         f"{counted(n_findings, 'difference') if n_findings else 'no differences'}"
         f" {_was(n_findings)} significant{_kinds(result)}. Effect "
         f"sizes are {EFFECTS}; effects of findings are inflated by selection, for which the "
@@ -144,7 +144,19 @@ def _permutations(result: TestResult) -> str:
     count = result.null_distribution.size
     how = f"all {count:,} permutations" if result.exact else f"{count:,} random permutations"
     blocks = f" in blocks of {result.rows_per_bin} rows" if result.rows_per_bin > 1 else ""
-    return f"{how}{blocks}"
+    more = ", drawn in up to three looks while p was close to α" if _went_on(result) else ""
+    return f"{how}{blocks}{more}"
+
+
+def _went_on(result: TestResult) -> bool:
+    """Say whether further permutations were drawn while the verdict was open."""
+    asked = int(result.settings.get("n_permutations", 0))
+    return result.scan is not None and result.null_distribution.size > asked > 0
+
+
+def _named_by(result: TestResult) -> str:
+    """Return which permutations adjust the p-values of findings."""
+    return f"the first {result.settings['n_permutations']:,}" if _went_on(result) else "the same"
 
 
 def _outcome(result: TestResult) -> str:

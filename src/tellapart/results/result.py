@@ -164,7 +164,9 @@ class TestResult(Exports):
     def pvalue_error(self) -> float:
         """The Monte Carlo standard error of the p-value, √(p(1 − p)/(B + 1)) of B permutations.
 
-        0 where all permutations were enumerated, and where the p-value comes from a formula.
+        0 where all permutations were enumerated, and where the p-value comes from a formula. A scan
+        calibrates its statistics on the same permutations: there the standard deviation between
+        seeds is up to about twice as large.
         """
         count = self.null_distribution.size
         if self.exact or count == 0:

@@ -111,7 +111,10 @@ def two_sample_test(
     test_size : float
         With a split: the proportion of the rows held out for the p-value, in (0, 1).
     n_permutations : int
-        Number of permutations; all are enumerated where there are no more than that.
+        Number of permutations; all are enumerated where there are no more than that. With 999 or
+        more, a scan draws further ones while the verdict is open (p close to alpha), up to 19,999
+        (`Budget.most_permutations`), by a rule that keeps the p-value valid in finite samples; with
+        fewer, or with a `time_limit`, exactly so many. See docs/p_value.md.
     alpha : float
         The level, in (0, 1): of the test, and of all findings together.
     error_rate : {"fwer", "fdr", "fdx"}
