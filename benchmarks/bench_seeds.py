@@ -1,6 +1,7 @@
 """How often two seeds give two verdicts, with 999 permutations and with more while it is open.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/bench_seeds.py          # about 20 minutes on one core
+    python benchmarks/bench_seeds.py --only borderline               # nulls, borderline, level, times
     python benchmarks/bench_seeds.py --quick                         # four tables each, not stored
 
 Tables of 100 + 100 rows and 10 columns: 200 without a difference (four kinds), and 200 whose
@@ -9,7 +10,7 @@ of all columns). Each is tested with two seeds by 999 permutations
 (`Budget(most_permutations=999)`) and by the default, which draws up to 19,999 while the verdict is
 open. Then the level of the default on 300 pairs of ordinary null tables
 (benchmarks/null_tables.py), and times of clear and borderline tables, with and without, one after
-the other. Writes benchmarks/results/seeds.md and .csv.
+the other. Writes benchmarks/results/seeds_*.md and .csv, and seeds.md with all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from null_tables import ORDINARY
-from store import store, table
+from store import RESULTS, store, table
 from tellapart.budget import Budget, using_budget
 from tellapart.data.reader import read_samples
 from tellapart.data.samples import Samples
@@ -31,7 +32,7 @@ from tellapart.scan.scan import scan
 
 ALPHA = 0.05
 ROWS, COLUMNS = 100, 10
-N_TABLES, N_LEVEL, N_TIMES = 200, 300, 7
+N_TABLES, N_LEVEL, N_TIMES = 200, 300, 5
 BORDERLINE = 0.02, 0.1
 FIXED = Budget(most_permutations=999)
 LEVELS = (
@@ -206,7 +207,7 @@ def levels(count: int) -> list[dict]:
 def times(count: int) -> list[dict]:
     """Return seconds with 999 permutations and by the default, in turn, median of several."""
     rows = []
-    for n, d in ((100, 10), (1_000, 50)):
+    for n, d in ((100, 10), (400, 30)):
         for name, shift in (("null", 0.0), ("borderline", None), ("clear difference", 1.0)):
             samples = _timed(n, d, shift)
             test(samples, 0)
@@ -244,30 +245,44 @@ def _timed(n: int, d: int, shift: float | None) -> Samples:
     raise RuntimeError("no such table")
 
 
+HEADINGS = {
+    "nulls": "200 tables without a difference, two seeds:",
+    "borderline": "200 borderline tables, two seeds:",
+    "level": "Level of the default (99.9 % bands of an exact test):",
+    "times": "Seconds, median in turn, one thread:",
+}
+
+
+def measured(part: str, *, quick: bool) -> list[dict]:
+    """Return the rows of one part."""
+    n_tables, n_level, n_times = (4, 3, 1) if quick else (N_TABLES, N_LEVEL, N_TIMES)
+    if part == "nulls":
+        return compared("null", NULLS, n_tables, borderline=False)
+    if part == "borderline":
+        return compared("borderline", DIFFERENCES, n_tables, borderline=True)
+    return levels(n_level) if part == "level" else times(n_times)
+
+
 def main() -> None:
-    """Measure, and store."""
+    """Measure one part or all, and store what was measured so far."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    n_tables, n_level, n_times = (4, 3, 1) if quick else (N_TABLES, N_LEVEL, N_TIMES)
-    timed = times(n_times)
-    nulls = compared("null", NULLS, n_tables, borderline=False)
-    borderline = compared("borderline", DIFFERENCES, n_tables, borderline=True)
-    text = "\n\n".join(
-        [
-            "# Verdicts of two seeds",
-            "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_seeds.py`: α = 0.05; see the script.",
-            table([summarised("null", nulls), summarised("borderline", borderline)]),
-            "Level of the default (99.9 % bands of an exact test):",
-            table(levels(n_level)),
-            f"Seconds, median of {n_times} in turn, one thread:",
-            table(timed),
-        ]
-    )
-    if quick:
-        print(text)
-    else:
-        store("seeds", text, [*nulls, *borderline])
+    parser.add_argument("--only", choices=list(HEADINGS))
+    options = parser.parse_args()
+    for part in [options.only] if options.only else HEADINGS:
+        rows = measured(part, quick=options.quick)
+        shown = [summarised(part, rows)] if part in ("nulls", "borderline") else rows
+        text = f"{HEADINGS[part]}\n\n{table(shown)}"
+        if options.quick:
+            print(text)
+        else:
+            store(f"seeds_{part}", text, rows)
+    parts = [RESULTS / f"seeds_{part}.md" for part in HEADINGS]
+    if not options.quick:
+        command = "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_seeds.py`: α = 0.05."
+        texts = [path.read_text(encoding="utf-8") for path in parts if path.exists()]
+        heading = f"# Verdicts of two seeds\n\n{command}\n\n"
+        (RESULTS / "seeds.md").write_text(heading + "\n".join(texts), encoding="utf-8")
 
 
 if __name__ == "__main__":
