@@ -1,7 +1,7 @@
 """How often two seeds give two verdicts, with 999 permutations and with more while it is open.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/bench_seeds.py          # about 20 minutes on one core
-    python benchmarks/bench_seeds.py --only borderline               # nulls, borderline, level, times
+    python benchmarks/bench_seeds.py --only level       # or nulls, borderline, times
     python benchmarks/bench_seeds.py --quick                         # four tables each, not stored
 
 Tables of 100 + 100 rows and 10 columns: 200 without a difference (four kinds), and 200 whose

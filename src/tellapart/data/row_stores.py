@@ -167,6 +167,54 @@ class _Picked:
 
 
 @dataclass(frozen=True, eq=False)
+class _OfColumns:
+    """A fold over some of the columns."""
+
+    inner: Any
+    columns: IntArray
+
+    def start(self) -> Any:
+        return self.inner.start()
+
+    def add(self, held: Any, first_row: int, values: FloatArray) -> Any:
+        return self.inner.add(held, first_row, np.asfortranarray(values[:, self.columns]))
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return self.inner.merge(left, right)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnRows(RowStore):
+    """Some columns of rows that are held elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> store = ColumnRows(ArrayRows(np.arange(6.0).reshape(2, 3)), np.array([2, 0]))
+    >>> store.shape, store.rows(np.array([1])).tolist()
+    ((2, 2), [[5.0, 3.0]])
+    """
+
+    store: RowStore
+    columns: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return self.store.shape[0], int(self.columns.size)
+
+    @property
+    def side_by_side(self) -> bool:  # type: ignore[override]
+        """Whether several blocks are summed at once."""
+        return self.store.side_by_side
+
+    def fold(self, fold: Fold[A], step: int, progress: RowsDone | None = None) -> A:
+        """Return the sum over all rows, taken in blocks of `step` rows."""
+        total: A = self.store.fold(_OfColumns(fold, self.columns), step, progress)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
 class ArrayRows(RowStore):
     """Rows held as one array, or store of columns; no more than a block is copied.
 

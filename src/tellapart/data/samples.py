@@ -23,7 +23,7 @@ from tellapart.data.row_draws import (
     most_drawn,
     most_pooled,
 )
-from tellapart.data.row_stores import ArrayRows, RowStore
+from tellapart.data.row_stores import ArrayRows, ColumnRows, RowStore
 from tellapart.interrupts import check_interrupts
 from tellapart.threads import in_threads
 
@@ -191,6 +191,23 @@ class Samples:
             shared=None,
             all_rows=None,
         )
+
+    def of_all_rows(self, index: IntArray | Sequence[int]) -> Samples:
+        """Return some columns of all rows, also of those that are not held.
+
+        Of rows in chunks that were left out for missing values there is no such part.
+        """
+        chosen = np.asarray(index, dtype=np.intp)
+        part, rows, pattern = self.columns(chosen), self.all_rows, self.pattern
+        if rows is None:
+            return part
+        assert pattern is None or not pattern.whole_rows
+        x, y, pooled = rows.x, rows.y, rows.pooled
+        if part.as_read is None:
+            read = chosen if pattern is None else pattern.kept[chosen]
+            x, y, pooled = ColumnRows(x, read), ColumnRows(y, read), pooled[:, read]
+        ranges = {"least": rows.least[chosen], "greatest": rows.greatest[chosen]}
+        return replace(part, all_rows=replace(rows, x=x, y=y, pooled=pooled, **ranges))
 
     def _as_read_of(self, columns: IntArray) -> AsRead | None:
         """Return some columns as they were read; None where these miss nothing."""

@@ -37,6 +37,7 @@ from tellapart.results.story import (
     describe_selection,
     describe_verdict,
 )
+from tellapart.results.without_named import Removals, RowsAtHand
 from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.finding import Finding, p_text
 from tellapart.scan.scan import Scan
@@ -78,7 +79,7 @@ class Method:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult(Exports):
+class TestResult(Exports, Removals):
     """The answer of a two-sample test.
 
     Attributes
@@ -124,6 +125,8 @@ class TestResult(Exports):
     drawn_from : pair of int or None
         All rows of X and of Y, where those used were drawn from them at random: for a time limit,
         or for a split of samples in chunks. None where all were used.
+    rows : RowsAtHand or None
+        The rows of samples in chunks, which `without_named` needs; not stored with the result.
     rows_per_bin, note : int and str
         Rows per permuted block, and what else was approximated for large samples, if anything.
     table : ColumnsSource or None
@@ -154,6 +157,7 @@ class TestResult(Exports):
     rows_per_bin: int = 1
     note: str = ""
     table: ColumnsSource | None = field(default=None, repr=False)
+    rows: RowsAtHand | None = field(default=None, repr=False)
 
     @property
     def reject(self) -> bool:

@@ -26,6 +26,7 @@ from tellapart.permutation.pvalues import (
 from tellapart.progress import Progress
 from tellapart.results.columns_table import ColumnsSource, describe_columns
 from tellapart.results.result import TestResult
+from tellapart.results.without_named import RowsAtHand
 from tellapart.scan.scan import Scan, ScanCost, scan
 from tellapart.selection.by_evidence import MOST_VARIABLES, weigh_evidence
 from tellapart.selection.changes import ScanFindings, with_changes
@@ -84,6 +85,7 @@ class Outcome:
             table=None
             if self.chunks is None
             else ColumnsSource(partial(describe_columns, self.chunks)),
+            rows=None if self.chunks is None else RowsAtHand(self.chunks),
         )
 
 
