@@ -202,12 +202,12 @@ class Samples:
         if rows is None:
             return part
         assert pattern is None or not pattern.whole_rows
-        x, y, pooled = rows.x, rows.y, rows.pooled
+        least, greatest = rows.least[chosen], rows.greatest[chosen]
         if part.as_read is None:
             read = chosen if pattern is None else pattern.kept[chosen]
-            x, y, pooled = ColumnRows(x, read), ColumnRows(y, read), pooled[:, read]
-        ranges = {"least": rows.least[chosen], "greatest": rows.greatest[chosen]}
-        return replace(part, all_rows=replace(rows, x=x, y=y, pooled=pooled, **ranges))
+            x, y = ColumnRows(rows.x, read), ColumnRows(rows.y, read)
+            rows = replace(rows, x=x, y=y, pooled=rows.pooled[:, read])
+        return replace(part, all_rows=replace(rows, least=least, greatest=greatest))
 
     def _as_read_of(self, columns: IntArray) -> AsRead | None:
         """Return some columns as they were read; None where these miss nothing."""

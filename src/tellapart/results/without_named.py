@@ -232,18 +232,18 @@ def _rows_of(result: TestResult, X: object, Y: object, missing: str) -> Samples:
         return samples
     if result.rows is None:
         return held
-    samples = result.rows.samples
-    if samples is None:
+    at_hand = result.rows.samples
+    if at_hand is None:
         raise InputError(
             "the rows of this test were in files or on a cluster, and a stored result does not "
             "hold them: pass X and Y again, result.without_named(X, Y)"
         )
-    if samples.pattern is not None and samples.pattern.whole_rows:
+    if at_hand.pattern is not None and at_hand.pattern.whole_rows:
         raise InputError(
             "without_named cannot test rows in files or on a cluster again that were left out for "
             "missing values: use missing='pairwise', or pass tables in memory"
         )
-    return samples
+    return at_hand
 
 
 def _varies(samples: Samples) -> bool:
