@@ -147,6 +147,8 @@ class Limits:
         many.
     joint : bool
         Whether findings share one error rate with those of other tests.
+    settle : bool
+        Whether a scan draws further permutations while its verdict is open.
     """
 
     time_limit: float | None = None
@@ -155,6 +157,7 @@ class Limits:
     started: float = 0.0
     effort: float = 1.0
     joint: bool = False
+    settle: bool = False
 
     @classmethod
     def begin(

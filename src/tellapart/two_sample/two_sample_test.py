@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -211,7 +212,8 @@ def compare_tables(
         samples = read_samples(
             X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
         )
-        return run_test(samples, settings, labels)
+        limits = Limits.begin(settings.time_limit, settings.memory_budget)
+        return run_test(samples, settings, labels, replace(limits, settle=True))
     refuse_chunks(settings.design)
     # The rows to draw are decided by the seed while the rows are read for the first time.
     settings = _with_seed(settings)
@@ -226,7 +228,7 @@ def compare_tables(
             titles=titles,
             progress=lambda rows: report("read", f"{rows:,} rows"),
         )
-    return run_test(chunks, settings, labels, limits)
+    return run_test(chunks, settings, labels, replace(limits, settle=True))
 
 
 @interruptible()
