@@ -34,6 +34,8 @@ from tellapart.scan.scores import Scores
 from tellapart.threads import in_slices
 
 T = TypeVar("T")
+# Bins up to which a dozen matrices of them are held for further permutations.
+MOST_BINS_HELD = 1_000
 # Rows whose products with all others one thread makes at a time.
 ROWS_AT_A_TIME = 256
 
@@ -267,7 +269,9 @@ class RowForms:
         return None if source is None else source[self._order]
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what no labels have a part in, which further permutations find made."""
+        """Return what no labels have a part in: further permutations find it made, if small."""
+        if self.pool.labels.n_bins > MOST_BINS_HELD:
+            return make()
         return self.pool.made.get((name, self.products is None), make)
 
     def _quadratic(self, name: str, make: Callable[[], FloatArray]) -> FloatArray:
@@ -424,8 +428,8 @@ class UnitForms(RowForms):
         units = self.labels.units
         return units.spread_out(features) / units.unit
 
-    def _quadratic(self, name: str, make: Callable[[], FloatArray]) -> FloatArray:  # noqa: ARG002
-        return self.labels.quadratic(make(), n_jobs=self.pool.n_jobs)
+    def _quadratic(self, name: str, make: Callable[[], FloatArray]) -> FloatArray:
+        return self.labels.quadratic(self._once(name, make), n_jobs=self.pool.n_jobs)
 
     def _pair_sums(self, pairwise: Callable[[slice], FloatArray | Singles]) -> FloatArray:
         """Return the sums over the rows of two units, for all units."""
