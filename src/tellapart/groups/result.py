@@ -413,9 +413,10 @@ class GroupsResult:
 
         `group` and `against`, then the columns of `TestResult.columns_table`: "_first" is the
         group. Quartiles are not computed for comparisons of groups. p-values and q-values are those
-        within a comparison. Beside `rank_genes_groups_df` of scanpy, `column` is its "names",
-        `statistic` its "scores" (Welch's t), `log2_fold_change` its "logfoldchanges", `pvalue` its
-        "pvals" (by permutation here) and `qvalue` its "pvals_adj".
+        within a comparison; with `error_rate="fdr"` q-values are over all comparisons. Beside
+        `rank_genes_groups_df` of scanpy, `column` is its "names", `statistic` its "scores" (Welch's
+        t), `log2_fold_change` its "logfoldchanges", `pvalue` its "pvals" (by permutation here) and
+        `qvalue` its "pvals_adj".
 
         Parameters
         ----------

@@ -9,7 +9,7 @@
   const most = Number(table.dataset.most);
   const headings = [...table.tHead.rows[0].cells];
   const text = (row, place) => row.cells[place].textContent.trim();
-  const number = (row, place) => parseFloat(text(row, place).replace("−", "-").replace(/[≤,\s]/g, ""));
+  const number = (row, place) => parseFloat(text(row, place).replace("−", "-").replace(/[≤,]/g, ""));
   let sorted = null;
 
   const key = (row) => {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import platform
+import re
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from tellapart import __version__
@@ -23,8 +24,9 @@ from tellapart.report.plots import (
     draw_side,
 )
 from tellapart.report.svg import inline_svg
-from tellapart.report.templates import render, script
+from tellapart.report.templates import breakable, render, script
 from tellapart.report.words import (
+    ColumnRow,
     Row,
     columns_text,
     describe_all_columns,
@@ -57,7 +59,7 @@ from tellapart.results.story import (
 from tellapart.scan.finding import Finding, without_p
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.stability import Stability
-from tellapart.text import capitalised
+from tellapart.text import capitalised, safe_lines
 from tellapart.two_sample.settings import TestSettings
 
 # Small, so that the letters stay legible on a phone.
@@ -77,6 +79,7 @@ MOST_COLUMNS = 50_000
 """Columns of that table."""
 MOST_EFFECTS = 25
 """Findings that the figures show."""
+_NUMBERS = re.compile(r"[-\d\s.,()\[\]−–×⁻⁰¹²³⁴⁵⁶⁷⁸⁹≤%∞eto]*")
 MOST_OTHERS = 8
 """Variables selected instead of those selected, in the table of selection frequencies."""
 
@@ -95,6 +98,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
     """
     selection = result.selection
     code, policy = script("columns.js")
+    columns = describe_all_columns(result, data.table)
     selected_on = "all rows" if result.scan is not None else "the training rows"
     return render(
         "page.html.j2",
@@ -102,7 +106,8 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         script=code,
         security_policy=policy,
         result=result,
-        all_columns=describe_all_columns(result, data.table)[:MOST_COLUMNS],
+        columns_shown=_column_rows(columns[:MOST_SHOWN]),
+        columns_held=_column_rows(columns[MOST_SHOWN:MOST_COLUMNS]),
         most_shown=MOST_SHOWN,
         quartiles_from=data.table.quartiles_from,
         selection=selection,
@@ -134,6 +139,23 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         reproduce=python_call(result) if reproduce is None else reproduce,
         repeatable=result.settings.get("random_state") is not None,
     )
+
+
+def _column_rows(rows: Sequence[ColumnRow]) -> Markup:
+    """Return rows of the table of all columns; a template takes seconds for ten thousands."""
+    written = []
+    for row in rows:
+        cells = [row.first, row.second, row.difference, row.ratio, *((t,) for t in row.tests)]
+        written.append(f'<tr><th scope="row"><bdi>{breakable(row.name)}</bdi></th>')
+        for lines in (*cells, (row.findings,)):
+            # Texts of the data are set apart from numbers, whichever way they are written.
+            texts = (
+                line if _NUMBERS.fullmatch(line) else f"<bdi>{escape(safe_lines(line))}</bdi>"
+                for line in lines
+            )
+            written.append(f"<td>{'<br> '.join(texts)}</td>")
+        written.append("</tr>\n")
+    return Markup("".join(written))
 
 
 def python_call(result: TestResult) -> str:

@@ -113,7 +113,7 @@ class Volcano:
     effects, pvalues : arrays
         The effect, first sample against second, and the p-value.
     significant : array of bool
-        Whether the adjusted p-value is at most α.
+        Whether the column has a finding of its own.
     approximate : array of bool
         Whether the p-value comes from a fitted tail.
     labelled : tuple of int
@@ -156,7 +156,8 @@ def compute_volcano(result: TestResult, log2_fold_change: bool | str = False) ->
     signed = np.array([kind != CATEGORICAL for kind in table.types])
     kept = np.flatnonzero(np.isfinite(effects) & signed)
     order = sorted(kept, key=lambda k: (tests.pvalue[k], -abs(effects[k])))
-    significant = tests.adjusted <= result.alpha
+    named = {f.variables[0] for f in result.findings if len(f.variables) == 1}
+    significant = np.array([name in named for name in table.names], dtype=np.bool_)
     place_of = {int(k): place for place, k in enumerate(kept)}
     labelled = [place_of[int(k)] for k in order if significant[k]][:MOST_LABELLED]
     return Volcano(
